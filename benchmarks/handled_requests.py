@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from visa_lsp.lsp.handler_capabilities import OFFERED
+from visa_lsp.lsp.capabilities import OFFERED
 from visa_lsp.lsp.server import create_server
 
 

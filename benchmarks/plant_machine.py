@@ -21,7 +21,6 @@ from benchmarks.same_consequence import idle_instructions, without_consequence
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
-from visa_lsp.app.verify import both_runs
 from visa_lsp.app.verify.both_runs import TextRun, compare_with, run_text
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
@@ -204,6 +203,7 @@ KINDS: dict[str, Any] = {
     "surplus NoMask": surplus_no_mask,
 }  # fmt: skip
 _OF_WAITS = ("missing wait", "wrong distance")
+_STEPS = (2, 5_000)  # endless mutants end sooner
 
 
 class _Reached:
@@ -242,7 +242,7 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     runs = tuple(run for run in map(run_text, launches) if not run.result.faults)
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:
-        outcome = compare_with(run, code, source.text, [board, reached])
+        outcome = compare_with(run, code, source.text, [board, reached], _STEPS)
         if outcome.first is not None or outcome.unmodelled or board.hazards():
             raise UserError(f"{path}: the right code is not found equal")
     if not runs:
@@ -264,7 +264,7 @@ def answer_of(subject: Subject, changed: MachineInst) -> str:
     code = with_change(subject.code, changed)
     board, unmodelled = Scoreboard(code, subject.platform), ""
     for run in subject.runs:
-        outcome = compare_with(run, code, subject.text, [board])
+        outcome = compare_with(run, code, subject.text, [board], _STEPS)
         if outcome.first is not None:
             return "different"
         if outcome.unmodelled:
@@ -299,7 +299,6 @@ def main() -> None:
     parser.add_argument("--options", default="", help="options for the finalizer")
     parser.add_argument("--show", action="store_true", help="print each mistake that is not found")
     args = parser.parse_args()
-    both_runs._FACTOR, both_runs._MORE_STEPS = 2, 5_000  # noqa: SLF001 - endless mutants end sooner
     options = split_options(args.options, "--options")
     counts: dict[str, Counter[str]] = defaultdict(Counter)
     pick, began, used = random.Random(args.seed), time.process_time(), 0

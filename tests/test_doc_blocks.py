@@ -21,8 +21,7 @@ from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.settings import interpret
-from visa_lsp.cli.main import LOADERS, main
-from visa_lsp.cli.parsing import parser_of
+from visa_lsp.cli.main import PROGRAM, main
 from visa_lsp.isa.rows import arith, shapes
 
 ROOT = Path(__file__).parents[1]
@@ -138,9 +137,7 @@ def check_words(block: Block) -> None:
         for said in re.findall(r"visa-lsp [^#]*?(?=  |visa-lsp|$)", line.partition("#")[0]):
             _, word, *_ = said.split()
             command = "check" if word == "--check" else word
-            parser = parser_of(command, "")
-            LOADERS[command]()[0](parser)
-            help_ = parser.format_help()
+            help_ = PROGRAM.parser_of(command).format_help()
             for action in re.findall(r"\b(?:check|emit)\b", said) if command == "zeinfo" else ():
                 help_ += printed("zeinfo", action, "--help")
             for option in re.findall(r"(?<![\w'-])--?[a-z][a-z-]*", said.replace(" -g", "")):

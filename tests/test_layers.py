@@ -98,7 +98,7 @@ ALLOWED = {
         "messages", "observers", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
-    "zeinfo.emit": {"facts", "input_use", "payload_layout", "closed_words", "write"},
+    "zeinfo.emit": {"facts", "input_use", "closed_words", "write"},
 }  # fmt: skip
 ALLOWED["api"] = {
     "app", "companions", "codec", "diagnostics", "isa", "launchfile", "program", "safe_io", "sim", "text", "zeinfo",
@@ -279,7 +279,6 @@ def test_no_modules_import_each_other():
 
 # Rooms whose modules name each other for type checkers, with the reason.
 KNOW_EACH_OTHER = {
-    "dap": "a session has the handlers of its requests, and each handler gets the session",
     "sim": "a machine runs effects, and each effect gets the machine's thread and memory",
     "sim.jit": "the emitter of a body has emitters for kinds of instructions, which get the body",
 }

@@ -1,11 +1,15 @@
 """The program itself: which command is meant, and what a user's mistake or our own looks like."""
 
 import sys
+from types import SimpleNamespace
+from typing import Annotated
 
 import pytest
+from msgspec import field
 
 from visa_lsp import __version__
 from visa_lsp.cli import main as module
+from visa_lsp.cli import options as opt
 from visa_lsp.cli.main import main
 
 
@@ -14,21 +18,15 @@ def called(monkeypatch):
     """Every command replaced by one that notes its arguments."""
     calls = []
 
+    class Arguments(opt.CommandArguments, kw_only=True):
+        paths: Annotated[list[str], opt.arg("PATH", "", "*")] = field(default_factory=list)
+        flag: Annotated[bool, opt.flag("")] = False
+        platform: opt.PlatformName = None
+
     def fake(name):
-        def add_arguments(parser):
-            parser.add_argument("paths", nargs="*")
-            parser.add_argument("--flag", action="store_true")
-            if name != "serve":
-                parser.add_argument("--platform")
+        return SimpleNamespace(Arguments=Arguments, execute=lambda args: calls.append((name or "serve", args)) or 0)
 
-        def execute(args):
-            calls.append((name, args))
-            return 0
-
-        return add_arguments, execute
-
-    for word in module.LOADERS:
-        monkeypatch.setitem(module.LOADERS, word, lambda name=word or "serve": fake(name))
+    monkeypatch.setattr(module.PROGRAM, "module_of", fake)
     return calls
 
 
@@ -54,12 +52,10 @@ def test_command_is_found(called, argv, command, paths, platform):
 
 
 @pytest.mark.parametrize("command", module.COMMANDS)
-def test_every_command_is_there_or_said_not_to_be(command):
-    if command not in module.LOADERS:
-        assert "not part of this version" in module.COMMANDS[command]
-        return
-    _, execute = module.LOADERS[command]()
-    assert getattr(execute, "func", execute).__name__ == f"{command.replace('-', '_')}_command"
+def test_every_command_has_options_and_a_function(command):
+    own = module.PROGRAM.module_of(command)
+    assert hasattr(own, "Arguments") or own.ACTIONS
+    assert callable(own.execute)
 
 
 def test_argument_files(called, tmp_path, monkeypatch):
@@ -116,10 +112,10 @@ def test_version_and_help(capsys, argv):
 
 
 def failing(monkeypatch, error):
-    def check_command(args):
+    def execute(args):
         raise error
 
-    monkeypatch.setitem(module.LOADERS, "check", lambda: (lambda parser: None, check_command))
+    monkeypatch.setattr("visa_lsp.cli.check.execute", execute)
 
 
 @pytest.mark.parametrize(

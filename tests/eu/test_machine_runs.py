@@ -6,8 +6,7 @@ from types import SimpleNamespace
 import pytest
 from machine_fixtures import EXAMPLES, TEXTS, read_case
 
-from visa_lsp.app.verify import both_runs
-from visa_lsp.app.verify.both_runs import compare_on, verdict_of
+from visa_lsp.app.verify.both_runs import MACHINE_STEPS, compare_with, run_text, verdict_of
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.machine_run import unmodelled_in
@@ -16,14 +15,14 @@ from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
 from visa_lsp.isa.platforms import platform_named
 
 
-def verify_case(name, code=None):
+def verify_case(name, code=None, steps=MACHINE_STEPS):
     """Return the verdict about a fixture's text and machine code, or other code for it, and the scoreboard."""
     code = code or replace(read_case(name), has_inline_data=False)
     path, platform = TEXTS[name], platform_named(name.rpartition(".")[2])
     board = Scoreboard(code, platform)
     data = path.read_bytes()
     outcomes = [
-        compare_on(opened, code, data.decode(), [board])
+        compare_with(run_text(opened), code, data.decode(), [board], steps)
         for opened in launches_of(path, None, platform.name, code.name, data, tries=False)
     ]
     return verdict_of(name, code.name, platform.name, outcomes, [], code, None), board
@@ -145,13 +144,12 @@ def test_what_is_not_modelled_is_named_with_its_count():
     assert exit_status([verdict]) == 3
 
 
-def test_an_endless_kernel_ends_by_its_budget(monkeypatch):
-    monkeypatch.setattr(both_runs, "_MORE_STEPS", 500)
-    monkeypatch.setattr(both_runs, "_FACTOR", 2)
+def test_an_endless_kernel_ends_by_its_budget():
     code = saxpy()
     index = place_of(code, "goto")
     target = replace(code.instructions[index].sources[0], index=1)
-    verdict, _ = verify_case("saxpy.TGLLP", edit(code, index, op="jmpi", subop="", guard=None, sources=(target,)))
+    code = edit(code, index, op="jmpi", subop="", guard=None, sources=(target,))
+    verdict, _ = verify_case("saxpy.TGLLP", code, (2, 500))
     assert Answer.DIFFERENT is verdict.answer
     assert "may never end" in verdict.first.gen
 

@@ -17,8 +17,7 @@ from pygls.capabilities import ServerCapabilitiesBuilder
 from tiers import first
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.lsp.capabilities import initialize_result, is_greeting
-from visa_lsp.lsp.handler_capabilities import OFFERED
+from visa_lsp.lsp.capabilities import OFFERED, initialize_result, is_greeting
 from visa_lsp.lsp.server import create_server
 from visa_lsp.lsp.transport.early_initialize import greet
 from visa_lsp.lsp.transport.input_stream import inflow_of

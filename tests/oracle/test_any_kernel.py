@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from argparse import ArgumentParser
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,7 +15,8 @@ from corpus_cases import NO_READ_ON_PVC
 from own_cases import NO_READ_ON_PVC as OWN_NO_READ_ON_PVC
 from tiers import first, in_turns
 
-from visa_lsp.cli.run import add_arguments, run_command
+from visa_lsp.cli.main import PROGRAM
+from visa_lsp.cli.run import execute
 from visa_lsp.companions import kernels_in
 from visa_lsp.lsp.jobs.run_process import perform
 
@@ -35,11 +35,10 @@ def title(folder: Path) -> str:
 @pytest.fixture
 def run(capsys):
     """``visa-lsp run --format json``: the exit status and the report."""
-    parser = ArgumentParser()
-    add_arguments(parser)
+    parser = PROGRAM.parser_of("run")
 
     def call(*words: str):
-        status = run_command(parser.parse_args([*words, "--format", "json"]))
+        status = execute(parser.parse_arguments([*words, "--format", "json"]))
         return status, json.loads(capsys.readouterr().out)
 
     return call

@@ -32,15 +32,16 @@ def test_every_input_of_the_corpus_is_one_payload_argument(platform):
         geometry = Geometry(kernel.int_attribute("SimdSize"), where.grf_bytes, (1, 1, 1), (64, 1, 1))
         layout = LaunchLayout.of(info, geometry, where)
         for entry in kernel.inputs:
-            if entry.offset < layout.cross_start:
-                assert entry.offset + entry.size <= layout.cross_start, row["text"]
+            if entry.offset < layout.payload.cross_start:
+                assert entry.offset + entry.size <= layout.payload.cross_start, row["text"]
                 continue
             hits = {
                 a
                 for a in info.payload
-                if layout.cross(a.offset) < entry.offset + entry.size and layout.cross(a.offset) + a.size > entry.offset
+                if layout.payload.place(a.offset) < entry.offset + entry.size
+                and layout.payload.place(a.offset) + a.size > entry.offset
             }
-            if entry.offset == layout.cross_start and {a.arg_type for a in hits} <= HEADER:
+            if entry.offset == layout.payload.cross_start and {a.arg_type for a in hits} <= HEADER:
                 continue
             assert len(hits) == 1, row["text"]
             checked += 1
@@ -80,14 +81,14 @@ def test_cross_thread_data_start_behind_the_local_ids(platform, simd, start):
     geometry = Geometry(simd, where.grf_bytes, (1, 1, 1), (8, 1, 1))
     per_dimension = -(-2 * simd // where.grf_bytes) * where.grf_bytes
     info = KernelInfo("k", ExecutionEnv(simd), per_thread=(PayloadArgument("local_id", 0, 3 * per_dimension),))
-    assert LaunchLayout.of(info, geometry, where).cross_start == start
+    assert LaunchLayout.of(info, geometry, where).payload.cross_start == start
 
 
 def test_inline_data_smaller_than_a_row_have_it_for_themselves():
     where = platform_named("BMG")
     geometry = Geometry(16, where.grf_bytes, (1, 1, 1), (8, 1, 1))
     layout = LaunchLayout.of(KernelInfo("k", ExecutionEnv(16, inline_data_payload_size=32)), geometry, where)
-    assert [layout.cross(offset) - layout.cross_start for offset in (0, 24, 32, 40)] == [0, 24, 64, 72]
+    assert [layout.payload.place(offset) - layout.payload.cross_start for offset in (0, 24, 32, 40)] == [0, 24, 64, 72]
 
 
 def test_payload_has_group_ids_and_thread_number_in_r0():

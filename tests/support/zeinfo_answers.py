@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.zeinfo.emit.slots import slots_of
-from visa_lsp.zeinfo.payload_layout import registers
 
 
 def where(platform):

@@ -7,8 +7,8 @@ from tiers import first
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.zeinfo.kernel_checks import disagreements
-from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 
 # The dump of another width than the one that was taken: the compiler tried both (ze_info has the one that it kept).

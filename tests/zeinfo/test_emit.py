@@ -15,10 +15,11 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.launch.file import read_launch_file
 from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import RunOptions, run_text
-from visa_lsp.cli.zeinfo import zeinfo_command
+from visa_lsp.cli.zeinfo import EmitArguments, execute
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.types import type_named
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
@@ -26,7 +27,6 @@ from visa_lsp.zeinfo.emit.emission import ArgumentHint, EmitError, emit, emit_wi
 from visa_lsp.zeinfo.emit.entries import type_bytes
 from visa_lsp.zeinfo.input_use import InputUse
 from visa_lsp.zeinfo.kernel_checks import disagreements
-from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.read_kernels import read
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate
@@ -185,20 +185,8 @@ def test_emit_refuses_hints_that_do_not_fit():
 def test_example_runs_with_the_document_that_is_made(path, tmp_path):
     launch = path.with_suffix(".launch.yaml")
     out = tmp_path / f"{path.stem}.zeinfo.yaml"
-    args = type(
-        "Args",
-        (),
-        {
-            "action": "emit",
-            "input": str(path),
-            "launch": str(launch),
-            "say": [],
-            "output": str(out),
-            "platform": None,
-            "stdin_filename": None,
-        },
-    )
-    assert zeinfo_command(args) == 0
+    args = EmitArguments(input=str(path), launch=str(launch), output=str(out))
+    assert execute(args) == 0
     text = path.read_text()
     assert [d.message for d in validate(out.read_text())] == []
     (tmp_path / path.name).write_text(text)

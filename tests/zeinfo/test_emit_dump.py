@@ -6,11 +6,11 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.main import main
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.zeinfo.emit.emission import ArgumentHint, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.emit.slots import InputSlot
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
-from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.read_kernels import read
 from visa_lsp.zeinfo.validate import validate
 

@@ -87,7 +87,7 @@ class FindingList(list[Found]):
     def _repr_html_(self) -> str:
         if not self:
             return html.paragraph("no findings")
-        return html.table(("where", "severity", "what", "message", "line"), (found.cells() for found in self))
+        return html.table(("where", "severity", "what", "message", "line"), (finding.cells() for finding in self))
 
 
 class TextError(ValueError):
@@ -109,19 +109,11 @@ def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFindin
     """Convert findings of a report to findings about texts."""
     return FindingList[TextFinding](
         TextFinding(
-            found.path,
-            found.place.line,
-            found.place.column,
-            found.place.end_line,
-            found.place.end_column,
-            found.severity.value,
-            found.code,
-            found.name,
-            found.message,
-            found.excerpt,
+            finding.path, finding.place.line, finding.place.column, finding.place.end_line, finding.place.end_column,
+            finding.severity.value, finding.code, finding.name, finding.message, finding.excerpt,
         )
-        for found in reported
-    )
+        for finding in reported
+    )  # fmt: skip
 
 
 def run_findings(report: RunReport) -> FindingList[RunFinding]:
@@ -132,17 +124,7 @@ def run_findings(report: RunReport) -> FindingList[RunFinding]:
 def _run_finding(report: RunReport, fault: Fault) -> RunFinding:
     place, excerpt = report.excerpt(fault)
     return RunFinding(
-        fault.kind.value,
-        "note" if fault.is_note else "fault",
-        fault.message,
-        fault.kernel,
-        fault.group,
-        fault.thread,
-        fault.lane,
-        fault.instruction,
-        fault.line + 1 if fault.line >= 0 else None,
-        place,
-        excerpt,
-        fault.other or "",
-        str(fault),
-    )
+        fault.kind.value, "note" if fault.is_note else "fault", fault.message, fault.kernel, fault.group,
+        fault.thread, fault.lane, fault.instruction, fault.line + 1 if fault.line >= 0 else None, place,
+        excerpt, fault.other or "", str(fault),
+    )  # fmt: skip

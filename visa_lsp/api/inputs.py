@@ -53,7 +53,7 @@ def find_platform(name: str | None) -> str | None:
     """Return the canonical name of a platform. Raises ValueError for an unknown one."""
     if name is None:
         return None
-    found = platform_named(name)
-    if found is None:
+    platform = platform_named(name)
+    if platform is None:
         raise ValueError(f"unknown platform '{name}'; known platforms: {', '.join(p.name for p in PLATFORMS)}")
-    return found.name
+    return platform.name

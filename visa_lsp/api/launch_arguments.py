@@ -116,11 +116,11 @@ class PassedArguments:
         if arg.format and arg.format not in formats:
             words = " or ".join(formats)
             raise LaunchError(f"argument {key}: texels of {arg.array.dtype.name} are {words}, not '{arg.format}'", key)
-        channels, found = image_dimensions(arg.array.shape, arg.channels)
-        if isinstance(found, str):
-            raise LaunchError(f"argument {key}: {found}", key)
+        channels, dims = image_dimensions(arg.array.shape, arg.channels)
+        if isinstance(dims, str):
+            raise LaunchError(f"argument {key}: {dims}", key)
         access = _access(key, arg.access, arg.array)
-        return ImageArg(work, arg.format or formats[0], channels, found, arg.undefined, access, in_place=True)
+        return ImageArg(work, arg.format or formats[0], channels, dims, arg.undefined, access, in_place=True)
 
     def _memory(self, key: int | str, array: Array) -> Array:
         """Return the memory of an array for the run; an array that is passed twice has one memory."""
@@ -156,10 +156,7 @@ class PassedArguments:
 
 
 def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]) -> ArgumentsByIndexOrName:
-    """Return the arguments of a launch file with some or all replaced by the given ones.
-
-    Raises LaunchError for a name or index that no argument can have.
-    """
+    """Return the arguments of a launch file with some or all replaced by the given ones. Raises LaunchError."""
     if isinstance(given, tuple):
         return given
     if not known or not isinstance(known, tuple):
@@ -190,14 +187,14 @@ def _plain(key: int | str, array: Array) -> Array:
 def _numbers(key: int | str, value: object) -> Array:
     """Return Python numbers as an array of a type that holds them."""
     try:
-        found = np.array(value)
+        array = np.array(value)
     except (ValueError, OverflowError):
-        found = np.zeros(0)
-    if found.dtype.kind == "b":
-        found = found.astype(np.uint8)
-    if found.dtype.name not in DTYPES or found.ndim > 1 or not found.size:
+        array = np.zeros(0)
+    if array.dtype.kind == "b":
+        array = array.astype(np.uint8)
+    if array.dtype.name not in DTYPES or array.ndim > 1 or not array.size:
         raise LaunchError(f"argument {key}: expected a number or a list of numbers of at most 64 bits", key)
-    return found
+    return array
 
 
 def _access(key: int | str, access: str, array: Array) -> str:
@@ -216,8 +213,8 @@ def _check_local(key: int | str, arg: LocalArg) -> None:
 
 def _check_sampler(key: int | str, arg: SamplerArg) -> None:
     for what, word in (("address", arg.address), ("filter", arg.filter)):
-        known = words_of("Sampler", what)
-        if word not in known:
+        words = words_of("Sampler", what)
+        if word not in words:
             raise LaunchError(
-                f"argument {key}: unknown {what} of a sampler '{word!s:.40}'; known: {', '.join(known)}", key
+                f"argument {key}: unknown {what} of a sampler '{word!s:.40}'; known: {', '.join(words)}", key
             )

@@ -103,10 +103,7 @@ class LoadedKernel:
 
     @cached_property
     def arguments(self) -> tuple[KernelArgument, ...]:
-        """The parameters of the kernel by its ze_info, or as far as its text shows them.
-
-        Raises LaunchError if the given ze_info cannot be read or does not describe the kernel.
-        """
+        """The parameters of the kernel by its ze_info, or as far as its text shows them. Raises LaunchError."""
         options = self._loaded.options
         launch = replace(self._loaded.launch, config=LaunchConfig())
         info, _ = kernel_info(self._kernel, launch, options, [])
@@ -120,22 +117,12 @@ class LoadedKernel:
         return tuple(replace(a, type="") if a.kind == "buffer" else a for a in _arguments(inferred))
 
     def launch(
-        self,
-        groups: int | Sequence[int] | None = None,
-        local_size: int | Sequence[int] | None = None,
-        args: Sequence[Any] | Mapping[Any, Any] | None = None,
-        *,
-        global_size: int | Sequence[int] | None = None,
-        global_offset: int | Sequence[int] | None = None,
-        media_threads: tuple[int, int] | None = None,
-        symbols: Mapping[str, Array] | None = None,
-        checks: str | Sequence[str] = "all",
-        engine: str = "auto",
-        budget: int | None = None,
-        repeat: int = 1,
-        threads: int = 1,
-        first_fault: bool = False,
-    ) -> LaunchResult:
+        self, groups: int | Sequence[int] | None = None, local_size: int | Sequence[int] | None = None,
+        args: Sequence[Any] | Mapping[Any, Any] | None = None, *, global_size: int | Sequence[int] | None = None,
+        global_offset: int | Sequence[int] | None = None, media_threads: tuple[int, int] | None = None,
+        symbols: Mapping[str, Array] | None = None, checks: str | Sequence[str] = "all", engine: str = "auto",
+        budget: int | None = None, repeat: int = 1, threads: int = 1, first_fault: bool = False,
+    ) -> LaunchResult:  # fmt: skip
         """Run the kernel; its faults are in the result.
 
         Parameters
@@ -203,15 +190,9 @@ class LoadedKernel:
             said["expect"] = ()
         config = replace(config, **said, kernel=self.name)
         options = replace(
-            program.options,
-            engine=engine,
-            checks=checks if isinstance(checks, str) else ",".join(checks) or "none",
-            budget=budget,
-            repeat=repeat,
-            threads=threads,
-            first_fault=first_fault,
-            began=began,
-        )
+            program.options, engine=engine, checks=checks if isinstance(checks, str) else ",".join(checks) or "none",
+            budget=budget, repeat=repeat, threads=threads, first_fault=first_fault, began=began,
+        )  # fmt: skip
         with as_text_error():
             launch = replace(base, config=config, conditions=() if said else base.conditions)
             run = ready(program.module, launch, options, program.notes, program.sources)

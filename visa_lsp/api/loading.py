@@ -87,8 +87,8 @@ def _module(
     module, sources = _part(given, modules[0], launch, options, notes)
     module = link_variables(module)
     for data in modules[1:]:
-        more, texts = _part(given, data, launch, options, notes)
-        module = merge_modules(module, more)
+        further, texts = _part(given, data, launch, options, notes)
+        module = merge_modules(module, further)
         sources.update(texts)
     return module, sources
 
@@ -109,5 +109,5 @@ def as_text_error() -> Iterator[None]:
     try:
         yield
     except TextProblems as problems:
-        found = findings_of(str(problems.path or "text"), problems.text, problems.diagnostics)
-        raise TextError(str(problems), text_findings(found)) from None
+        findings = findings_of(str(problems.path or "text"), problems.text, problems.diagnostics)
+        raise TextError(str(problems), text_findings(findings)) from None

@@ -45,7 +45,7 @@ class LaunchResult:
     @property
     def faults(self) -> FindingList[RunFinding]:
         """The findings except notes."""
-        return FindingList[RunFinding](found for found in self.findings if found.severity == "fault")
+        return FindingList[RunFinding](finding for finding in self.findings if finding.severity == "fault")
 
     @property
     def kernel(self) -> str:

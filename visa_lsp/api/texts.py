@@ -37,18 +37,15 @@ def check(path_or_text: Source, platform: str | None = None) -> FindingList[Text
 
 
 def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
-    """Return the object of a text.
-
-    Raises TextError with the findings if the text has errors; otherwise as ``check`` does.
-    """
+    """Return the object of a text. Raises TextError with the findings if the text has errors."""
     platform = find_platform(platform)
     source = _source(path_or_text)
-    made = assemble_text(source.text, platform)
-    if made.data is not None:
-        return made.data
-    found = text_findings(findings_of(source.name, source.text, made.diagnostics))
-    errors = [str(finding) for finding in found if finding.severity == Severity.ERROR.value]
-    raise TextError("\n".join(errors) or f"{source.name}: this text cannot be assembled", found)
+    assembled = assemble_text(source.text, platform)
+    if assembled.data is not None:
+        return assembled.data
+    findings = text_findings(findings_of(source.name, source.text, assembled.diagnostics))
+    errors = [str(finding) for finding in findings if finding.severity == Severity.ERROR.value]
+    raise TextError("\n".join(errors) or f"{source.name}: this text cannot be assembled", findings)
 
 
 def disassemble(data: Source, platform: str | None = None) -> str:
@@ -76,8 +73,8 @@ def disassemble(data: Source, platform: str | None = None) -> str:
 
 
 def _source(given: Source) -> SourceText:
-    found = material(given)
+    given_material = material(given)
     try:
-        return decode(found.name, found.data)
+        return decode(given_material.name, given_material.data)
     except UserError as error:
         raise ValueError(str(error)) from None

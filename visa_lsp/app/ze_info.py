@@ -9,9 +9,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
+from visa_lsp.program.payload_layout import Registers, registers
 from visa_lsp.zeinfo.emit.emission import Doubt, emit_with_doubts
 from visa_lsp.zeinfo.emit.roles import registers_of_dump
-from visa_lsp.zeinfo.payload_layout import Registers, registers
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

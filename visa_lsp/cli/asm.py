@@ -4,41 +4,32 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any, Literal
 
 from visa_lsp.app.assemble import assemble_text, finding_lines
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, read_source
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.common import add_platform, say
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.outputs import write_output
-
-if TYPE_CHECKING:
-    import argparse
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, StdinFilename, arg, flag
+from visa_lsp.cli.outputs import say, write_output
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text; - is standard input")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="write the object to OUT; - is standard output; default: IN with the suffix .isa",
-    )
-    parser.add_argument(
-        "--zebin",
-        action="store_true",
-        help="write a zebin (.zebin): the object with ze_info, taken from the sibling NAME.zeinfo.yaml, else generated",
-    )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format of the diagnostics")
-    add_platform(parser)
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], arg("IN", "a text; - is standard input")]
+    output: Annotated[str | None, Option("OUT", "write the object to OUT; - is standard output; default: IN with the suffix .isa", flags=("-o", "--output"))] = None
+    zebin: Annotated[bool, flag("write a zebin (.zebin): the object with ze_info, taken from the sibling NAME.zeinfo.yaml, else generated")] = False
+    stdin_filename: StdinFilename = None
+    format: Annotated[Literal["text", "json"], flag("output format of the diagnostics")] = "text"
+    platform: PlatformName = None
+# fmt: on
 
 
-def asm_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Assemble each input and return the exit status: 0 all written, 1 errors, 2 a file that cannot be read or written.
 
     Raises UserError for options that exclude each other.
@@ -47,7 +38,7 @@ def asm_command(args: argparse.Namespace) -> int:
         raise UserError("asm: -o takes one input, got several; without -o each object is written beside its text")
     status = EXIT_OK
     written: dict[str, str] = {}
-    told: list[dict[str, Any]] = []
+    reports: list[dict[str, Any]] = []
     for path in args.inputs:
         about: dict[str, Any] = {"input": path, "output": None, "findings": []}
         try:
@@ -56,17 +47,17 @@ def asm_command(args: argparse.Namespace) -> int:
             complain(str(error))
             about["error"] = str(error)
             status = EXIT_USAGE
-        told.append(about)
+        reports.append(about)
     if args.format == "json":
         import json
 
         # Diagnostics are not printed to standard output if the object is written there.
         stream = sys.stderr if args.output == STDIN or (STDIN in args.inputs and not args.output) else sys.stdout
-        print(json.dumps(told, indent=2), file=stream)
+        print(json.dumps(reports, indent=2), file=stream)
     return status
 
 
-def _assemble(args: argparse.Namespace, path: str, written: dict[str, str], about: dict[str, Any]) -> int:
+def _assemble(args: Arguments, path: str, written: dict[str, str], about: dict[str, Any]) -> int:
     """Assemble one input. ``written`` maps each object written so far to its text; ``about`` collects the JSON report."""
     if path.endswith(".isa") and not args.output:
         raise UserError(f"{path}: expected a text, found an object; visa-lsp dis converts it to text")

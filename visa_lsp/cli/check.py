@@ -9,9 +9,9 @@ from __future__ import annotations
 import contextlib
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
-from msgspec import Struct
+from msgspec import Struct, field, structs
 
 from visa_lsp.app.check.extras import cache_hits_text, difference, settings_text, statistics
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
@@ -27,10 +27,10 @@ from visa_lsp.app.inputs import STDIN, STDIN_NAME, SourceText, read_source
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.settings import Finder, FolderSettings
 from visa_lsp.app.visible_text import visible
-from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.common import add_platform, wants_colour, whole_number
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.outputs import wants_colour, write_output
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.cli.streams import steer
 from visa_lsp.diagnostics import Rule, Severity
@@ -41,7 +41,6 @@ from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.text import encode_text
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Sequence
 
     from visa_lsp.app.check.kept_verdicts import KeptVerdicts
@@ -51,100 +50,42 @@ _DEFAULT_BASELINE: Final = "visa-lsp-baseline.json"
 _CLEAR: Final = "\033[2J\033[H"
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    add = parser.add_argument
-    add("paths", nargs="*", metavar="PATH", help="texts, or folders to search for *.visaasm and *.isaasm; - is stdin")
-    add_platform(parser)
-    add("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
-    add("--output", metavar="FILE", help="write the report to FILE")
-    add("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
-    add("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add(
-        "--select",
-        action="append",
-        metavar="LIST",
-        help="report only these rules: codes, prefixes of codes, slugs, or ALL",
-    )
-    add(
-        "--extend-select",
-        action="append",
-        metavar="LIST",
-        help="report these rules too, such as those that are off by default",
-    )
-    add("--ignore", action="append", metavar="LIST", help="do not report these rules")
-    add(
-        "--per-file-ignores",
-        action="append",
-        metavar="GLOB:LIST",
-        help="do not report these rules in files that match GLOB",
-    )
-    add("--exclude", action="append", metavar="GLOB", help="skip paths that match GLOB when searching folders")
-    add("--error-on-warning", action="store_true", help="exit 1 on any warning; overrides --max-warnings")
-    add(
-        "--max-warnings", type=whole_number(0), metavar="N", help="exit 0 if there are no errors and at most N warnings"
-    )
-    add(
-        "--max-errors",
-        type=whole_number(1),
-        metavar="N",
-        help="stop the report after N errors, then count the remaining findings",
-    )
-    add("--exit-zero", action="store_true", help="exit 0 even if there are findings")
-    add("--statistics", action="store_true", help="print the number of findings of each code")
-    add("--fix", action="store_true", help="apply safe fixes to the files; print the fixed text for standard input")
-    add(
-        "--unsafe-fixes", action="store_true", help="with --fix or --diff: also apply fixes that may change the meaning"
-    )
-    add("--diff", action="store_true", help="print the changes that --fix would make, without writing files")
-    add("--baseline", metavar="FILE", help="do not report the findings listed in FILE")
-    add(
-        "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"write all findings to FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
-    )  # fmt: skip
-    add(
-        "--embedded",
-        action="store_true",
-        help="also check the vISA in strings of other languages: *" + ", *".join(HOST_SUFFIXES),
-    )
-    add(
-        "--error-on-unread",
-        action="store_true",
-        help="exit 1 if lines of vISA in another language could not be checked",
-    )
-    add("--watch", action="store_true", help="check again whenever a file changes")
-    add(
-        "--cache-dir",
-        metavar="DIR",
-        help="cache the findings of each text in DIR; default: the user's cache folder",
-    )
-    add("--no-cache", action="store_true", help="use no cache file of earlier runs, and write none")
-    add("--jobs", type=whole_number(0), default=0, metavar="N", help="number of processes; 0 chooses it automatically")
-    add("--show-settings", action="store_true", help="print the settings in effect and the file that sets each")
-    add_cluster(parser, send="send the texts to workers that cannot read the files of this machine")
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
 
-
-class Options(Struct, frozen=True):
-    """The options of one run: the command line, else the settings."""
-
-    format: str
-    colour: bool
-    output: str | None
-    error_on_warning: bool
-    max_warnings: int
-    max_errors: int | None
-    embedded: bool
-    error_on_unread: bool
-    exit_zero: bool
-    statistics: bool
-    fix: bool
-    unsafe_fixes: bool
-    diff: bool
-    baseline: str | None
-    write_baseline: str | None
-    jobs: int
-    cache_dir: str | None
-    cache: bool
+    paths: Annotated[list[str], opt.arg("PATH", "texts, or folders to search for *.visaasm and *.isaasm; - is stdin", "*")] = field(default_factory=list)
+    platform: opt.PlatformName = None
+    format: Annotated[str | None, opt.Option("NAME", "output format: " + ", ".join(FORMATS), choices=tuple(FORMATS))] = None
+    output: Annotated[str | None, opt.Option("FILE", "write the report to FILE")] = None
+    color: opt.ReportColor = "auto"
+    stdin_filename: opt.StdinFilename = None
+    select: Annotated[list[str] | None, opt.Option("LIST", "report only these rules: codes, prefixes of codes, slugs, or ALL")] = None
+    extend_select: Annotated[list[str] | None, opt.Option("LIST", "report these rules too, such as those that are off by default")] = None
+    ignore: Annotated[list[str] | None, opt.Option("LIST", "do not report these rules")] = None
+    per_file_ignores: Annotated[list[str] | None, opt.Option("GLOB:LIST", "do not report these rules in files that match GLOB")] = None
+    exclude: Annotated[list[str] | None, opt.Option("GLOB", "skip paths that match GLOB when searching folders")] = None
+    error_on_warning: Annotated[bool, opt.flag("exit 1 on any warning; overrides --max-warnings")] = False
+    max_warnings: Annotated[int | None, opt.Option("N", "exit 0 if there are no errors and at most N warnings", opt.whole_number(0))] = None
+    max_errors: Annotated[int | None, opt.Option("N", "stop the report after N errors, then count the remaining findings", opt.whole_number(1))] = None
+    exit_zero: Annotated[bool, opt.flag("exit 0 even if there are findings")] = False
+    statistics: Annotated[bool, opt.flag("print the number of findings of each code")] = False
+    fix: Annotated[bool, opt.flag("apply safe fixes to the files; print the fixed text for standard input")] = False
+    unsafe_fixes: Annotated[bool, opt.flag("with --fix or --diff: also apply fixes that may change the meaning")] = False
+    diff: Annotated[bool, opt.flag("print the changes that --fix would make, without writing files")] = False
+    baseline: Annotated[str | None, opt.Option("FILE", "do not report the findings listed in FILE")] = None
+    write_baseline: Annotated[str | None, opt.Option("FILE", f"write all findings to FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}", bare="")] = None
+    embedded: Annotated[bool, opt.flag("also check the vISA in strings of other languages: *" + ", *".join(HOST_SUFFIXES))] = False
+    error_on_unread: Annotated[bool, opt.flag("exit 1 if lines of vISA in another language could not be checked")] = False
+    watch: Annotated[bool, opt.flag("check again whenever a file changes")] = False
+    cache_dir: Annotated[str | None, opt.Option("DIR", "cache the findings of each text in DIR; default: the user's cache folder")] = None
+    no_cache: Annotated[bool, opt.flag("use no cache file of earlier runs, and write none")] = False
+    jobs: Annotated[int, opt.Option("N", "number of processes; 0 chooses it automatically", opt.whole_number(0))] = 0
+    show_settings: Annotated[bool, opt.flag("print the settings in effect and the file that sets each")] = False
+    cluster: ClusterAddress = None
+    send: Annotated[bool, opt.flag("with --cluster: send the texts to workers that cannot read the files of this machine")] = False
+    cluster_limit: ClusterLimit = CLUSTER_SECONDS
+# fmt: on
 
 
 class Overrides(Struct, frozen=True):
@@ -176,11 +117,8 @@ def _list_rules() -> Sequence[Rule]:
     return list_rules()
 
 
-def check_command(args: argparse.Namespace) -> int:
-    """Check the paths of the command line and return the exit status.
-
-    Raises UserError without a path, for ``--watch`` of standard input, and for an option with a wrong value.
-    """
+def execute(args: Arguments) -> int:
+    """Check the paths of the command line and return the exit status. Raises UserError."""
     paths, new_baseline = _paths(args)
     overrides = _overrides(args)
     if args.show_settings:
@@ -204,7 +142,7 @@ def check_command(args: argparse.Namespace) -> int:
         return _run(args, paths, overrides, new_baseline, stdin, {}, cluster)
 
 
-def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
+def _paths(args: Arguments) -> tuple[list[str], str | None]:
     """Return the paths to check and the baseline to write: the word after ``--write-baseline`` may be the first path."""
     paths: list[str] = list(args.paths)
     value: str | None = args.write_baseline
@@ -216,7 +154,7 @@ def _paths(args: argparse.Namespace) -> tuple[list[str], str | None]:
     return paths, value
 
 
-def _overrides(args: argparse.Namespace) -> Overrides:
+def _overrides(args: Arguments) -> Overrides:
     select = _selectors("--select", args.select)
     extend = _selectors("--extend-select", args.extend_select)
     ignore = _selectors("--ignore", args.ignore)
@@ -231,47 +169,36 @@ def _overrides(args: argparse.Namespace) -> Overrides:
 
 
 def _selectors(option: str, values: Iterable[str] | None) -> tuple[str, ...]:
-    found = tuple(s for value in values or () for s in parse_selectors(value))
-    validate(found, option, _list_rules)
-    return found
+    selectors = tuple(s for value in values or () for s in parse_selectors(value))
+    validate(selectors, option, _list_rules)
+    return selectors
 
 
 def _anchor(paths: list[str], stdin_filename: str | None) -> Path:
     """Return the folder whose settings apply to the whole run: that of the first path."""
-    first = paths[0]
-    if first == STDIN:
+    first_path = paths[0]
+    if first_path == STDIN:
         return Path(stdin_filename).parent if stdin_filename else Path()
-    return Path(first) if Path(first).is_dir() else Path(first).parent
+    return Path(first_path) if Path(first_path).is_dir() else Path(first_path).parent
 
 
-def _options(args: argparse.Namespace, settings: FolderSettings, new_baseline: str | None) -> Options:
+def _with_settings(args: Arguments, settings: FolderSettings) -> Arguments:
+    """Return the options completed from the settings of the folder."""
     terminal = sys.stdout.isatty() and args.output is None
-    return Options(
-        format=args.format or settings.format or ("full" if terminal else "concise"),
-        colour=wants_colour(sys.stdout, args.color) and (args.output is None or args.color == "always"),
-        output=args.output,
+    return structs.replace(
+        args, format=args.format or settings.format or ("full" if terminal else "concise"),
         error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
         max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
-        max_errors=args.max_errors,
-        embedded=args.embedded or settings.embedded,
-        error_on_unread=args.error_on_unread,
-        exit_zero=args.exit_zero or settings.exit_zero,
-        statistics=args.statistics or settings.statistics,
-        fix=args.fix or args.diff,
-        unsafe_fixes=args.unsafe_fixes,
-        diff=args.diff,
-        baseline=args.baseline or settings.baseline,
-        write_baseline=new_baseline,
-        jobs=args.jobs,
-        cache_dir=args.cache_dir or settings.cache_dir,
-        cache=not args.no_cache,
-    )
+        embedded=args.embedded or settings.embedded, exit_zero=args.exit_zero or settings.exit_zero,
+        statistics=args.statistics or settings.statistics, fix=args.fix or args.diff,
+        baseline=args.baseline or settings.baseline, cache_dir=args.cache_dir or settings.cache_dir,
+    )  # fmt: skip
 
 
 def _effective_settings(
-    settings: FolderSettings, args: argparse.Namespace, overrides: Overrides
+    settings: FolderSettings, args: Arguments, overrides: Overrides
 ) -> tuple[FolderSettings, dict[str, Any]]:
-    options = _options(args, settings, None)
+    options = _with_settings(args, settings)
     selection = overrides.selection(settings)
     values: dict[str, Any] = {
         "platform": overrides.platform_of(settings),
@@ -293,12 +220,8 @@ def _effective_settings(
 
 
 def _watch(
-    args: argparse.Namespace,
-    paths: list[str],
-    overrides: Overrides,
-    new_baseline: str | None,
-    cluster: Cluster | None,
-) -> int:
+    args: Arguments, paths: list[str], overrides: Overrides, new_baseline: str | None, cluster: Cluster | None,
+) -> int:  # fmt: skip
     results: dict[str, tuple[Stamp, Task, FileResult]] = {}
     watched = _list_files(args, paths, overrides)
     clear = _CLEAR if sys.stdout.isatty() else ""
@@ -327,14 +250,14 @@ def _suffixes(*, embedded: bool) -> tuple[str, ...]:
     return TEXTS + HOST_SUFFIXES if embedded else TEXTS
 
 
-def _is_host(args: argparse.Namespace, name: str) -> bool:
+def _is_host(args: Arguments, name: str) -> bool:
     """Return whether a text may be in another language with vISA in its strings."""
     if host_of(name) is None:
         return False
     return args.embedded or Finder(_list_rules).of_folder(_anchor([STDIN], args.stdin_filename)).embedded
 
 
-def _list_files(args: argparse.Namespace, paths: list[str], overrides: Overrides) -> list[str]:
+def _list_files(args: Arguments, paths: list[str], overrides: Overrides) -> list[str]:
     finder = Finder(_list_rules)
     embedded = args.embedded or finder.of_folder(_anchor(paths, args.stdin_filename)).embedded
     files = collect(paths, finder, overrides.exclude, _suffixes(embedded=embedded)).files
@@ -343,21 +266,16 @@ def _list_files(args: argparse.Namespace, paths: list[str], overrides: Overrides
 
 
 def _run(
-    args: argparse.Namespace,
-    paths: list[str],
-    overrides: Overrides,
-    new_baseline: str | None,
-    stdin: SourceText | None,
-    cache: dict[str, tuple[Stamp, Task, FileResult]],
-    cluster: Cluster | None,
-) -> int:
+    args: Arguments, paths: list[str], overrides: Overrides, new_baseline: str | None, stdin: SourceText | None,
+    cache: dict[str, tuple[Stamp, Task, FileResult]], cluster: Cluster | None,
+) -> int:  # fmt: skip
     """Check all paths once and return the exit status; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(_list_rules)
-    options = _options(args, finder.of_folder(_anchor(paths, args.stdin_filename)), new_baseline)
+    options = _with_settings(args, finder.of_folder(_anchor(paths, args.stdin_filename)))
     inputs = collect(paths, finder, overrides.exclude, _suffixes(embedded=options.embedded))
     # Checked before any fix is applied, because a failure later would lose the report or a text.
     check_output(options.output, inputs.files)
-    check_output(options.write_baseline, inputs.files)
+    check_output(new_baseline, inputs.files)
     tasks = []
     for path in inputs.files:
         name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
@@ -370,35 +288,24 @@ def _run(
         if host is not None and not is_installed(host):
             raise UserError(f"{name}: {MissingGrammarError(host)}")
         tasks.append(
-            Task(
-                path,
-                name,
-                platform,
-                selection,
-                options.fix,
-                options.unsafe_fixes,
-                write,
-                source,
-                path in inputs.named,
-                host,
-            )
-        )
+            Task(path, name, platform, selection, options.fix, options.unsafe_fixes, write, source, path in inputs.named, host),
+        )  # fmt: skip
     kept = _open_cached(options)
     results = _check_paths(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
-    if options.write_baseline is not None:
-        return _write_baseline(options.write_baseline, results, inputs)
+    if new_baseline is not None:
+        return _write_baseline(new_baseline, results, inputs)
     if options.baseline is not None:
         from visa_lsp.app.check.baseline import read_baseline, without_known
 
-        known = read_baseline(options.baseline)
-        results = [without_known(r, known, options.baseline) for r in results]
+        baseline = read_baseline(options.baseline)
+        results = [without_known(r, baseline, options.baseline) for r in results]
     return _finish(CheckReport(tuple(results)), inputs, options, kept)
 
 
-def _open_cached(options: Options) -> KeptVerdicts | None:
+def _open_cached(options: Arguments) -> KeptVerdicts | None:
     """Return the cached findings of earlier runs; None with ``--no-cache``."""
-    if not options.cache or not (options.cache_dir or folder_of_user()):
+    if options.no_cache or not (options.cache_dir or folder_of_user()):
         return None
     from visa_lsp.app.check.kept_verdicts import open_kept_verdicts
 
@@ -406,12 +313,9 @@ def _open_cached(options: Options) -> KeptVerdicts | None:
 
 
 def _check_paths(
-    tasks: list[Task],
-    options: Options,
-    cache: dict[str, tuple[Stamp, Task, FileResult]],
-    kept: KeptVerdicts | None,
-    cluster: Cluster | None,
-) -> list[FileResult]:
+    tasks: list[Task], options: Arguments, cache: dict[str, tuple[Stamp, Task, FileResult]],
+    kept: KeptVerdicts | None, cluster: Cluster | None,
+) -> list[FileResult]:  # fmt: skip
     stamps = {t.path: stamp(t.path) for t in tasks}
 
     def is_known(task: Task) -> bool:
@@ -420,9 +324,9 @@ def _check_paths(
     todo = [t for t in tasks if not is_known(t)]
     with Progress(wanted=len(todo) > 1) as line:
 
-        def show_progress(done: int, found: int) -> None:
+        def show_progress(done: int, findings: int) -> None:
             if line.is_due():
-                line.show(f"{done:,} of {len(todo):,} files, {found:,} finding{'s' * (found != 1)}")
+                line.show(f"{done:,} of {len(todo):,} files, {findings:,} finding{'s' * (findings != 1)}")
 
         for task, result in zip(todo, check_files(todo, options.jobs, show_progress, cluster, kept), strict=True):
             cache[task.path] = (stamps[task.path], task, result)
@@ -440,7 +344,7 @@ def _write_baseline(path: str, results: list[FileResult], inputs: Inputs) -> int
     return EXIT_USAGE if errors else EXIT_OK
 
 
-def _finish(report: CheckReport, inputs: Inputs, options: Options, kept: KeptVerdicts | None) -> int:
+def _finish(report: CheckReport, inputs: Inputs, options: Arguments, kept: KeptVerdicts | None) -> int:
     """Write the report and the messages about the run, and return the exit status."""
     for result in report.errors:
         complain(result.error)
@@ -499,7 +403,7 @@ def _hidden_words(hidden: Sequence[ReportedFinding]) -> str:
     return f"{' and '.join(words)} {'is' if len(hidden) == 1 else 'are'}"
 
 
-def _describe_unapplied(report: CheckReport, options: Options) -> str:
+def _describe_unapplied(report: CheckReport, options: Arguments) -> str:
     """Return a sentence on the findings whose fix was not applied, with the option that applies it; empty if none."""
     unsafe = [f for f in report.findings if f.remedies and not any(r.safe for r in f.remedies)]
     if not unsafe:
@@ -511,15 +415,16 @@ def _describe_unapplied(report: CheckReport, options: Options) -> str:
     return f"{count} left that {has} which may change the meaning; --unsafe-fixes applies {'it' if len(unsafe) == 1 else 'them'}"
 
 
-def _is_wrong(report: CheckReport, options: Options) -> bool:
+def _is_wrong(report: CheckReport, options: Arguments) -> bool:
     warnings = report.count(Severity.WARNING)
-    allowed = 0 if options.error_on_warning else options.max_warnings
+    allowed = 0 if options.error_on_warning else options.max_warnings or 0
     unread = options.error_on_unread and any(result.unread[0] for result in report.results)
     return report.count(Severity.ERROR) > 0 or warnings > allowed or unread
 
 
-def _write_report(report: CheckReport, options: Options, to_stderr: bool, inputs: Inputs) -> None:
-    pieces = FORMATS[options.format].write(report, Look(options.colour))
+def _write_report(report: CheckReport, options: Arguments, to_stderr: bool, inputs: Inputs) -> None:
+    colour = wants_colour(sys.stdout, options.color) and (options.output is None or options.color == "always")
+    pieces = FORMATS[options.format or "concise"].write(report, Look(colour))
     if options.output is not None:
         text = "".join(pieces)
         if options.format in FOR_PEOPLE:

@@ -12,10 +12,9 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.visible_text import paint
-from visa_lsp.cli.common import wants_colour
+from visa_lsp.cli.outputs import wants_colour
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Callable
 
 _RED: Final = "1;31"
@@ -62,14 +61,6 @@ _STYLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "stats": (_PLACE, (r"^kernel .*", _BOLD), (r"\bneeds up to \d+ GRF rows\b|\b[1-9]\d* bytes spilled\b", _YELLOW)),
 }  # fmt: skip
-
-
-def add_color(parser: argparse.ArgumentParser) -> None:
-    """Add ``--color WHEN``."""
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto",
-        help="use colours in the text; auto: on a terminal, unless NO_COLOR is set",
-    )  # fmt: skip
 
 
 def ink_of(command: str, choice: str, output: str | None = STDIN) -> Callable[[str], str]:

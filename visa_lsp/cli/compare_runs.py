@@ -7,47 +7,34 @@ only when programs run.
 from __future__ import annotations
 
 import json
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Annotated, Final, Literal
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
-from visa_lsp.cli.common import add_platform, whole_number
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, TextOrJson, arg, flag, whole_number
 from visa_lsp.cli.progress_line import Progress
-
-if TYPE_CHECKING:
-    from visa_lsp.cli.parsing import CommandParser
-
 
 # Out-of-bounds accesses count as a difference even if the values agree.
 _CHECKS: Final = "bounds"
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("a", metavar="A", help="a text or an object")
-    parser.add_argument("b", metavar="B", help="another text or object, such as the same kernel from another compiler")
-    parser.add_argument(
-        "--launch",
-        metavar="FILE",
-        help="launch file whose sweep gives the launches; default: the sibling of A, else a generated grid",
-    )
-    parser.add_argument(
-        "--rtol", metavar="X", type=_tolerance, help="relative tolerance of results, relative to those of A"
-    )
-    parser.add_argument("--atol", metavar="X", type=_tolerance, help="absolute tolerance of results")
-    parser.add_argument(
-        "--ulp", metavar="N", type=whole_number(0), help="tolerance of results in units in the last place"
-    )
-    parser.add_argument(
-        "--engine", choices=("auto", "jit", "interp"), default="auto", help="engine that executes the kernels"
-    )
-    parser.add_argument(
-        "--budget", metavar="N", type=whole_number(1), help="stop a run after N instructions; default: 10,000,000"
-    )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    add_platform(parser)
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    a: Annotated[str, arg("A", "a text or an object")]
+    b: Annotated[str, arg("B", "another text or object, such as the same kernel from another compiler")]
+    launch: Annotated[str | None, Option("FILE", "launch file whose sweep gives the launches; default: the sibling of A, else a generated grid")] = None
+    rtol: Annotated[float | None, Option("X", "relative tolerance of results, relative to those of A", _tolerance)] = None
+    atol: Annotated[float | None, Option("X", "absolute tolerance of results", _tolerance)] = None
+    ulp: Annotated[int | None, Option("N", "tolerance of results in units in the last place", whole_number(0))] = None
+    engine: Annotated[Literal["auto", "jit", "interp"], flag("engine that executes the kernels")] = "auto"
+    budget: Annotated[int | None, Option("N", "stop a run after N instructions; default: 10,000,000", whole_number(1))] = None
+    format: TextOrJson = "text"
+    platform: PlatformName = None
+# fmt: on
 
 
 def _tolerance(text: str) -> float:
@@ -60,7 +47,7 @@ def _tolerance(text: str) -> float:
     return value
 
 
-def compare_runs_command(args: Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Compare the results of two programs and return the exit status. Raises UserError if one cannot be read or run."""
     if find_spec("numpy") is None:
         raise UserError(NEEDS_NUMPY)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from visa_lsp.app.check.formats.data import finding_object
 from visa_lsp.app.check.formats.table import FOR_PEOPLE, FORMATS, Look
@@ -20,54 +20,37 @@ from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.cli.common import wants_colour
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.parsing import CommandParser, seconds_argument
+from visa_lsp.cli.options import CommandArguments, Option, ReportColor, StdinFilename, arg, flag, seconds_argument
+from visa_lsp.cli.outputs import wants_colour
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.toolchain.ocloc import SECONDS
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Sequence
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.dashed = {"--options": 1}
-    parser.add_argument("inputs", nargs="+", metavar="K.cl", help="OpenCL C; - is standard input")
-    parser.add_argument(
-        "--device",
-        metavar="NAME",
-        action="append",
-        help="target device, named as in ocloc or visa-lsp; separate several with commas; default: tgllp",
-    )
-    parser.add_argument(
-        "--options",
-        metavar="S",
-        action="append",
-        help="compiler options, as one quoted word: '-cl-fast-relaxed-math -DN=4'",
-    )
-    parser.add_argument(
-        "--no-debug-info",
-        action="store_true",
-        help="compile without -g; the texts then have no source lines",
-    )
-    parser.add_argument("-o", "--output", metavar="DIR", help="output folder; default: the folder of the source")
-    parser.add_argument("--keep-ir", action="store_true", help="also write the intermediate code: SPIR-V, LLVM")
-    parser.add_argument("--format", choices=tuple(FORMATS), help="output format of the compiler's diagnostics")
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report"
-    )
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
-    parser.add_argument(
-        "--timeout", metavar="SECONDS", type=seconds_argument, default=SECONDS, help="stop the compiler after this time"
-    )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], arg("K.cl", "OpenCL C; - is standard input")]
+    device: Annotated[list[str] | None, Option("NAME", "target device, named as in ocloc or visa-lsp; separate several with commas; default: tgllp")] = None
+    options: Annotated[list[str] | None, Option("S", "compiler options, as one quoted word: '-cl-fast-relaxed-math -DN=4'", dashed=1)] = None
+    no_debug_info: Annotated[bool, flag("compile without -g; the texts then have no source lines")] = False
+    output: Annotated[str | None, Option("DIR", "output folder; default: the folder of the source", flags=("-o", "--output"))] = None
+    keep_ir: Annotated[bool, flag("also write the intermediate code: SPIR-V, LLVM")] = False
+    format: Annotated[str | None, Option(None, "output format of the compiler's diagnostics", choices=tuple(FORMATS))] = None
+    color: ReportColor = "auto"
+    ocloc: Annotated[str | None, Option("PATH", "path of the compiler; default: ocloc on PATH")] = None
+    timeout: Annotated[float, Option("SECONDS", "stop the compiler after this time", seconds_argument)] = SECONDS
+    stdin_filename: StdinFilename = None
+# fmt: on
 
 
-def compile_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Compile each source for each device, write the files, and report the result."""
     builds: list[Build] = []
     failures: list[FileResult] = []
@@ -79,34 +62,34 @@ def compile_command(args: argparse.Namespace) -> int:
             failures.append(FileResult(path, error=str(error)))
     several = len({build.device for build in builds}) > 1
     _refuse_doubles(builds, args)
-    made: list[tuple[Build, WrittenFiles]] = []
+    outcomes: list[tuple[Build, WrittenFiles]] = []
     for build in builds:
         folder = Path(args.output) if args.output else build.source.path.parent
         place = folder / file_name(build.device) if several else folder
         files = write_build(build, place, ir=args.keep_ir) if build.program is not None else WrittenFiles(())
-        made.append((build, files))
+        outcomes.append((build, files))
     report = _report(builds, failures)
-    _print(args, made, report)
+    _print(args, outcomes, report)
     if failures:
         return EXIT_USAGE
     failed = any(build.program is None for build in builds) or report.count(Severity.ERROR)
     return EXIT_FINDINGS if failed else EXIT_OK
 
 
-def _print(args: argparse.Namespace, made: Sequence[tuple[Build, WrittenFiles]], report: CheckReport) -> None:
+def _print(args: Arguments, outcomes: Sequence[tuple[Build, WrittenFiles]], report: CheckReport) -> None:
     """Print the diagnostics, the files written, and a table of the kernels; as JSON, one object per build."""
     chosen = args.format or ("full" if sys.stdout.isatty() else "concise")
     if chosen == "json":
         failures = [{"input": printable(r.path), "error": printable(r.error)} for r in report.errors]
-        print(json.dumps([*(_values(build, files) for build, files in made), *failures], indent=2))
+        print(json.dumps([*(_values(build, files) for build, files in outcomes), *failures], indent=2))
         return
     if report.findings or chosen not in FOR_PEOPLE:
         for piece in FORMATS[chosen].write(report, Look(wants_colour(sys.stdout, args.color))):
             sys.stdout.write(piece)
     # Reports for programs must not be mixed with text for people.
     stream = sys.stdout if chosen in FOR_PEOPLE else sys.stderr
-    lines = [line for _, files in made for line in (*(f"written: {path}" for path in files.paths), *files.notes)]
-    for line in (*lines, *_table([build for build, _ in made])):
+    lines = [line for _, files in outcomes for line in (*(f"written: {path}" for path in files.paths), *files.notes)]
+    for line in (*lines, *_table([build for build, _ in outcomes])):
         print(printable(line), file=stream)
 
 
@@ -141,7 +124,7 @@ def _source(path: str, stdin_filename: str | None) -> BuildSource:
     return read_source(path, stdin_filename)
 
 
-def _build_for_devices(args: argparse.Namespace, source: BuildSource) -> Iterator[Build]:
+def _build_for_devices(args: Arguments, source: BuildSource) -> Iterator[Build]:
     """Yield the build of a source for each device."""
     platform = settings_for(source.name if source.is_file else STDIN).platform
     names = [name.strip() for word in args.device or [""] for name in word.split(",")]
@@ -153,7 +136,7 @@ def _build_for_devices(args: argparse.Namespace, source: BuildSource) -> Iterato
         yield build
 
 
-def _refuse_doubles(builds: Sequence[Build], args: argparse.Namespace) -> None:
+def _refuse_doubles(builds: Sequence[Build], args: Arguments) -> None:
     """Raise UserError if two sources would write the same file."""
     owners: dict[tuple[str, Path, str], str] = {}
     for build in builds:

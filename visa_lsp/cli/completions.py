@@ -3,31 +3,31 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
-from typing import Final
+from typing import Annotated, Final, Literal
 
 from visa_lsp.app.exits import EXIT_OK
-from visa_lsp.cli.parsing import CommandLoader, whole_parser
+from visa_lsp.cli.options import CommandArguments, arg
+from visa_lsp.cli.parsing import COMMANDS, Program
 from visa_lsp.isa.platforms import PLATFORMS
 
-_SHELLS: Final = ("bash", "zsh", "fish")
 _FOLDERS: Final = frozenset({"DIR", "CAPTURE"})
 _FILES: Final = frozenset({"IN", "OUT", "PATH", "FILE", "A", "B", "REF", "K.cl", "IN.isa", "IN.visaasm"})
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("shell", choices=_SHELLS, help="shell to print the completions for")
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    shell: Annotated[Literal["bash", "zsh", "fish"], arg(None, "shell to print the completions for")]
+# fmt: on
 
 
-def completions_command(
-    commands: Mapping[str, str], loaders: Mapping[str, CommandLoader], args: argparse.Namespace
-) -> int:
+def execute(args: Arguments, program: Program) -> int:
     """Print the script."""
     import shtab
 
-    parser = whole_parser(commands, loaders)
-    _describe(parser, {"file": shtab.FILE, "folder": shtab.DIRECTORY}, list(commands))
+    parser = program.whole_parser()
+    _describe(parser, {"file": shtab.FILE, "folder": shtab.DIRECTORY}, list(COMMANDS))
     print(shtab.complete(parser, args.shell))
     return EXIT_OK
 

@@ -10,34 +10,31 @@ import contextlib
 import os
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, Annotated, Any, BinaryIO
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import NEEDS_NUMPY
 from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
-from visa_lsp.cli.common import whole_number
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.options import CommandArguments, Option, whole_number
 
 if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
     from collections.abc import Callable
     from io import RawIOBase
 
-    from visa_lsp.dap.launch_values import Launched
+    from visa_lsp.dap.state import Launched
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument(
-        "--port",
-        metavar="N",
-        type=whole_number(0),
-        help="wait for one client on this port of 127.0.0.1; 0 picks a free port",
-    )
-    parser.add_argument("--platform", metavar="NAME", help="default platform, for launches that name none")
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    port: Annotated[int | None, Option("N", "wait for one client on this port of 127.0.0.1; 0 picks a free port", whole_number(0))] = None
+    platform: Annotated[str | None, Option("NAME", "default platform, for launches that name none")] = None
+# fmt: on
 
 
-def dap_command(args: Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Serve one client and return the exit status."""
     if find_spec("numpy") is None:
         complain(f"dap: {NEEDS_NUMPY}")

@@ -4,43 +4,40 @@ from __future__ import annotations
 
 import json
 import sys
-from typing import TYPE_CHECKING
+from typing import Annotated, Literal
 
 from visa_lsp.app.diff.comparison import ProgramComparison, compare_paths
 from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.common import add_platform, say, wants_colour
+from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
 from visa_lsp.cli.exits import print_error
-from visa_lsp.cli.outputs import write_report
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, Report, StdinFilename, arg, flag
+from visa_lsp.cli.outputs import say, wants_colour, write_report
 from visa_lsp.cli.progress_line import Progress
-
-if TYPE_CHECKING:
-    import argparse
-
 
 FORMATS = ("text", "json", "html")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("a", metavar="A", help="a text, an object, or a folder of them; - is standard input")
-    parser.add_argument("b", metavar="B", help="the program or folder to compare with")
-    parser.add_argument("--format", choices=FORMATS, default="text", help="output format; default: text")
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
-    )
-    parser.add_argument(
-        "--color", choices=("auto", "always", "never"), default="auto", help="use colours; default: on a terminal"
-    )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(parser)
-    add_cluster(parser, send="send the files to workers that cannot read the files of this machine")
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    a: Annotated[str, arg("A", "a text, an object, or a folder of them; - is standard input")]
+    b: Annotated[str, arg("B", "the program or folder to compare with")]
+    format: Annotated[str, Option(None, "output format; default: text", choices=FORMATS)] = "text"
+    output: Report = STDIN
+    color: Annotated[Literal["auto", "always", "never"], flag("use colours; default: on a terminal")] = "auto"
+    stdin_filename: StdinFilename = None
+    platform: PlatformName = None
+    cluster: ClusterAddress = None
+    send: Annotated[bool, flag("with --cluster: send the files to workers that cannot read the files of this machine")] = False
+    cluster_limit: ClusterLimit = CLUSTER_SECONDS
+# fmt: on
 
 
-def diff_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Compare two programs and return the exit status: 0 the same, 1 different, 2 wrong usage or an unreadable program."""
     inputs = [args.a, args.b]
     check_output(args.output, inputs)

@@ -5,15 +5,15 @@ Of a zebin it prints the sections, ze_info and vISA; with ``-o`` it writes them 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, foreign, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.zebins import extract_zebin, zebin_of, zebin_text
-from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, StdinFilename, TextOrJson, arg, flag
 from visa_lsp.cli.outputs import write_output, write_report
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.errors import CodecError
@@ -25,31 +25,26 @@ from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.zebin import is_elf
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
 
 _CLASS = ("general", "sampler", "surface")
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="an object or a zebin; - is standard input")
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="OUT",
-        help="output file, for a zebin the output folder; default: standard output",
-    )
-    parser.add_argument(
-        "--summary", action="store_true", help="list kernels, inputs, attributes, sizes and Gen binaries"
-    )
-    parser.add_argument("--no-comments", action="store_true", help="omit the comments that compilers print")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(parser)
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], arg("IN", "an object or a zebin; - is standard input")]
+    output: Annotated[str | None, Option("OUT", "output file, for a zebin the output folder; default: standard output", flags=("-o", "--output"))] = None
+    summary: Annotated[bool, flag("list kernels, inputs, attributes, sizes and Gen binaries")] = False
+    no_comments: Annotated[bool, flag("omit the comments that compilers print")] = False
+    format: TextOrJson = "text"
+    stdin_filename: StdinFilename = None
+    platform: PlatformName = None
+# fmt: on
 
 
-def dis_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Disassemble each input and return the exit status: 0 all written, 2 a file that cannot be read or written.
 
     Raises UserError for options that exclude each other.
@@ -57,7 +52,7 @@ def dis_command(args: argparse.Namespace) -> int:
     if args.output and len(args.inputs) > 1:
         raise UserError("dis: -o takes one input, got several; without -o all texts are written to standard output")
     status = EXIT_OK
-    told: list[dict[str, str]] = []
+    reports: list[dict[str, str]] = []
     for path in args.inputs:
         name = (args.stdin_filename or "<stdin>") if path == STDIN else path
         try:
@@ -65,19 +60,19 @@ def dis_command(args: argparse.Namespace) -> int:
             data = read_bytes(path)
             text = _zebin(args, data, name) if is_elf(data) else _text(args, data, name)
             _write(args, text)
-            told.append({"input": name, "output": args.output} if args.output else {"input": name, "text": text})
+            reports.append({"input": name, "output": args.output} if args.output else {"input": name, "text": text})
         except UserError as error:
             complain(str(error))
-            told.append({"input": name, "error": str(error)})
+            reports.append({"input": name, "error": str(error)})
             status = EXIT_USAGE
     if args.format == "json":
         import json
 
-        print(json.dumps(told, indent=2))
+        print(json.dumps(reports, indent=2))
     return status
 
 
-def _zebin(args: argparse.Namespace, data: bytes, name: str) -> str:
+def _zebin(args: Arguments, data: bytes, name: str) -> str:
     """Return the text of a zebin, or write its parts into a folder and return an empty text."""
     zebin = zebin_of(name, data)
     platform = platform_named(args.platform) if args.platform else None
@@ -87,7 +82,7 @@ def _zebin(args: argparse.Namespace, data: bytes, name: str) -> str:
     return zebin_text(name, zebin, platform, comments=not args.no_comments, summary=args.summary)
 
 
-def _write(args: argparse.Namespace, text: str) -> None:
+def _write(args: Arguments, text: str) -> None:
     if not text or (args.format == "json" and not args.output):
         return
     if args.summary:
@@ -96,7 +91,7 @@ def _write(args: argparse.Namespace, text: str) -> None:
         write_output(args.output or STDIN, encode_text(text), args.inputs)
 
 
-def _text(args: argparse.Namespace, data: bytes, name: str) -> str:
+def _text(args: Arguments, data: bytes, name: str) -> str:
     try:
         if args.summary:
             return "\n".join(_summary(name, summary(data))) + "\n"

@@ -10,60 +10,40 @@ import json
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Annotated, Final
+
+from msgspec import field
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.cli.common import add_platform, whole_number
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, arg, flag, whole_number
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
-
-if TYPE_CHECKING:
-    from visa_lsp.cli.parsing import CommandParser
-
 
 _FAULT_FOLDER: Final = "visa-lsp-exec"
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    add_platform(parser)
-    parser.add_argument(
-        "--checks", metavar="LIST", default="all", help="checks, separated by commas: all, none, or names as for run"
-    )
-    parser.add_argument("--report", metavar="FILE", help="write the report as JSON to FILE")
-    parser.add_argument(
-        "--capture", metavar="DIR", help="write each enqueue as a launch file into DIR, for visa-lsp run"
-    )
-    parser.add_argument("--capture-kernel", metavar="NAME", help="write only enqueues of this kernel")
-    parser.add_argument(
-        "--capture-enqueue", metavar="N", type=whole_number(1), help="write only this enqueue, counted from 1"
-    )
-    parser.add_argument(
-        "--break-on-fault",
-        action="store_true",
-        help=f"end the program at its first fault and write that enqueue, into DIR or {_FAULT_FOLDER}",
-    )
-    parser.add_argument("--fail-fast", action="store_true", help="end the program at its first fault")
-    parser.add_argument(
-        "--exit-zero", action="store_true", help="exit with the status of the program even if kernels had faults"
-    )
-    parser.add_argument(
-        "--print-env",
-        action="store_true",
-        help='print the environment for programs that start without this command, for IDEs and CI: eval "$(...)"',
-    )
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
-    parser.add_argument(
-        "program",
-        nargs=argparse.REMAINDER,
-        metavar="PROGRAM",
-        help="the program and its arguments, after --; default: a shell",
-    )
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    platform: PlatformName = None
+    checks: Annotated[str, Option("LIST", "checks, separated by commas: all, none, or names as for run")] = "all"
+    report: Annotated[str | None, Option("FILE", "write the report as JSON to FILE")] = None
+    capture: Annotated[str | None, Option("DIR", "write each enqueue as a launch file into DIR, for visa-lsp run")] = None
+    capture_kernel: Annotated[str | None, Option("NAME", "write only enqueues of this kernel")] = None
+    capture_enqueue: Annotated[int | None, Option("N", "write only this enqueue, counted from 1", whole_number(1))] = None
+    break_on_fault: Annotated[bool, flag(f"end the program at its first fault and write that enqueue, into DIR or {_FAULT_FOLDER}")] = False
+    fail_fast: Annotated[bool, flag("end the program at its first fault")] = False
+    exit_zero: Annotated[bool, flag("exit with the status of the program even if kernels had faults")] = False
+    print_env: Annotated[bool, flag('print the environment for programs that start without this command, for IDEs and CI: eval "$(...)"')] = False
+    ocloc: Annotated[str | None, Option("PATH", "path of the compiler; default: ocloc on PATH")] = None
+    program: Annotated[list[str], arg("PROGRAM", "the program and its arguments, after --; default: a shell", argparse.REMAINDER)] = field(default_factory=list)
+# fmt: on
 
 
-def exec_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Run the program, print its faults as they come, and a summary at its end."""
     from importlib.util import find_spec
 

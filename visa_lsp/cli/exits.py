@@ -28,8 +28,8 @@ def print_error(message: str, status: int, words: Sequence[str]) -> None:
 def _format_of(words: Sequence[str]) -> str:
     """Return the value of the last ``--format``; empty without one."""
     chosen = ""
-    for at, word in enumerate(words):
+    for index, word in enumerate(words):
         name, equals, value = word.partition("=")
         if name == "--format":
-            chosen = value if equals else "".join(words[at + 1 : at + 2])
+            chosen = value if equals else "".join(words[index + 1 : index + 2])
     return chosen

@@ -6,7 +6,7 @@ import json
 import stat
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Annotated, Any
 
 from visa_lsp.app.errors import printable
 from visa_lsp.app.exits import EXIT_USAGE
@@ -14,32 +14,30 @@ from visa_lsp.app.explain import explain_text
 from visa_lsp.app.explain_log import explain_log, message_json, message_text
 from visa_lsp.app.explained_words import list_words, nearest_word
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.options import CommandArguments, PlatformName, TextOrJson, arg
 from visa_lsp.isa.glossary import term_called
 
-if TYPE_CHECKING:
-    import argparse
+
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    words: Annotated[list[str], arg("WORD", "a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, a word of the glossary; or the finalizer's file of errors or a build log; - is standard input")]
+    format: TextOrJson = "text"
+    platform: PlatformName = None
+# fmt: on
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument(
-        "words", nargs="+", metavar="WORD", help="a mnemonic, the code or name of a finding, a %%variable, a type, an attribute, a platform, a word of the glossary; or the finalizer's file of errors or a build log; - is standard input",
-    )  # fmt: skip
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    add_platform(parser)
-
-
-def explain_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Print the page of each word or log and return the exit status: 2 if a word is unknown or a log has no messages."""
     status = 0
     named = args.words
     if term_called(" ".join(named)) is not None:
         named = [" ".join(named)]  # a term of several words, typed without quotes
     pages: list[dict[str, Any]] = []
-    known = set(list_words())
+    words_with_page = set(list_words())
     for word in named:
-        is_log = word == STDIN or (word not in known and _kind(word) == "file")
+        is_log = word == STDIN or (word not in words_with_page and _kind(word) == "file")
         text = None if is_log or _is_file_name(word) else explain_text(word, args.platform)
         if is_log:
             messages = explain_log(word, args.platform)

@@ -7,7 +7,7 @@ text or gives no code, 2 a usage mistake, a missing tool, or a file that cannot 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
@@ -16,81 +16,46 @@ from visa_lsp.app.gen.gen_document import GenDocument, Source, finalize_text, re
 from visa_lsp.app.gen.printing import as_json, as_text, figures, findings_json
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform, tell
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.colours import ink_of
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.outputs import write_output, write_report
-from visa_lsp.cli.parsing import CommandParser, seconds_argument
+from visa_lsp.cli.outputs import tell, write_output, write_report
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.diagnostics import Severity
 from visa_lsp.toolchain.finalize import SECONDS
 
 if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
 
 _DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.dashed = _DASHED
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
-    add_platform(parser)
-    parser.add_argument(
-        "--device",
-        metavar="NAME",
-        action="append",
-        help="target device of OpenCL C; separate several with commas; default: that of the platform, else tgllp",
-    )
-    parser.add_argument(
-        "--compile-options",
-        metavar="S",
-        action="append",
-        help="options for the OpenCL C compiler, as one quoted word; -g is always added",
-    )
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the OpenCL C compiler; default: ocloc on PATH")
-    parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the finalizer, as one quoted word: '-noschedule'"
-    )
-    parser.add_argument("-o", "--output", metavar="OUT", help="write the report to OUT; default: standard output")
-    parser.add_argument("--format", choices=("text", "json"), help="output format; default: text")
-    parser.add_argument("--html", metavar="OUT", help="write an HTML page with source, vISA and Gen side by side")
-    parser.add_argument(
-        "--source",
-        metavar="FILE",
-        help="source file for the page; default: the file named by FILE in the text, in the same folder",
-    )
-    parser.add_argument(
-        "--tool",
-        metavar="PATH",
-        action="append",
-        help="path of the finalizer; default: GenX_IR on PATH; give two to compare them",
-    )
-    parser.add_argument(
-        "--compare-options",
-        metavar="A B",
-        action="append",
-        help="compare the machine code of two sets of options: '' -noschedule",
-    )
-    parser.add_argument(
-        "--schedule", action="store_true",
-        help="add the issue cycle, the stall and the awaited line of each instruction, from the finalizer's model",
-    )  # fmt: skip
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=seconds_argument,
-        default=SECONDS,
-        help="stop the finalizer after this time",
-    )
-    add_color(parser)
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], opt.arg("IN", "a text, an object or OpenCL C; - is standard input")]
+    platform: opt.PlatformName = None
+    device: Annotated[list[str] | None, opt.Option("NAME", "target device of OpenCL C; separate several with commas; default: that of the platform, else tgllp")] = None
+    compile_options: Annotated[list[str] | None, opt.Option("S", "options for the OpenCL C compiler, as one quoted word; -g is always added", dashed=1)] = None
+    ocloc: opt.Ocloc = None
+    options: Annotated[list[str] | None, opt.Option("S", "options for the finalizer, as one quoted word: '-noschedule'", dashed=1)] = None
+    output: Annotated[str | None, opt.Option("OUT", "write the report to OUT; default: standard output", flags=("-o", "--output"))] = None
+    format: Annotated[Literal["text", "json"] | None, opt.flag("output format; default: text")] = None
+    html: Annotated[str | None, opt.Option("OUT", "write an HTML page with source, vISA and Gen side by side")] = None
+    source: Annotated[str | None, opt.Option("FILE", "source file for the page; default: the file named by FILE in the text, in the same folder")] = None
+    tool: Annotated[list[str] | None, opt.Option("PATH", "path of the finalizer; default: GenX_IR on PATH; give two to compare them")] = None
+    compare_options: Annotated[list[str] | None, opt.Option("A B", "compare the machine code of two sets of options: '' -noschedule", dashed=2)] = None
+    schedule: Annotated[bool, opt.flag("add the issue cycle, the stall and the awaited line of each instruction, from the finalizer's model")] = False
+    timeout: Annotated[float, opt.Option("SECONDS", "stop the finalizer after this time", opt.seconds_argument)] = SECONDS
+    color: opt.Color = "auto"
+    stdin_filename: opt.StdinFilename = None
+# fmt: on
 
 
-def gen_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Make and print the machine code of each input; returns the exit status."""
     _judge(args)
     for output in (args.output, args.html):
@@ -103,14 +68,17 @@ def gen_command(args: argparse.Namespace) -> int:
             for source, said in _sources(args, path):
                 status = max(status, _report_findings(said))
                 if any(f.severity is Severity.ERROR for f in said):
-                    found = findings_json(said, "compiler")
+                    findings = findings_json(said, "compiler")
                     failures.append(
-                        {"input": printable(path), "error": "the compiler reports errors", "findings": found}
+                        {"input": printable(path), "error": "the compiler reports errors", "findings": findings}
                     )
                 if source is not None:
                     with Progress(f"{path}: making machine code"):
                         documents.append(_make_documents(args, source, path))
-                    status = max(status, *(_report_findings((*one.errors, *one.findings)) for one in documents[-1]))
+                    status = max(
+                        status,
+                        *(_report_findings((*document.errors, *document.findings)) for document in documents[-1]),
+                    )
         except UserError as error:
             complain(str(error))
             failures.append({"input": printable(path), "error": printable(str(error))})
@@ -120,7 +88,7 @@ def gen_command(args: argparse.Namespace) -> int:
     return status
 
 
-def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
+def _sources(args: Arguments, path: str) -> Iterator[tuple[Source | None, tuple[ReportedFinding, ...]]]:
     """Yield the texts of an input, the first with the findings of the compiler; None if compiling gave no text."""
     if not is_opencl((args.stdin_filename or "") if path == STDIN else path):
         yield read_input(path, args.stdin_filename, args.platform), ()
@@ -135,7 +103,7 @@ def _sources(args: argparse.Namespace, path: str) -> Iterator[tuple[Source | Non
         yield from ((source, ()) for source in sources_of(build))
 
 
-def _devices(args: argparse.Namespace) -> list[str]:
+def _devices(args: Arguments) -> list[str]:
     return [name.strip() for word in args.device or () for name in word.split(",")]
 
 
@@ -146,7 +114,7 @@ def _report_findings(findings: tuple[ReportedFinding, ...]) -> int:
     return EXIT_FINDINGS if bad else EXIT_OK
 
 
-def _judge(args: argparse.Namespace) -> None:
+def _judge(args: Arguments) -> None:
     """Raise UserError for options that exclude each other."""
     tools, compared = args.tool or [], args.compare_options or []
     if len(tools) > 2:
@@ -165,10 +133,10 @@ def _judge(args: argparse.Namespace) -> None:
         raise UserError("gen: --html and the report name the same file; name another with -o")
 
 
-def _make_documents(args: argparse.Namespace, source: Source, path: str) -> tuple[GenDocument, ...]:
+def _make_documents(args: Arguments, source: Source, path: str) -> tuple[GenDocument, ...]:
     """Return the machine code of an input: one document, or two to compare."""
     always = split_options(" ".join(args.options or ()), "--options")
-    tools = args.tool or [None]
+    tools: Sequence[str | None] = args.tool or [None]
     compared = args.compare_options or [""]
     calls = [(tool, split_options(words, "--compare-options")) for tool in tools for words in compared]
     platform = args.platform or settings_for(path).platform
@@ -180,12 +148,14 @@ def _make_documents(args: argparse.Namespace, source: Source, path: str) -> tupl
     )
 
 
-def _write(args: argparse.Namespace, documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> None:
+def _write(args: Arguments, documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> None:
     if args.html and documents:
         from visa_lsp.app.gen.page import page
 
         write_output(
-            args.html, page([found[0] for found in documents], args.source).encode("utf-8", "replace"), args.inputs
+            args.html,
+            page([document[0] for document in documents], args.source).encode("utf-8", "replace"),
+            args.inputs,
         )
         if args.format is None and args.output is None:
             if args.html != STDIN:
@@ -204,13 +174,13 @@ def _tell_figures(documents: list[tuple[GenDocument, ...]]) -> None:
 
 def _json(documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any]]) -> str:
     values: list[Any] = []
-    for found in documents:
-        if len(found) == 1:
-            values.append(as_json(found[0]))
+    for document in documents:
+        if len(document) == 1:
+            values.append(as_json(document[0]))
         else:
             from visa_lsp.app.gen.compared_results import compare_documents, comparison_json
 
-            values.append(comparison_json(compare_documents(*found)))
+            values.append(comparison_json(compare_documents(*document)))
     values += failures
     return json.dumps(values[0] if len(values) == 1 else values, indent=1, ensure_ascii=False) + "\n"
 

@@ -10,8 +10,7 @@ import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.cli.main import COMMANDS, LOADERS
-from visa_lsp.cli.parsing import parser_of_program, whole_parser
+from visa_lsp.cli.main import PROGRAM
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,9 +21,9 @@ _COLUMNS: Final = "84"
 def help_texts() -> dict[str, str]:
     """Return the help by the words that call it: ``visa-lsp``, ``visa-lsp check``, ``visa-lsp zeinfo emit``."""
     with _fix_columns():
-        found = dict(_help("visa-lsp", whole_parser(COMMANDS, LOADERS)))
-        found["visa-lsp"] = parser_of_program(COMMANDS, LOADERS[""]()[0]).format_help().rstrip()
-    return found
+        texts = dict(_help("visa-lsp", PROGRAM.whole_parser()))
+        texts["visa-lsp"] = PROGRAM.parser().format_help().rstrip()
+    return texts
 
 
 def _help(words: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:

@@ -10,41 +10,29 @@ import json
 import shlex
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Annotated
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
-from visa_lsp.cli.common import add_platform
 from visa_lsp.cli.exits import complain
-
-if TYPE_CHECKING:
-    from argparse import Namespace
-
-    from visa_lsp.cli.parsing import CommandParser
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, TextOrJson, arg
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.dashed = {"--options": 1}
-    parser.add_argument(
-        "capture",
-        metavar="CAPTURE",
-        help="folder of one enqueue, from opencl-intercept-layer (CaptureReplay) or Triton (args_data.json)",
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="DIR", required=True, help="output folder; no file in it is overwritten"
-    )
-    parser.add_argument("--options", metavar="S", action="append", help="further compiler options, as one quoted word")
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the compiler; default: ocloc on PATH")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    add_platform(parser)
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    capture: Annotated[str, arg("CAPTURE", "folder of one enqueue, from opencl-intercept-layer (CaptureReplay) or Triton (args_data.json)")]
+    output: Annotated[str, Option("DIR", "output folder; no file in it is overwritten", flags=("-o", "--output"))]
+    options: Annotated[list[str] | None, Option("S", "further compiler options, as one quoted word", dashed=1)] = None
+    ocloc: Annotated[str | None, Option("PATH", "path of the compiler; default: ocloc on PATH")] = None
+    format: TextOrJson = "text"
+    platform: PlatformName = None
+# fmt: on
 
 
-def import_command(args: Namespace) -> int:
-    """Write the launch of a capture and report the files.
-
-    Raises UserError without NumPy, for a malformed capture, and if a file cannot be written.
-    """
+def execute(args: Arguments) -> int:
+    """Write the launch of a capture and report the files. Raises UserError without NumPy, for a malformed capture."""
     if find_spec("numpy") is None:
         raise UserError(f"import: {NEEDS_NUMPY}")
     from visa_lsp.app.captures.importing import import_capture, read_capture

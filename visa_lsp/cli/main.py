@@ -1,7 +1,7 @@
 """The command ``visa-lsp``: selects the subcommand and reports its errors.
 
-A command is two functions: one declares its options, one executes it. Their module is imported when the command is
-called, so that no command pays for the imports of another.
+A command is a module with the class of its options, ``Arguments``, and the function ``execute``. It is imported when the
+command is called, so that no command pays for the imports of another.
 Invariant: ``main`` returns an exit status and raises nothing, unless VISA_LSP_DEBUG is set.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import partial
+from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
@@ -18,197 +18,40 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
 from visa_lsp.cli.interrupts import end_at_interrupts, hear_interrupts
-from visa_lsp.cli.parsing import parser_of, parser_of_program
+from visa_lsp.cli.parsing import COMMANDS, Program
 from visa_lsp.cli.streams import OutputFull, OutputGone, escape_streams, give_up_output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.cli.parsing import Command
-
-COMMANDS: Final = {
-    "check": "check texts and report findings (also: visa-lsp --check)",
-    "asm": "assemble a text to an object",
-    "dis": "disassemble an object to a text",
-    "diff": "compare two programs, ignoring the names of variables and labels",
-    "run": "run a kernel on the simulator",
-    "exec": "run an OpenCL program with its kernels on the simulator, checked (needs Intel's ocloc and pocl)",
-    "compare-runs": "run two programs at many sizes and find the smallest launch where they differ",
-    "why": "explain how a value of a run, or a fault, came about",
-    "gen": "show the machine code of a text, line by line (needs Intel's finalizer)",
-    "verify": "run machine code beside its text and compare (needs Intel's iga64)",
-    "compile": "compile OpenCL C to texts, machine code and launch files (needs Intel's ocloc)",
-    "import": "write a captured enqueue of a real machine as a launch file (needs Intel's ocloc)",
-    "zeinfo": "check ze_info, also against the kernels, or generate it",
-    "stats": "print statistics of kernels: instructions, variables, register pressure",
-    "read": "show kernels as structured pseudo-code",
-    "prove": "prove that kernels have no race and stay in bounds, or find a launch that shows otherwise",
-    "explain": "explain an instruction, a finding, a variable, or a term of the glossary",
-    "dap": "debug a kernel on the simulator (a debug adapter for editors)",
-    "mcp": "serve the tools to agents (a server of the Model Context Protocol)",
-    "completions": "print the completions of a shell: bash, zsh or fish",
-    "help": "print the help of a command, or the manual page",
-}
+PROGRAM: Final = Program(
+    {
+        "": lambda: import_module("visa_lsp.cli.serve"),
+        "check": lambda: import_module("visa_lsp.cli.check"),
+        "asm": lambda: import_module("visa_lsp.cli.asm"),
+        "dis": lambda: import_module("visa_lsp.cli.dis"),
+        "diff": lambda: import_module("visa_lsp.cli.diff"),
+        "run": lambda: import_module("visa_lsp.cli.run"),
+        "exec": lambda: import_module("visa_lsp.cli.exec"),
+        "compare-runs": lambda: import_module("visa_lsp.cli.compare_runs"),
+        "why": lambda: import_module("visa_lsp.cli.why"),
+        "gen": lambda: import_module("visa_lsp.cli.gen"),
+        "verify": lambda: import_module("visa_lsp.cli.verify"),
+        "compile": lambda: import_module("visa_lsp.cli.compile"),
+        "import": lambda: import_module("visa_lsp.cli.import_capture"),
+        "zeinfo": lambda: import_module("visa_lsp.cli.zeinfo"),
+        "stats": lambda: import_module("visa_lsp.cli.stats"),
+        "read": lambda: import_module("visa_lsp.cli.read"),
+        "prove": lambda: import_module("visa_lsp.cli.prove"),
+        "explain": lambda: import_module("visa_lsp.cli.explain"),
+        "dap": lambda: import_module("visa_lsp.cli.dap"),
+        "mcp": lambda: import_module("visa_lsp.cli.mcp"),
+        "completions": lambda: import_module("visa_lsp.cli.completions"),
+        "help": lambda: import_module("visa_lsp.cli.help"),
+    }
+)
+_ABOUT_PROGRAM: Final = ("completions", "help")
 _MAX_ARGFILE_DEPTH: Final = 8
-
-
-def _check() -> Command:
-    from visa_lsp.cli.check import add_arguments, check_command
-
-    return add_arguments, check_command
-
-
-def _asm() -> Command:
-    from visa_lsp.cli.asm import add_arguments, asm_command
-
-    return add_arguments, asm_command
-
-
-def _dis() -> Command:
-    from visa_lsp.cli.dis import add_arguments, dis_command
-
-    return add_arguments, dis_command
-
-
-def _diff() -> Command:
-    from visa_lsp.cli.diff import add_arguments, diff_command
-
-    return add_arguments, diff_command
-
-
-def _run() -> Command:
-    from visa_lsp.cli.run import add_arguments, run_command
-
-    return add_arguments, run_command
-
-
-def _exec() -> Command:
-    from visa_lsp.cli.exec import add_arguments, exec_command
-
-    return add_arguments, exec_command
-
-
-def _compare_runs() -> Command:
-    from visa_lsp.cli.compare_runs import add_arguments, compare_runs_command
-
-    return add_arguments, compare_runs_command
-
-
-def _why() -> Command:
-    from visa_lsp.cli.why import add_arguments, why_command
-
-    return add_arguments, why_command
-
-
-def _gen() -> Command:
-    from visa_lsp.cli.gen import add_arguments, gen_command
-
-    return add_arguments, gen_command
-
-
-def _verify() -> Command:
-    from visa_lsp.cli.verify import add_arguments, verify_command
-
-    return add_arguments, verify_command
-
-
-def _compile() -> Command:
-    from visa_lsp.cli.compile import add_arguments, compile_command
-
-    return add_arguments, compile_command
-
-
-def _import() -> Command:
-    from visa_lsp.cli.import_capture import add_arguments, import_command
-
-    return add_arguments, import_command
-
-
-def _zeinfo() -> Command:
-    from visa_lsp.cli.zeinfo import add_arguments, zeinfo_command
-
-    return add_arguments, zeinfo_command
-
-
-def _stats() -> Command:
-    from visa_lsp.cli.stats import add_arguments, stats_command
-
-    return add_arguments, stats_command
-
-
-def _read() -> Command:
-    from visa_lsp.cli.read import add_arguments, read_command
-
-    return add_arguments, read_command
-
-
-def _prove() -> Command:
-    from visa_lsp.cli.prove import add_arguments, prove_command
-
-    return add_arguments, prove_command
-
-
-def _explain() -> Command:
-    from visa_lsp.cli.explain import add_arguments, explain_command
-
-    return add_arguments, explain_command
-
-
-def _dap() -> Command:
-    from visa_lsp.cli.dap import add_arguments, dap_command
-
-    return add_arguments, dap_command
-
-
-def _mcp() -> Command:
-    from visa_lsp.cli.mcp import add_arguments, mcp_command
-
-    return add_arguments, mcp_command
-
-
-def _completions() -> Command:
-    from visa_lsp.cli.completions import add_arguments, completions_command
-
-    return add_arguments, partial(completions_command, COMMANDS, LOADERS)
-
-
-def _help() -> Command:
-    from visa_lsp.cli.help import add_arguments, help_command
-
-    return add_arguments, partial(help_command, COMMANDS, LOADERS)
-
-
-def _server() -> Command:
-    from visa_lsp.cli.serve import add_arguments, serve
-
-    return add_arguments, serve
-
-
-# The empty key is a command line without a command.
-LOADERS: Final = {
-    "check": _check,
-    "asm": _asm,
-    "dis": _dis,
-    "diff": _diff,
-    "run": _run,
-    "exec": _exec,
-    "compare-runs": _compare_runs,
-    "why": _why,
-    "gen": _gen,
-    "verify": _verify,
-    "compile": _compile,
-    "import": _import,
-    "zeinfo": _zeinfo,
-    "stats": _stats,
-    "read": _read,
-    "prove": _prove,
-    "explain": _explain,
-    "dap": _dap,
-    "mcp": _mcp,
-    "completions": _completions,
-    "help": _help,
-    "": _server,
-}
 
 
 def program() -> NoReturn:
@@ -291,13 +134,11 @@ def _dispatch(argv: list[str]) -> int:
     command, rest = _command(argv)
     if command is None:
         return _serve(rest)
-    add_arguments, execute = LOADERS[command]()
-    parser = parser_of(command, COMMANDS[command])
-    add_arguments(parser)
-    args = parser.parse_args(rest)
+    args = PROGRAM.parser_of(command).parse_arguments(rest)
     hear_interrupts()
     with open_caches(command):
-        return execute(args)
+        about = (PROGRAM,) if command in _ABOUT_PROGRAM else ()
+        return int(PROGRAM.module_of(command).execute(args, *about))
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:
@@ -310,17 +151,17 @@ def _command(argv: list[str]) -> tuple[str | None, list[str]]:
         return word, argv[:leading] + argv[leading + 1 :]
     end = argv.index("--") if "--" in argv else len(argv)
     if "--check" in argv[:end]:
-        at = argv.index("--check")
-        return "check", argv[:at] + argv[at + 1 :]
+        index = argv.index("--check")
+        return "check", argv[:index] + argv[index + 1 :]
     return None, argv
 
 
 def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
     """Return the arguments with each ``@FILE`` replaced by the lines of that file; ``./@name`` is a file of that name."""
     out: list[str] = []
-    for at, word in enumerate(argv):
+    for index, word in enumerate(argv):
         if word == "--":
-            return out + argv[at:]
+            return out + argv[index:]
         if not word.startswith("@") or len(word) == 1:
             out.append(word)
             continue
@@ -337,10 +178,9 @@ def _with_argfiles(argv: list[str], depth: int = 0) -> list[str]:
 def _serve(argv: list[str]) -> int:
     if argv and not argv[0].startswith("-"):
         raise UserError(_no_such_command(argv[0]))
-    add_arguments, serve = LOADERS[""]()
-    args = parser_of_program(COMMANDS, add_arguments).parse_args(argv)
+    args = PROGRAM.parser().parse_arguments(argv)
     hear_interrupts()
-    return serve(args)
+    return int(PROGRAM.module_of("").execute(args))
 
 
 def _no_such_command(word: str) -> str:

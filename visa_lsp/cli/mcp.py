@@ -7,32 +7,26 @@ from __future__ import annotations
 
 import sys
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import Annotated, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.exits import EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain
-from visa_lsp.cli.parsing import seconds_argument
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
+from visa_lsp.cli.options import CommandArguments, Option, seconds_argument
 
 _SECONDS: Final = 120.0
 _WAITING: Final = "visa-lsp mcp: this is a server for agents, waiting for a client on standard input (Ctrl-C ends it); see docs/agents.md"
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument(
-        "--timeout",
-        metavar="SECONDS",
-        type=seconds_argument,
-        default=_SECONDS,
-        help=f"stop a call after this time; default: {_SECONDS:g}",
-    )
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    timeout: Annotated[float, Option("SECONDS", f"stop a call after this time; default: {_SECONDS:g}", seconds_argument)] = _SECONDS
+# fmt: on
 
 
-def mcp_command(args: Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Serve one client and return the exit status."""
     # Since version 2 the SDK has its types in a separate package, and its servers differ from those of version 1.
     if find_spec("mcp") is None or find_spec("mcp_types") is None:

@@ -9,8 +9,11 @@ import json
 import os
 import re
 import shlex
+from argparse import ArgumentTypeError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Annotated, Any, Final
+
+from msgspec import field
 
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, printable
@@ -26,26 +29,18 @@ from visa_lsp.app.prove.document import (
     prove_data,
 )
 from visa_lsp.app.prove.report import as_text, group_refutations, needs_json, results_json
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.colours import ink_of
 from visa_lsp.cli.exits import complain
 from visa_lsp.cli.outputs import write_output, write_report
 from visa_lsp.cli.progress_line import Progress
-from visa_lsp.cli.text_inputs import TextInputs, add_compiler
-
-if TYPE_CHECKING:
-    import argparse
-
-    from visa_lsp.cli.parsing import CommandParser
-
+from visa_lsp.cli.text_inputs import TextInputs
 
 MAX_SECONDS: Final = 3600
 
 
 def properties(text: str) -> tuple[str, ...]:
     """Parse the value of ``--property``: names with commas between. Raises ArgumentTypeError for an unknown one."""
-    from argparse import ArgumentTypeError
-
     names = [name for name in text.split(",") if name.strip()]
     if not names:
         raise ArgumentTypeError(f"expected properties with commas between, got {text!r}")
@@ -59,47 +54,31 @@ def seconds(text: str) -> float:
     """Parse the value of ``--timeout``. Raises ArgumentTypeError if it is not a number of seconds."""
     if re.fullmatch(r"\d{1,4}(\.\d{1,3})?", text) and 0 < float(text) <= MAX_SECONDS:
         return float(text)
-    from argparse import ArgumentTypeError
-
     raise ArgumentTypeError(f"expected seconds, more than 0 and at most {MAX_SECONDS}, got {text!r}")
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="+", metavar="IN", help="a text or OpenCL C; - is standard input")
-    parser.add_argument(
-        "--property", metavar="LIST", type=properties, default=PROPERTIES,
-        help=f"properties to prove, separated by commas; default: {','.join(PROPERTIES)}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--assume", metavar="EXPR", action="append", default=[],
-        help="assume a condition of launches, such as 'n <= groups*local_size' or 'len(y) >= n'; repeatable",
-    )  # fmt: skip
-    parser.add_argument(
-        "--timeout",
-        metavar="S",
-        type=seconds,
-        default=DEFAULT_SECONDS,
-        help=f"stop the proof of a kernel after S seconds; default: {DEFAULT_SECONDS:g}",
-    )
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    add_color(parser)
-    parser.add_argument("--kernel", metavar="NAME", help="prove only this kernel")
-    parser.add_argument("--launches", metavar="DIR", help="write the launch files of refutations to DIR")
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
-    )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    parser.add_argument(
-        "--no-item-races",
-        action="store_true",
-        help="treat the lanes of one hardware thread as ordered, as they are at this SIMD width",
-    )
-    add_platform(parser)
-    add_compiler(parser)
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], opt.arg("IN", "a text or OpenCL C; - is standard input")]
+    property: Annotated[tuple[str, ...], opt.Option("LIST", f"properties to prove, separated by commas; default: {','.join(PROPERTIES)}", properties)] = PROPERTIES
+    assume: Annotated[list[str], opt.Option("EXPR", "assume a condition of launches, such as 'n <= groups*local_size' or 'len(y) >= n'; repeatable")] = field(default_factory=list)
+    timeout: Annotated[float, opt.Option("S", f"stop the proof of a kernel after S seconds; default: {DEFAULT_SECONDS:g}", seconds)] = DEFAULT_SECONDS
+    format: opt.TextOrJson = "text"
+    color: opt.Color = "auto"
+    kernel: Annotated[str | None, opt.Option("NAME", "prove only this kernel")] = None
+    launches: Annotated[str | None, opt.Option("DIR", "write the launch files of refutations to DIR")] = None
+    output: opt.Report = STDIN
+    stdin_filename: opt.StdinFilename = None
+    no_item_races: Annotated[bool, opt.flag("treat the lanes of one hardware thread as ordered, as they are at this SIMD width")] = False
+    platform: opt.PlatformName = None
+    ocloc: opt.Ocloc = None
+    options: opt.CompilerOptions = None
+# fmt: on
 
 
-def prove_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Prove the kernels of each input."""
     check_output(args.output, args.inputs)
     options = ProofOptions(
@@ -130,7 +109,7 @@ def prove_command(args: argparse.Namespace) -> int:
 
 
 def _prove(
-    name: str, path: str, args: argparse.Namespace, options: ProofOptions, inputs: TextInputs
+    name: str, path: str, args: Arguments, options: ProofOptions, inputs: TextInputs
 ) -> ProvedFile:  # fmt: skip
     place = Path(name) if path != STDIN or args.stdin_filename else None
     title = inputs.rename(name)
@@ -144,7 +123,7 @@ def _prove(
 
 
 def _status(files: list[ProvedFile]) -> int:
-    answers = {one.answer for file in files for one in file.results}
+    answers = {result.answer for file in files for result in file.results}
     if "refuted" in answers:
         return EXIT_FINDINGS
     return EXIT_UNDECIDED if answers - {"proved"} else EXIT_OK
@@ -176,7 +155,7 @@ def _write_launches(
 def as_json(files: list[ProvedFile], errors: list[dict[str, str]]) -> str:
     """Return the answers for a program."""
     report: dict[str, Any] = {
-        "results": [one for file in files for one in results_json(file)],
+        "results": [result for file in files for result in results_json(file)],
         "needs": needs_json(files),
     }
     if errors:

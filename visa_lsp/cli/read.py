@@ -6,7 +6,10 @@ Exit status: 0 shown, 1 a text with errors, 2 wrong usage or an unreadable file.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from argparse import ArgumentTypeError
+from typing import Annotated, Any, Literal
+
+from msgspec import field
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
@@ -14,49 +17,40 @@ from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.pseudo_code import ReadFile, as_json, as_text, chosen, read_data
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform, say
-from visa_lsp.cli.outputs import write_report
-from visa_lsp.cli.text_inputs import TextInputs, add_compiler
-
-if TYPE_CHECKING:
-    import argparse
-
-    from visa_lsp.cli.parsing import CommandParser
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.colours import ink_of
+from visa_lsp.cli.outputs import say, write_report
+from visa_lsp.cli.text_inputs import TextInputs
 
 
 def line_range(text: str) -> tuple[int, int]:
     """Parse the value of ``--lines``: one number, or two with a dash between. Raises ArgumentTypeError for other words."""
-    first, dash, last = text.partition("-")
-    numbers = (first, last if dash else first)
+    first_line, dash, last = text.partition("-")
+    numbers = (first_line, last if dash else first_line)
     if not all(word.isdecimal() and len(word) < 10 for word in numbers) or not 0 < int(numbers[0]) <= int(numbers[1]):
-        from argparse import ArgumentTypeError
-
         raise ArgumentTypeError(f"expected two line numbers from 1 on, as 60-80, got {text!r}")
     return int(numbers[0]), int(numbers[1])
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("inputs", nargs="*", metavar="IN", help="a text, an object or OpenCL C; - is standard input")
-    parser.add_argument(
-        "--format", choices=("text", "c", "html", "json"), default="text", help="output format; c: with the prelude"
-    )
-    parser.add_argument("--prelude", action="store_true", help="print the prelude of the C: types and functions")
-    parser.add_argument("--kernel", metavar="NAME", help="show only this kernel or function")
-    parser.add_argument(
-        "--lines", metavar="A-B", type=line_range, help="show only the pseudo-code of these lines of the text"
-    )
-    parser.add_argument(
-        "-o", "--output", metavar="OUT", default=STDIN, help="write the report to OUT; default: standard output"
-    )
-    add_color(parser)
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(parser)
-    add_compiler(parser)
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], opt.arg("IN", "a text, an object or OpenCL C; - is standard input", "*")] = field(default_factory=list)
+    format: Annotated[Literal["text", "c", "html", "json"], opt.flag("output format; c: with the prelude")] = "text"
+    prelude: Annotated[bool, opt.flag("print the prelude of the C: types and functions")] = False
+    kernel: Annotated[str | None, opt.Option("NAME", "show only this kernel or function")] = None
+    lines: Annotated[tuple[int, int] | None, opt.Option("A-B", "show only the pseudo-code of these lines of the text", line_range)] = None
+    output: opt.Report = STDIN
+    color: opt.Color = "auto"
+    stdin_filename: opt.StdinFilename = None
+    platform: opt.PlatformName = None
+    ocloc: opt.Ocloc = None
+    options: opt.CompilerOptions = None
+# fmt: on
 
 
-def read_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Show each input as pseudo-code."""
     check_output(args.output, args.inputs)
     if args.prelude:
@@ -71,12 +65,12 @@ def read_command(args: argparse.Namespace) -> int:
             name = (args.stdin_filename or STDIN_NAME) if named == STDIN else named
             try:
                 for text, path in inputs.texts_of(named, args.kernel):
-                    found = read_data(text, read_bytes(path), args.platform, say=say)
-                    if found is None:
+                    read_file = read_data(text, read_bytes(path), args.platform, say=say)
+                    if read_file is None:
                         status = max(status, EXIT_FINDINGS)
                         inputs.errors.append({"input": printable(name), "error": "the text has errors"})
                     else:
-                        files.append(chosen(found, args.kernel, args.lines))
+                        files.append(chosen(read_file, args.kernel, args.lines))
             except UserError as error:
                 status = max(status, inputs.report(name, error))
         if files or args.format == "json":
@@ -84,7 +78,7 @@ def read_command(args: argparse.Namespace) -> int:
     return status
 
 
-def _report(files: list[ReadFile], errors: list[dict[str, str]], args: argparse.Namespace) -> str:
+def _report(files: list[ReadFile], errors: list[dict[str, str]], args: Arguments) -> str:
     if args.format == "html":
         from visa_lsp.app.read.page import page
 

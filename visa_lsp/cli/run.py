@@ -13,12 +13,14 @@ import os
 import re
 import shlex
 import sys
-from argparse import ArgumentTypeError, Namespace
+from argparse import ArgumentTypeError
 from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, TextIO
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TextIO
+
+from msgspec import structs
 
 from visa_lsp.app.clusters import Cluster, ClusterWork, Said, as_it_is, capture_output
 from visa_lsp.app.compile.outputs import file_name
@@ -28,9 +30,9 @@ from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_li
 from visa_lsp.app.launch.sweep_table import refuse_table
 from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, run_job
 from visa_lsp.app.output_files import check_output, refuse_input
-from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import whole_number
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
+from visa_lsp.cli.colours import ink_of
 from visa_lsp.cli.outputs import write_output
 from visa_lsp.cli.progress_line import Progress
 from visa_lsp.program.suffixes import TEXTS
@@ -44,7 +46,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
     from visa_lsp.app.launch.report import RunReport
-    from visa_lsp.cli.parsing import CommandParser
     from visa_lsp.sim.observers.hooks import Observer
     from visa_lsp.sim.observers.trace import Tracer
 
@@ -54,116 +55,40 @@ _GUESS: Final = 0.1  # seconds for a launch
 Input = tuple[str, tuple[Path, ...], str | None]
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.dashed = {"--options": 1}
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="IN",
-        help="a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; texts and objects without a launch file are linked to the one with a launch file",
-    )
-    parser.add_argument(
-        "--launch",
-        metavar="FILE",
-        help="launch file; default: each sibling NAME.launch.yaml and NAME.WORD.launch.yaml, else one generated from ze_info",
-    )
-    parser.add_argument(
-        "--kernel",
-        metavar="NAME|all",
-        help="kernel of OpenCL C to run, with NAME.launch.yaml if it exists; all runs each kernel",
-    )
-    parser.add_argument(
-        "--engine", choices=("auto", "jit", "interp"), default="auto", help="engine that executes the kernel"
-    )
-    parser.add_argument(
-        "--checks",
-        default="all",
-        metavar="all|none|LIST",
-        help="checks during the run: bounds, uninitialised, races, barriers, alignment, division, access; default: all of "
-        "these; all,item-races adds races between work items of one thread",
-    )
-    parser.add_argument("--budget", metavar="N", type=_count_of_steps, help="stop after N instructions")
-    parser.add_argument(
-        "--max-errors",
-        metavar="N",
-        type=whole_number(1),
-        help="print at most N faults, then a count of the rest",
-    )
-    parser.add_argument("--first-fault", action="store_true", help="stop at the first fault")
-    parser.add_argument(
-        "--repeat",
-        metavar="N",
-        type=whole_number(1),
-        default=1,
-        help="run the kernel N times from the same initial memory and report the last run",
-    )
-    parser.add_argument(
-        "--threads",
-        metavar="N",
-        type=whole_number(1),
-        default=1,
-        help="run groups on N threads of this machine; needs --checks none and does not keep the order of atomics",
-    )
-    parser.add_argument("--time", action="store_true", help="print the time of loading, compiling and each run")
-    parser.add_argument("--out", metavar="DIR", help="write each buffer argument as argN.npy or argNAME.npy")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    add_color(parser)
-    parser.add_argument(
-        "--platform",
-        metavar="NAME",
-        help="platform to run on; default: the launch file's, else the zebin's, else TGLLP",
-    )
-    parser.add_argument(
-        "--trace",
-        metavar="GROUP,THREAD",
-        nargs="?",
-        const="0,0",
-        action="append",
-        help="print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default: 0,0",
-    )
-    parser.add_argument("--counts", action="store_true", help="print the number of executions of each instruction")
-    parser.add_argument(
-        "--profile",
-        action="store_true",
-        help="print executions, active lanes, divergent branches and memory accesses; uses the interpreter",
-    )
-    parser.add_argument(
-        "--profile-out",
-        metavar="FILE",
-        help="write the profile for speedscope; implies --profile unless --counts is given",
-    )
-    parser.add_argument(
-        "--init",
-        action="store_true",
-        help="write the generated launch to NAME.launch.yaml; never overwrites",
-    )
-    parser.add_argument(
-        "--expect",
-        action="store_true",
-        help="with --init: run, and write the results to the launch file as expectations",
-    )
-    parser.add_argument(
-        "--sweep",
-        action="store_true",
-        help="run every point of the sweep in the launch file and print a row for each",
-    )
-    parser.add_argument(
-        "--table", metavar="FILE", help="with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)"
-    )
-    parser.add_argument(
-        "--jobs",
-        metavar="N",
-        type=whole_number(0),
-        default=0,
-        help="with --sweep: number of processes; 0 chooses it automatically",
-    )
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the OpenCL C compiler; default: ocloc on PATH")
-    parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the OpenCL C compiler, as one quoted word"
-    )
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_cluster(parser)
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], opt.arg("IN", "a text, an object, a launch file, OpenCL C or the folder of a capture (both with Intel's ocloc); - is standard input; texts and objects without a launch file are linked to the one with a launch file")]
+    launch: Annotated[str | None, opt.Option("FILE", "launch file; default: each sibling NAME.launch.yaml and NAME.WORD.launch.yaml, else one generated from ze_info")] = None
+    kernel: Annotated[str | None, opt.Option("NAME|all", "kernel of OpenCL C to run, with NAME.launch.yaml if it exists; all runs each kernel")] = None
+    engine: Annotated[Literal["auto", "jit", "interp"], opt.flag("engine that executes the kernel")] = "auto"
+    checks: Annotated[str, opt.Option("all|none|LIST", "checks during the run: bounds, uninitialised, races, barriers, alignment, division, access; default: all of these; all,item-races adds races between work items of one thread")] = "all"
+    budget: Annotated[int | None, opt.Option("N", "stop after N instructions", _count_of_steps)] = None
+    max_errors: Annotated[int | None, opt.Option("N", "print at most N faults, then a count of the rest", opt.whole_number(1))] = None
+    first_fault: Annotated[bool, opt.flag("stop at the first fault")] = False
+    repeat: Annotated[int, opt.Option("N", "run the kernel N times from the same initial memory and report the last run", opt.whole_number(1))] = 1
+    threads: Annotated[int, opt.Option("N", "run groups on N threads of this machine; needs --checks none and does not keep the order of atomics", opt.whole_number(1))] = 1
+    time: Annotated[bool, opt.flag("print the time of loading, compiling and each run")] = False
+    out: Annotated[str | None, opt.Option("DIR", "write each buffer argument as argN.npy or argNAME.npy")] = None
+    format: opt.TextOrJson = "text"
+    color: opt.Color = "auto"
+    platform: Annotated[str | None, opt.Option("NAME", "platform to run on; default: the launch file's, else the zebin's, else TGLLP")] = None
+    trace: Annotated[list[str] | None, opt.Option("GROUP,THREAD", "print the instructions that a thread executes, with values; GROUP is X or X:Y:Z; default: 0,0", bare="0,0")] = None
+    counts: Annotated[bool, opt.flag("print the number of executions of each instruction")] = False
+    profile: Annotated[bool, opt.flag("print executions, active lanes, divergent branches and memory accesses; uses the interpreter")] = False
+    profile_out: Annotated[str | None, opt.Option("FILE", "write the profile for speedscope; implies --profile unless --counts is given")] = None
+    init: Annotated[bool, opt.flag("write the generated launch to NAME.launch.yaml; never overwrites")] = False
+    expect: Annotated[bool, opt.flag("with --init: run, and write the results to the launch file as expectations")] = False
+    sweep: Annotated[bool, opt.flag("run every point of the sweep in the launch file and print a row for each")] = False
+    table: Annotated[str | None, opt.Option("FILE", "with --sweep: write the rows as .csv, .json or .parquet (with pyarrow)")] = None
+    jobs: Annotated[int, opt.Option("N", "with --sweep: number of processes; 0 chooses it automatically", opt.whole_number(0))] = 0
+    ocloc: opt.Ocloc = None
+    options: opt.CompilerOptions = None
+    stdin_filename: opt.StdinFilename = None
+    cluster: ClusterAddress = None
+    cluster_limit: ClusterLimit = CLUSTER_SECONDS
+# fmt: on
 
 
 def _count_of_steps(text: str) -> int:
@@ -172,7 +97,7 @@ def _count_of_steps(text: str) -> int:
     return int(text)
 
 
-def run_command(args: Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Run the inputs of the command line and return the exit status. Raises UserError if the profile cannot be written."""
     if find_spec("numpy") is None:
         raise UserError(f"run: {NEEDS_NUMPY}")
@@ -186,12 +111,12 @@ def run_command(args: Namespace) -> int:
     tasks: list[Input] = [(name, (), None) for name in args.inputs]
     if len(args.inputs) > 1 and args.launch and len(programs) < len(args.inputs):
         raise UserError("run: --launch takes the files of one program and excludes other launch files")
-    first = programs[0] if args.launch and programs else _with_launch_file(programs)
-    if len(programs) > 1 and first is not None:  # one program of several files
+    main_program = programs[0] if args.launch and programs else _with_launch_file(programs)
+    if len(programs) > 1 and main_program is not None:  # one program of several files
         rest = list(programs)
-        rest.remove(first)
+        rest.remove(main_program)
         launches = [name for name in args.inputs if name not in programs]
-        tasks = [(first, tuple(Path(p) for p in rest), None), *((name, (), None) for name in launches)]
+        tasks = [(main_program, tuple(Path(p) for p in rest), None), *((name, (), None) for name in launches)]
     if not args.launch and not args.init:
         tasks = [each for task in tasks for each in _each_launch(task)]
     if args.profile_out and not args.profile_out.endswith(".json"):
@@ -204,7 +129,7 @@ def run_command(args: Namespace) -> int:
             if args.format == "text":
                 print_text(outcome, args.color, timed=args.time)
     if args.profile_out:
-        _write_profile(args, outcomes)
+        _write_profile(args.profile_out, args, outcomes)
     # Printed last, so that an error above is the only JSON on standard output.
     if args.format == "json":
         values = [as_json(outcome) for outcome in outcomes]
@@ -220,12 +145,12 @@ def _each_launch(task: Input) -> list[Input]:
     """Return an input once for each launch file beside it; unchanged if it has none but its own."""
     from visa_lsp.companions import launches_beside
 
-    name, more, _ = task
+    name, further_files, _ = task
     if name == STDIN or Path(name).suffix in LAUNCHES or is_opencl(name) or not Path(name).is_file():
         return [task]
     launches = launches_beside(Path(name))
     is_usual = launches in ([], [Path(name).with_suffix(".launch.yaml")])
-    return [task] if is_usual else [(name, more, str(launch)) for launch in launches]
+    return [task] if is_usual else [(name, further_files, str(launch)) for launch in launches]
 
 
 def print_text(outcome: Outcome, color: str = "auto", *, timed: bool = False) -> None:
@@ -238,7 +163,7 @@ def print_text(outcome: Outcome, color: str = "auto", *, timed: bool = False) ->
         print(ink(line))
 
 
-def _refuse_kernel(args: Namespace) -> None:
+def _refuse_kernel(args: Arguments) -> None:
     """Raise UserError if ``--kernel`` does not fit the rest of the command line."""
     if args.kernel is None:
         return
@@ -252,7 +177,7 @@ def _refuse_kernel(args: Namespace) -> None:
         raise UserError(f"--kernel all excludes {'--launch' if args.launch else '--cluster'}")
 
 
-def _refuse_with_sweep(args: Namespace) -> None:
+def _refuse_with_sweep(args: Arguments) -> None:
     """Raise UserError for options that exclude each other."""
     if not args.sweep:
         raise UserError(f"{'--table' if args.table else '--jobs'} needs --sweep")
@@ -272,32 +197,29 @@ def _refuse_with_sweep(args: Namespace) -> None:
         check_output(args.table, [*args.inputs, *([args.launch] if args.launch else [])])
 
 
-def _run_sweep(args: Namespace) -> int:
+def _run_sweep(args: Arguments) -> int:
     """Run a launch at every point of its sweep."""
     from visa_lsp.app.launch.options import RunOptions
 
-    first = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
+    main_program = (args.inputs[0] if args.launch else _with_launch_file(args.inputs)) or args.inputs[0]
     rest = list(args.inputs)
-    rest.remove(first)
-    path, launch_path = _paths(first, args)
+    rest.remove(main_program)
+    path, launch_path = _paths(main_program, args)
     if path is not None and not args.launch and not launch_path.exists():
-        raise UserError(f"{first}: --sweep needs a launch file with sweep:, {launch_path} does not exist")
+        raise UserError(f"{main_program}: --sweep needs a launch file with sweep:, {launch_path} does not exist")
     options = RunOptions(
         path, args.platform, args.engine, args.checks, budget=args.budget, files=tuple(Path(p) for p in rest),
         first_fault=args.first_fault, repeat=args.repeat, threads=args.threads,
     )  # fmt: skip
     # Another process cannot read a pipe or the standard input of this one.
-    data = _program(first, path) if path is not None and not is_regular(path) else None
+    data = _program(main_program, path) if path is not None and not is_regular(path) else None
     return _print_sweep(
-        LaunchJob(first, launch_path, options, data=data, named=bool(args.launch) or path is None), args
+        LaunchJob(main_program, launch_path, options, data=data, named=bool(args.launch) or path is None), args
     )
 
 
-def _print_sweep(job: LaunchJob, args: Namespace) -> int:
-    """Run a launch at every point of its sweep, print the results, and return the exit status.
-
-    Raises UserError if there is no sweep or the table cannot be written.
-    """
+def _print_sweep(job: LaunchJob, args: Arguments) -> int:
+    """Run a launch at every point of its sweep, print the results, and return the exit status. Raises UserError."""
     from visa_lsp.app.launch.sweep import rows_of, rows_on, sweep_of
     from visa_lsp.app.launch.sweep_table import head_line, row_line, summary, sweep_values, table_bytes
 
@@ -324,15 +246,13 @@ def _print_sweep(job: LaunchJob, args: Namespace) -> int:
     return max(row.exit for row in rows)
 
 
-def _write_profile(args: Namespace, outcomes: list[Outcome]) -> None:
+def _write_profile(path: str, args: Arguments, outcomes: list[Outcome]) -> None:
     """Write the profile of all runs for speedscope. Raises UserError if it cannot be written."""
     from visa_lsp.app.launch.profile import speedscope
 
     reports = [(outcome.name, outcome.report) for outcome in outcomes if outcome.report is not None]
     value = speedscope((name, r.profile, r.sources) for name, r in reports if r.profile is not None)
-    write_output(
-        args.profile_out, (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "replace"), args.inputs
-    )
+    write_output(path, (json.dumps(value, ensure_ascii=False) + "\n").encode("utf-8", "replace"), args.inputs)
 
 
 def _with_launch_file(programs: list[str]) -> str | None:
@@ -344,13 +264,13 @@ def _with_launch_file(programs: list[str]) -> str | None:
         return None
     from visa_lsp.companions import kernels_in, launches_beside
 
-    found = [p for p in programs if launches_beside(Path(p))]
-    if not found and all(p.endswith(TEXTS) for p in programs):
-        found = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
-    return found[0] if len(found) == 1 else None
+    candidates = [p for p in programs if launches_beside(Path(p))]
+    if not candidates and all(p.endswith(TEXTS) for p in programs):
+        candidates = [p for p in programs if kernels_in(read_bytes(p).decode("utf-8", "replace"))]
+    return candidates[0] if len(candidates) == 1 else None
 
 
-def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) -> Iterator[Outcome]:
+def _outcomes(tasks: Sequence[Input], args: Arguments, cluster: Cluster | None) -> Iterator[Outcome]:
     """Yield the outcome of each input, in order."""
     several = len(tasks) > 1
     if cluster is None:
@@ -365,12 +285,12 @@ def _outcomes(tasks: Sequence[Input], args: Namespace, cluster: Cluster | None) 
             raise UserError(f"{name}: --cluster takes files, because workers read them themselves")
     work = ClusterWork(partial(capture_output, partial(_launch, args, several)), _report_lost, as_it_is)
     with Progress() as line:
-        for number, one in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
+        for number, said in enumerate(cluster.results(work, tasks, [_GUESS] * len(tasks))):
             if line.is_due():
                 line.show(f"{number + 1} of {len(tasks)} launches")
-            sys.stdout.write(one.printed)
-            sys.stderr.write(one.said)
-            yield one.result
+            sys.stdout.write(said.printed)
+            sys.stderr.write(said.said)
+            yield said.result
 
 
 def _report_lost(task: Input, why: str) -> Said[Outcome]:
@@ -378,7 +298,7 @@ def _report_lost(task: Input, why: str) -> Said[Outcome]:
     return Said(Outcome(name, error=f"{name}: {why}", status=2), "")
 
 
-def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
+def _each_kernel(name: str, args: Arguments) -> Iterator[Outcome]:
     """Compile OpenCL C once and run its kernels one after the other."""
     from visa_lsp.app.compile.build import read_source
     from visa_lsp.app.launch.opencl import build_program, kernels_of
@@ -392,30 +312,25 @@ def _each_kernel(name: str, args: Namespace) -> Iterator[Outcome]:
     failure = guard(name, build)
     if not builds:
         yield failure
-    for made in builds:
-        for kernel in kernels_of(made):
-            work = partial(_run_input, name, args, (), several=True, kernel=kernel, made=made)
+    for compiled in builds:
+        for kernel in kernels_of(compiled):
+            work = partial(_run_input, name, args, (), several=True, kernel=kernel, compiled=compiled)
             yield guard(f"{name}: {kernel}", work)
 
 
-def _launch(args: Namespace, several: bool, task: Input) -> Outcome:
+def _launch(args: Arguments, several: bool, task: Input) -> Outcome:
     """Run one input with the further files of its program, here or on a worker; a UserError becomes an outcome."""
-    name, more, launch = task
+    name, further_files, launch = task
     if launch is not None:
-        args = Namespace(**{**vars(args), "launch": launch})
-    return guard(launch or name, lambda: _run_input(name, args, more, several=several, kernel=args.kernel))
+        args = structs.replace(args, launch=launch)
+    return guard(launch or name, lambda: _run_input(name, args, further_files, several=several, kernel=args.kernel))
 
 
 def _run_input(
-    name: str,
-    args: Namespace,
-    more: tuple[Path, ...],
-    *,
-    several: bool,
-    kernel: str | None = None,
-    made: Build | None = None,
-) -> Outcome:
-    """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``made`` if that is given."""
+    name: str, args: Arguments, further_files: tuple[Path, ...], *, several: bool, kernel: str | None = None,
+    compiled: Build | None = None,
+) -> Outcome:  # fmt: skip
+    """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``compiled`` if that is given."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.opencl import rename_texts
 
@@ -429,9 +344,11 @@ def _run_input(
             capture = _import_capture(name, args, folder_of_build)
         path, launch_path = _paths(name, args) if capture is None else (None, capture.launch)
         if path is not None and is_opencl(str(path)):
-            build, launch_path = compile_kernel(name, path, launch_path, args, folder_of_build, kernel, made)
+            build, launch_path = compile_kernel(
+                name, path, launch_path, args, folder_of_build, kernel, compiled, init=args.init
+            )
             path = build.path
-            name = f"{name}: {build.kernel}" if made is not None else name
+            name = f"{name}: {build.kernel}" if compiled is not None else name
         with Progress(f"{name}: running", wanted=not args.trace) as line:
 
             def show_progress(of: int, done: int, steps: int) -> None:
@@ -439,7 +356,7 @@ def _run_input(
                     line.show(f"{name}: {done:,} of {of:,} groups, {steps:,} steps")
 
             options = runner.RunOptions(
-                path, args.platform, args.engine, args.checks, listeners, args.budget, more,
+                path, args.platform, args.engine, args.checks, listeners, args.budget, further_files,
                 first_fault=args.first_fault, told=show_progress if line.wanted else None, repeat=args.repeat,
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
@@ -467,7 +384,7 @@ def _run_input(
             report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
             report = rename_texts(name, build.path.parent, report)
     report = report.with_most(args.max_errors)
-    inputs = (path or launch_path, launch_path, *more, *launch.reads)
+    inputs = (path or launch_path, launch_path, *further_files, *launch.reads)
     named = launch_path if capture is None else Path(name).absolute()
     paths = _write_buffers(args.out, named, report, inputs, several=several)
     done = Outcome(
@@ -482,7 +399,7 @@ def _run_input(
     return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
 
 
-def _import_capture(name: str, args: Namespace, folder: contextlib.ExitStack) -> Imported:
+def _import_capture(name: str, args: Arguments, folder: contextlib.ExitStack) -> Imported:
     """Write a capture into a temporary folder. Raises UserError if it is malformed, or for options that do not apply."""
     from visa_lsp.app.captures.importing import import_into_temporary, read_capture
 
@@ -516,22 +433,17 @@ def _write_buffers(
         raise UserError(f"{folder}: cannot write: {words}") from None
 
 
-def _compiler_words(args: Namespace) -> CompilerWords:
+def _compiler_words(args: Any) -> CompilerWords:
     from visa_lsp.app.launch.opencl import CompilerWords
 
     return CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
 
 
 def compile_kernel(
-    name: str,
-    path: Path,
-    launch_path: Path,
-    args: Namespace,
-    folder: contextlib.ExitStack,
-    chosen: str | None,
-    made: Build | None,
-) -> tuple[CompiledProgram, Path]:
-    """Compile OpenCL C with the options of its launch file, unless it is ``made`` already.
+    name: str, path: Path, launch_path: Path, args: Any, folder: contextlib.ExitStack, chosen: str | None = None,
+    compiled: Build | None = None, *, init: bool = False,
+) -> tuple[CompiledProgram, Path]:  # fmt: skip
+    """Compile OpenCL C with the options of its launch file, unless it is ``compiled`` already.
 
     The launch file is that of the ``chosen`` kernel; without a choice that of the source, else of its first kernel.
     """
@@ -542,17 +454,17 @@ def compile_kernel(
     launch = None
     if chosen is not None and not args.launch:
         launch_path = path.with_name(f"{file_name(chosen)}.launch.yaml")
-    if launch_path.is_file() and not args.init:
+    if launch_path.is_file() and not init:
         launch = read_launch_file(launch_path, named=bool(args.launch))
     kernel = (launch.config.kernel if launch is not None else None) or chosen
     if chosen is not None and kernel != chosen:
         raise UserError(f"{launch_path}: --kernel is '{chosen}', but the launch file is for kernel '{kernel}'")
     platform = args.platform or (launch.platform if launch is not None else None)
-    if made is None:
+    if compiled is None:
         with Progress(f"{name}: compiling"):
-            made = build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
-    build = folder.enter_context(unpack_program(made, kernel))
-    if launch is None and chosen is None and not args.launch and not args.init:
+            compiled = build_program(read_source(name, args.stdin_filename), _compiler_words(args), platform)
+    build = folder.enter_context(unpack_program(compiled, kernel))
+    if launch is None and chosen is None and not args.launch and not init:
         beside = path.with_name(f"{build.path.stem}.launch.yaml")
         launch_path = beside if beside.is_file() else launch_path
     return build, launch_path
@@ -565,7 +477,7 @@ def _program(name: str, path: Path) -> bytes:
 
 
 def _write_launch_file(
-    job: LaunchJob, args: Namespace, program: Path | None
+    job: LaunchJob, args: Arguments, program: Path | None
 ) -> tuple[LaunchFile, RunReport, str] | Outcome:
     """Write the launch file of a program that has none, and run it for ``--expect``.
 
@@ -577,8 +489,8 @@ def _write_launch_file(
 
     assert job.data is not None
     refuse_existing(job.launch)
-    made = propose_run(job.data, job.options, job.launch)
-    proposal = made.proposal
+    proposed = propose_run(job.data, job.options, job.launch)
+    proposal = proposed.proposal
     if not args.expect:
         files = write_launches(job.launch, proposal, program)
         proposal = proposal.even if len(files) > 1 and proposal.even is not None else proposal
@@ -586,7 +498,7 @@ def _write_launch_file(
         return Outcome(job.name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=written)
     launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
-        report = runner.run_module(made.module, launch, job.options, made.notes, made.sources)
+        report = runner.run_module(proposed.module, launch, job.options, proposed.notes, proposed.sources)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
         files = write_launch(job.launch, proposal, report)
@@ -614,7 +526,7 @@ def _tracer(words: list[str], stream: TextIO) -> Tracer:
     return Tracer(who, lambda line: print(line, file=stream))
 
 
-def _paths(name: str, args: Namespace) -> tuple[Path | None, Path]:
+def _paths(name: str, args: Arguments) -> tuple[Path | None, Path]:
     """Return the file of the program, None if the launch file names it, and the launch file, which may not exist."""
     path, launch = launch_paths(name, args.launch, args.stdin_filename)
     if path is None and args.init:

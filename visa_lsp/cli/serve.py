@@ -10,16 +10,13 @@ import errno
 import gc
 import os
 import sys
-from typing import TYPE_CHECKING, Any, Final
+from typing import Annotated, Any, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, flag
 from visa_lsp.lsp.transport.early_initialize import greet
 from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of, widen_pipe
-
-if TYPE_CHECKING:
-    from argparse import ArgumentParser, Namespace
-
 
 _WAITING: Final = (
     "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); `visa-lsp check FILE` "
@@ -27,14 +24,18 @@ _WAITING: Final = (
 )
 
 
-def add_arguments(parser: ArgumentParser) -> None:
-    """Declare the options of the server."""
-    parser.add_argument("--tcp", metavar="HOST:PORT", help="listen on a socket instead of standard input and output")
-    parser.add_argument("--stdio", action="store_true", help="use standard input and output (the default)")
-    parser.add_argument("--log", metavar="FILE", help="write the log to FILE; default: warnings on standard error")
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the server."""
+
+    tcp: Annotated[str | None, Option("HOST:PORT", "listen on a socket instead of standard input and output")] = None
+    stdio: Annotated[bool, flag("use standard input and output (the default)")] = False
+    log: Annotated[str | None, Option("FILE", "write the log to FILE; default: warnings on standard error")] = None
+    platform: PlatformName = None
+# fmt: on
 
 
-def serve(args: Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Run the server until its client ends it and return the exit status."""
     if args.log:
         _check_log(args.log)
@@ -71,7 +72,7 @@ def _log(**how: Any) -> None:
     logging.basicConfig(**how)
 
 
-def _serve(args: Namespace, inflow: Inflow, answered: int | str | None) -> int:
+def _serve(args: Arguments, inflow: Inflow, answered: int | str | None) -> int:
     from visa_lsp.lsp.server import create_server
 
     # Long texts keep so many objects that a full collection takes 130 ms; by default one edit in 70 would wait for it.

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import sys
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
@@ -25,62 +25,50 @@ from visa_lsp.app.stats.dumps import DumpFigures, figures_of_dump, is_dump
 from visa_lsp.app.stats.limits import complaints, measures, read_known, write_known
 from visa_lsp.app.stats.measured_inputs import dumps_of, figures_of_data, inputs_of, platform_of_launch
 from visa_lsp.app.stats.printing import as_json, csv_of, dump_json, dump_summary, dump_table, page, table
-from visa_lsp.cli.cluster_options import add_cluster, cluster_of
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform, say, tell, whole_number
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
+from visa_lsp.cli.colours import ink_of
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.outputs import say, tell
 from visa_lsp.cli.progress_line import Progress
-from visa_lsp.cli.text_inputs import TextInputs, add_compiler
+from visa_lsp.cli.text_inputs import TextInputs
 from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.app.stats.figures import KernelFigures
-    from visa_lsp.cli.parsing import CommandParser
 
 _DEFAULT_BASELINE: Final = "visa-lsp-stats.json"
 _SUFFIX: Final = ".json"
 _GUESS: Final = 0.05  # seconds for an input
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument(
-        "inputs",
-        nargs="+",
-        metavar="IN",
-        help="a text, an object, OpenCL C, a native dump (.asm), or a folder of texts, objects and dumps; - is standard input",
-    )
-    parser.add_argument("--launch", metavar="FILE", help="use the platform of this launch file")
-    parser.add_argument("--format", choices=("text", "json", "csv"), default="text", help="output format")
-    parser.add_argument(
-        "--max-pressure", metavar="N", type=whole_number(0), help="exit 1 if a kernel needs more than N GRF rows"
-    )
-    parser.add_argument(
-        "--max-spill", metavar="N", type=whole_number(0), help="exit 1 if a dump has more than N bytes of spills"
-    )
-    parser.add_argument(
-        "--baseline", metavar="FILE",
-        help="exit 1 if a kernel needs more GRF rows, or a dump spills more bytes, than FILE records for it",
-    )  # fmt: skip
-    parser.add_argument(
-        "--write-baseline", nargs="?", const="", metavar="FILE",
-        help=f"record the GRF rows of each kernel and the spills of each dump in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}",
-    )  # fmt: skip
-    parser.add_argument(
-        "--compare", action="store_true", help="compare the dumps of two folders or two files, kernel by kernel"
-    )
-    add_color(parser)
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(parser)
-    add_compiler(parser)
-    add_cluster(parser, send="send the inputs to workers that cannot read the files of this machine")
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], opt.arg("IN", "a text, an object, OpenCL C, a native dump (.asm), or a folder of texts, objects and dumps; - is standard input")]
+    launch: Annotated[str | None, opt.Option("FILE", "use the platform of this launch file")] = None
+    format: Annotated[Literal["text", "json", "csv"], opt.flag("output format")] = "text"
+    max_pressure: Annotated[int | None, opt.Option("N", "exit 1 if a kernel needs more than N GRF rows", opt.whole_number(0))] = None
+    max_spill: Annotated[int | None, opt.Option("N", "exit 1 if a dump has more than N bytes of spills", opt.whole_number(0))] = None
+    baseline: Annotated[str | None, opt.Option("FILE", "exit 1 if a kernel needs more GRF rows, or a dump spills more bytes, than FILE records for it")] = None
+    write_baseline: Annotated[str | None, opt.Option("FILE", f"record the GRF rows of each kernel and the spills of each dump in FILE; default: the file of --baseline, else {_DEFAULT_BASELINE}", bare="")] = None
+    compare: Annotated[bool, opt.flag("compare the dumps of two folders or two files, kernel by kernel")] = False
+    color: opt.Color = "auto"
+    stdin_filename: opt.StdinFilename = None
+    platform: opt.PlatformName = None
+    ocloc: opt.Ocloc = None
+    options: opt.CompilerOptions = None
+    cluster: ClusterAddress = None
+    send: Annotated[bool, opt.flag("with --cluster: send the inputs to workers that cannot read the files of this machine")] = False
+    cluster_limit: ClusterLimit = CLUSTER_SECONDS
+# fmt: on
 
 
-def stats_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Report the figures of each input."""
     if args.compare:
         return _compare(args)
@@ -96,22 +84,24 @@ def stats_command(args: argparse.Namespace) -> int:
         return max(status, _report_figures(args, inputs))
 
 
-def _report_figures(args: argparse.Namespace, inputs: TextInputs) -> int:
+def _report_figures(args: Arguments, inputs: TextInputs) -> int:
     """Report the figures of texts, objects and dumps; return the exit status."""
     baseline = _baseline_to_write(args)
-    known = read_known(args.baseline) if args.baseline and baseline is None else None
+    recorded = read_known(args.baseline) if args.baseline and baseline is None else None
     platform = args.platform or (platform_of_launch(args.launch) if args.launch else None)
     status = EXIT_OK
     kernels: list[KernelFigures] = []
     dumps: list[DumpFigures] = []
     with Progress(wanted=len(args.inputs) > 1) as line, cluster_of(args) as cluster:
-        for number, one in enumerate(_count_inputs(args, platform, cluster)):
-            sys.stderr.write(one.said)
-            status = max(status, one.result.status)
-            kernels += [replace(kernel, path=inputs.rename(kernel.path)) for kernel in one.result.kernels]
-            dumps += one.result.dumps
-            if one.result.status:
-                inputs.errors.append({"input": printable(args.inputs[number]), "error": printable(one.said.strip())})
+        for number, counted in enumerate(_count_inputs(args, platform, cluster)):
+            sys.stderr.write(counted.said)
+            status = max(status, counted.result.status)
+            kernels += [replace(kernel, path=inputs.rename(kernel.path)) for kernel in counted.result.kernels]
+            dumps += counted.result.dumps
+            if counted.result.status:
+                inputs.errors.append(
+                    {"input": printable(args.inputs[number]), "error": printable(counted.said.strip())}
+                )
             if line.is_due():
                 line.show(f"{number + 1} of {len(args.inputs)} inputs")
     # Written first, so that an error here is the only JSON on standard output.
@@ -119,7 +109,7 @@ def _report_figures(args: argparse.Namespace, inputs: TextInputs) -> int:
         count = write_known(baseline, measures(kernels, dumps), args.inputs)
         print(f"{baseline}: {count} kernel{'s' * (count != 1)}", file=sys.stderr)
     findings: tuple[ReportedFinding, ...] = ()
-    if any(one.spill_bytes for one in dumps):
+    if any(counted.spill_bytes for counted in dumps):
         # Imported here because it loads the YAML reader.
         from visa_lsp.app.stats.dump_folder import find_undeclared_spills
 
@@ -127,13 +117,13 @@ def _report_figures(args: argparse.Namespace, inputs: TextInputs) -> int:
     _print(kernels, dumps, inputs.errors, findings, args)
     tell(findings)
     limits = {"pressure": args.max_pressure, "spill_bytes": args.max_spill}
-    exceeded = list(complaints(measures(kernels, dumps), limits, known, args.baseline or ""))
+    exceeded = list(complaints(measures(kernels, dumps), limits, recorded, args.baseline or ""))
     for words in exceeded:
         print(printable(words), file=sys.stderr)
     return max(status, EXIT_FINDINGS if findings or exceeded else EXIT_OK)
 
 
-def _compare(args: argparse.Namespace) -> int:
+def _compare(args: Arguments) -> int:
     """Print the dumps of two folders, or two dumps, side by side."""
     if len(args.inputs) != 2:
         raise UserError(f"--compare: expected two folders or two dumps, got {len(args.inputs)}")
@@ -158,36 +148,34 @@ class InputFigures(Struct, frozen=True):
     dumps: Sequence[DumpFigures] = ()
 
 
-def _count_inputs(
-    args: argparse.Namespace, platform: str | None, cluster: Cluster | None
-) -> Iterator[Said[InputFigures]]:
+def _count_inputs(args: Arguments, platform: str | None, cluster: Cluster | None) -> Iterator[Said[InputFigures]]:
     """Yield the figures of each input, in order."""
     inputs = [InputFile(path) for path in args.inputs]
     count = partial(_count, platform, args.stdin_filename or STDIN_NAME)
     if cluster is None:
-        return (capture_output(count, one) for one in inputs)
+        return (capture_output(count, input_file) for input_file in inputs)
     work = ClusterWork(partial(capture_output, count), _report_lost, partial(InputFile.pack, whole=cluster.sends))
     return cluster.results(work, inputs, [_GUESS] * len(inputs))
 
 
-def _count(platform: str | None, stdin_name: str, one: InputFile) -> InputFigures:
+def _count(platform: str | None, stdin_name: str, input_file: InputFile) -> InputFigures:
     try:
-        name = stdin_name if one.path == STDIN else one.path
-        data = one.read()
+        name = stdin_name if input_file.path == STDIN else input_file.path
+        data = input_file.read()
         if is_dump(data):
             return InputFigures(EXIT_OK, dumps=(figures_of_dump(name, decode_text(data)),))
-        found = figures_of_data(name, data, platform, say=say)
+        figures = figures_of_data(name, data, platform, say=say)
     except UserError as error:
         complain(str(error))
         return InputFigures(EXIT_USAGE)
-    return InputFigures(EXIT_FINDINGS) if found is None else InputFigures(EXIT_OK, found)
+    return InputFigures(EXIT_FINDINGS) if figures is None else InputFigures(EXIT_OK, figures)
 
 
-def _report_lost(one: InputFile, why: str) -> Said[InputFigures]:
-    return attach_error(InputFigures(EXIT_USAGE), f"{one.path}: {why}")
+def _report_lost(input_file: InputFile, why: str) -> Said[InputFigures]:
+    return attach_error(InputFigures(EXIT_USAGE), f"{input_file.path}: {why}")
 
 
-def _baseline_to_write(args: argparse.Namespace) -> str | None:
+def _baseline_to_write(args: Arguments) -> str | None:
     """Return the file for ``--write-baseline``; None without it. Raises UserError for a file without the suffix."""
     if args.write_baseline is None:
         return None
@@ -199,15 +187,12 @@ def _baseline_to_write(args: argparse.Namespace) -> str | None:
 
 
 def _print(
-    kernels: list[KernelFigures],
-    dumps: list[DumpFigures],
-    errors: list[dict[str, str]],
-    findings: Sequence[ReportedFinding],
-    args: argparse.Namespace,
-) -> None:
+    kernels: list[KernelFigures], dumps: list[DumpFigures], errors: list[dict[str, str]],
+    findings: Sequence[ReportedFinding], args: Arguments,
+) -> None:  # fmt: skip
     if args.format == "json":
         answer = as_json(kernels)
-        answer |= {"dumps": [dump_json(one) for one in dumps]} if dumps else {}
+        answer |= {"dumps": [dump_json(dump) for dump in dumps]} if dumps else {}
         answer |= {"findings": findings_json(findings, "visa-lsp")} if findings else {}
         _print_json({**answer, **({"errors": errors} if errors else {})})
     elif args.format == "csv":

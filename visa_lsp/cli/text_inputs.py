@@ -6,43 +6,31 @@ Knows options and temporary folders, not what commands do with texts. Invariant:
 from __future__ import annotations
 
 from contextlib import ExitStack
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, is_opencl
-from visa_lsp.cli.common import say
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.outputs import say
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator
-
-    from visa_lsp.cli.parsing import CommandParser
-
-
-def add_compiler(parser: CommandParser) -> None:
-    """Declare the options of the compiler of OpenCL C."""
-    parser.dashed = {"--options": 1}
-    parser.add_argument("--ocloc", metavar="PATH", help="path of the OpenCL C compiler; default: ocloc on PATH")
-    parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the OpenCL C compiler, as one quoted word"
-    )
 
 
 class SourceError(UserError):
     """OpenCL C with errors; ``lines`` are those of the compiler."""
 
     def __init__(self, name: str, lines: tuple[str, ...]) -> None:
-        more = f" ({len(lines) - 1} more)" if len(lines) > 1 else ""
-        super().__init__(f"{name}: the compiler reports errors: {lines[0] if lines else 'none is named'}{more}")
+        others = f" ({len(lines) - 1} more)" if len(lines) > 1 else ""
+        super().__init__(f"{name}: the compiler reports errors: {lines[0] if lines else 'none is named'}{others}")
         self.lines = lines
 
 
 class TextInputs(ExitStack):
     """The inputs of a command. As a context it keeps the folders of compiled texts, whose paths ``rename`` replaces."""
 
-    def __init__(self, args: argparse.Namespace) -> None:
+    def __init__(self, args: Any) -> None:
         super().__init__()
         self._args = args
         self._sources: dict[str, str] = {}  # the folder of compiled texts -> the name of their source

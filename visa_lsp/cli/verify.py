@@ -8,53 +8,44 @@ from __future__ import annotations
 
 import json
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform
+from visa_lsp.cli.colours import ink_of
 from visa_lsp.cli.exits import complain
+from visa_lsp.cli.options import Color, CommandArguments, Option, PlatformName, TextOrJson, arg, flag
 from visa_lsp.cli.outputs import write_report
 from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
-    import argparse
-
     from visa_lsp.app.verify.verify_report import Row
-    from visa_lsp.cli.parsing import CommandParser
 
 _DASHED: Final = {"--options": 1}
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.dashed = _DASHED
-    parser.add_argument(
-        "inputs", nargs="+", metavar="IN", help="a text, a zebin, a listing (.asm) beside its text, or a folder"
-    )
-    parser.add_argument(
-        "--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml, else generated ones"
-    )
-    parser.add_argument("--kernel", metavar="NAME", help="verify only this kernel")
-    parser.add_argument(
-        "--options", metavar="S", action="append", help="options for the finalizer, as one quoted word: '-noschedule'"
-    )
-    parser.add_argument("--hazards", action="store_true", help="run the machine code alone and report hazards only")
-    parser.add_argument("--slack", action="store_true", help="also list the waits without which no hazard exists")
-    parser.add_argument("--format", choices=("text", "json"), default="text", help="output format")
-    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
-    parser.add_argument("--tool", metavar="PATH", help="path of the finalizer; default: GenX_IR on PATH")
-    parser.add_argument(
-        "--iga", metavar="PATH", help="path of iga64, of 2024 or later; default: beside ocloc, else on PATH"
-    )
-    add_platform(parser)
-    add_color(parser)
+# fmt: off
+class Arguments(CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    inputs: Annotated[list[str], arg("IN", "a text, a zebin, a listing (.asm) beside its text, or a folder")]
+    launch: Annotated[str | None, Option("FILE", "launch file; default: the sibling NAME.launch.yaml, else generated ones")] = None
+    kernel: Annotated[str | None, Option("NAME", "verify only this kernel")] = None
+    options: Annotated[list[str] | None, Option("S", "options for the finalizer, as one quoted word: '-noschedule'", dashed=1)] = None
+    hazards: Annotated[bool, flag("run the machine code alone and report hazards only")] = False
+    slack: Annotated[bool, flag("also list the waits without which no hazard exists")] = False
+    format: TextOrJson = "text"
+    output: Annotated[str, Option("OUT", "output file; default: standard output", flags=("-o", "--output"))] = STDIN
+    tool: Annotated[str | None, Option("PATH", "path of the finalizer; default: GenX_IR on PATH")] = None
+    iga: Annotated[str | None, Option("PATH", "path of iga64, of 2024 or later; default: beside ocloc, else on PATH")] = None
+    platform: PlatformName = None
+    color: Color = "auto"
+# fmt: on
 
 
-def verify_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Verify the inputs and return the exit status. Raises UserError for mistakes of the user."""
     if find_spec("numpy") is None:
         raise UserError(f"verify: {NEEDS_NUMPY}")

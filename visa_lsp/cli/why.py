@@ -9,56 +9,42 @@ from __future__ import annotations
 import json
 from contextlib import ExitStack
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK
 from visa_lsp.app.inputs import STDIN, is_opencl
 from visa_lsp.app.output_files import check_output
-from visa_lsp.cli.colours import add_color, ink_of
-from visa_lsp.cli.common import add_platform, say, whole_number
-from visa_lsp.cli.outputs import write_report
-from visa_lsp.cli.text_inputs import add_compiler
+from visa_lsp.cli import options as opt
+from visa_lsp.cli.colours import ink_of
+from visa_lsp.cli.outputs import say, write_report
 
 if TYPE_CHECKING:
-    import argparse
-
     from visa_lsp.app.why.report import WhyReport
-    from visa_lsp.cli.parsing import CommandParser
 
 
-def add_arguments(parser: CommandParser) -> None:
-    """Declare the options of the command."""
-    parser.add_argument("input", metavar="IN", help="a text, an object, OpenCL C or a launch file; - is standard input")
-    start = parser.add_mutually_exclusive_group()
-    start.add_argument(
-        "--value",
-        metavar="NAME[INDEX]",
-        help="element of a buffer, such as y[37] or 0[37]; default: the first difference of a failed expectation, else a fault",
-    )
-    start.add_argument("--fault", metavar="N", type=whole_number(1), help="fault number N of the run, counted from 1")
-    parser.add_argument(
-        "--launch", metavar="FILE", help="launch file; default: the sibling NAME.launch.yaml, else a generated one"
-    )
-    parser.add_argument(
-        "--against",
-        metavar="REF",
-        help="reference program: show the nodes that differ from its run, the first differences first",
-    )
-    parser.add_argument("--budget", metavar="N", type=whole_number(1), help="stop the run after N instructions")
-    parser.add_argument(
-        "--max-nodes", metavar="N", type=whole_number(1), default=40, help="show at most N nodes; default: 40"
-    )
-    parser.add_argument("--format", choices=("text", "json", "html"), default="text", help="output format")
-    add_color(parser)
-    parser.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    parser.add_argument("-o", "--output", metavar="OUT", default=STDIN, help="output file; default: standard output")
-    add_platform(parser)
-    add_compiler(parser)
-    parser.set_defaults(init=False)  # an option of ``run``, which compiles in the same way
+# fmt: off
+class Arguments(opt.CommandArguments, kw_only=True):
+    """The options of the command."""
+
+    input: Annotated[str, opt.arg("IN", "a text, an object, OpenCL C or a launch file; - is standard input")]
+    value: Annotated[str | None, opt.Option("NAME[INDEX]", "element of a buffer, such as y[37] or 0[37]; default: the first difference of a failed expectation, else a fault", group="start")] = None
+    fault: Annotated[int | None, opt.Option("N", "fault number N of the run, counted from 1", opt.whole_number(1), group="start")] = None
+    launch: Annotated[str | None, opt.Option("FILE", "launch file; default: the sibling NAME.launch.yaml, else a generated one")] = None
+    against: Annotated[str | None, opt.Option("REF", "reference program: show the nodes that differ from its run, the first differences first")] = None
+    budget: Annotated[int | None, opt.Option("N", "stop the run after N instructions", opt.whole_number(1))] = None
+    max_nodes: Annotated[int, opt.Option("N", "show at most N nodes; default: 40", opt.whole_number(1))] = 40
+    format: Annotated[Literal["text", "json", "html"], opt.flag("output format")] = "text"
+    color: opt.Color = "auto"
+    stdin_filename: opt.StdinFilename = None
+    output: Annotated[str, opt.Option("OUT", "output file; default: standard output", flags=("-o", "--output"))] = STDIN
+    platform: opt.PlatformName = None
+    ocloc: opt.Ocloc = None
+    options: opt.CompilerOptions = None
+# fmt: on
 
 
-def why_command(args: argparse.Namespace) -> int:
+def execute(args: Arguments) -> int:
     """Explain a value and return the exit status. Raises UserError for mistakes of the user."""
     if find_spec("numpy") is None:
         raise UserError(f"why: {NEEDS_NUMPY}")
@@ -78,7 +64,7 @@ def why_command(args: argparse.Namespace) -> int:
 
                 path, beside = launch_paths(program, launch, args.stdin_filename)
                 assert path is not None
-                build, launched = compile_kernel(program, path, beside, args, folder, None, None)
+                build, launched = compile_kernel(program, path, beside, args, folder)
                 program, launch = str(build.path), str(launched) if launched.is_file() else launch
             job = job_at(program, launch, options, args.stdin_filename)
             reference = program_at(args.against) if args.against is not None else None

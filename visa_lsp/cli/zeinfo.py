@@ -9,8 +9,9 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
+from msgspec import field
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
@@ -21,13 +22,14 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.inputs import STDIN, STDIN_NAME, decode, decode_object, is_object, read_bytes
 from visa_lsp.app.output_files import check_output
 from visa_lsp.app.ze_info import infer_ze_info, registers_for
-from visa_lsp.cli.common import add_platform, wants_colour
 from visa_lsp.cli.exits import complain  # fmt: skip
-from visa_lsp.cli.outputs import write_output
+from visa_lsp.cli.options import CommandArguments, Option, PlatformName, ReportColor, StdinFilename, arg, flag
+from visa_lsp.cli.outputs import wants_colour, write_output
 from visa_lsp.companions import Beside, list_kernels
 from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import Platform, platform_named, platform_of_product
+from visa_lsp.program.payload_layout import registers
 from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.text import encode_text
 from visa_lsp.zeinfo.emit.emission import Doubt, EmitError, emit_with_doubts
@@ -36,13 +38,11 @@ from visa_lsp.zeinfo.facts import KernelText
 from visa_lsp.zeinfo.kernel_checks import codeless_kernels, disagreements
 from visa_lsp.zeinfo.kernels import entries, word_of
 from visa_lsp.zeinfo.pack import pack_zebin
-from visa_lsp.zeinfo.payload_layout import registers
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source
 from visa_lsp.zeinfo.zebin import Zebin, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
-    import argparse
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.assemble import Assembled
@@ -52,50 +52,49 @@ _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", "
 _MAX_TEXTS: Final = 1000
 
 
-def add_arguments(parser: argparse.ArgumentParser) -> None:
-    """Declare the options of the command."""
-    actions = parser.add_subparsers(dest="action", required=True, metavar="check|emit")
-    check = actions.add_parser("check", help="check ze_info and report findings", allow_abbrev=False)
-    check.add_argument("files", nargs="+", metavar="FILE", help="ze_info as YAML, or a zebin; - is standard input")
-    check.add_argument(
-        "--text",
-        action="append",
-        metavar="FILE",
-        help="compare with the kernels of this text or object; default: the texts beside FILE",
-    )
-    check.add_argument("--no-text", action="store_true", help="check only the document")
-    check.add_argument("--format", choices=tuple(FORMATS), metavar="NAME", help="output format: " + ", ".join(FORMATS))
-    check.add_argument("--color", choices=("auto", "always", "never"), default="auto", help="use colours in the report")
-    check.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(check)
-    make = actions.add_parser("emit", help="generate ze_info for a text or object", allow_abbrev=False)
-    make.add_argument("input", metavar="IN", help="a text or an object; - is standard input")
-    make.add_argument(
-        "--launch",
-        metavar="FILE",
-        help="launch file that describes the arguments; default: the sibling NAME.launch.yaml",
-    )
-    make.add_argument(
-        "--say",
-        action="append",
-        default=[],
-        metavar="NAME=WORDS",
-        help="resolve a warning: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'",
-    )
-    make.add_argument("-o", "--output", metavar="OUT", help="write the document to OUT; default: standard output")
-    make.add_argument("--stdin-filename", metavar="PATH", help="file name to report for standard input")
-    add_platform(make)
+# fmt: off
+class CheckArguments(CommandArguments, kw_only=True):
+    """The options of ``check``."""
+
+    files: Annotated[list[str], arg("FILE", "ze_info as YAML, or a zebin; - is standard input")]
+    text: Annotated[list[str] | None, Option("FILE", "compare with the kernels of this text or object; default: the texts beside FILE")] = None
+    no_text: Annotated[bool, flag("check only the document")] = False
+    format: Annotated[str | None, Option("NAME", "output format: " + ", ".join(FORMATS), choices=tuple(FORMATS))] = None
+    color: ReportColor = "auto"
+    stdin_filename: StdinFilename = None
+    platform: PlatformName = None
+# fmt: on
 
 
-def zeinfo_command(args: argparse.Namespace) -> int:
+# fmt: off
+class EmitArguments(CommandArguments, kw_only=True):
+    """The options of ``emit``."""
+
+    input: Annotated[str, arg("IN", "a text or an object; - is standard input")]
+    launch: Annotated[str | None, Option("FILE", "launch file that describes the arguments; default: the sibling NAME.launch.yaml")] = None
+    say: Annotated[list[str], Option("NAME=WORDS", "resolve a warning: 1=constant, V0039=global_size, private=512, slm=2048, 'sampler(0)=repeat linear'")] = field(default_factory=list)
+    output: Annotated[str | None, Option("OUT", "write the document to OUT; default: standard output", flags=("-o", "--output"))] = None
+    stdin_filename: StdinFilename = None
+    platform: PlatformName = None
+# fmt: on
+
+
+# The commands below this one: their help and their options.
+ACTIONS: Final = {
+    "check": ("check ze_info and report findings", CheckArguments),
+    "emit": ("generate ze_info for a text or object", EmitArguments),
+}
+
+
+def execute(args: CheckArguments | EmitArguments) -> int:
     """Execute ``check`` or ``emit`` and return the exit status."""
-    return _check(args) if args.action == "check" else _emit(args)
+    return _check(args) if isinstance(args, CheckArguments) else _emit(args)
 
 
 # Check.
 
 
-def _check(args: argparse.Namespace) -> int:
+def _check(args: CheckArguments) -> int:
     results = tuple(_check_file(path, args) for path in args.files)
     report = CheckReport(results)
     form = args.format or ("full" if sys.stdout.isatty() else "concise")
@@ -108,7 +107,7 @@ def _check(args: argparse.Namespace) -> int:
     return EXIT_FINDINGS if report.count(Severity.ERROR, Severity.WARNING) else EXIT_OK
 
 
-def _check_file(path: str, args: argparse.Namespace) -> FileResult:
+def _check_file(path: str, args: CheckArguments) -> FileResult:
     name = (args.stdin_filename or STDIN_NAME) if path == STDIN else path
     try:
         data = read_bytes(path)
@@ -116,16 +115,16 @@ def _check_file(path: str, args: argparse.Namespace) -> FileResult:
         source = ZeInfoSource.of(zebin.ze_info if zebin is not None else decode(name, data, is_ze_info=True).text)
         platform = _platform(args.platform, zebin)
         where = registers(platform.grf_bytes, platform.generation) if platform else None
-        found = list(validate_source(source, where))
+        diagnostics = list(validate_source(source, where))
         if zebin is not None and source.root is not None:
-            found += codeless_kernels(source, zebin)
+            diagnostics += codeless_kernels(source, zebin)
         texts: dict[str, str] = {}
         if source.root is not None and not args.no_text:
             kernels: list[KernelText] = []
             for text in _texts(Path(name), source, args.text):
                 kernels += _kernels(text, args.platform, texts, named=bool(args.text))
-            found += disagreements(source, kernels, where)
-        return FileResult(name, _findings(name, source.text, found, texts))
+            diagnostics += disagreements(source, kernels, where)
+        return FileResult(name, _findings(name, source.text, diagnostics, texts))
     except UserError as error:
         return FileResult(name, error=str(error))
 
@@ -159,9 +158,9 @@ def _texts(path: Path, source: ZeInfoSource, named: Sequence[str] | None) -> Ite
     for name in list(names)[:_MAX_TEXTS]:
         if name and Path(name).name == name:
             candidates = (path.with_name(name + suffix) for suffix in PROGRAMS)
-            found = next((c for c in candidates if _is_file(c)), None)
-            if found is not None:
-                yield found
+            text = next((c for c in candidates if _is_file(c)), None)
+            if text is not None:
+                yield text
 
 
 def _is_file(path: Path) -> bool:
@@ -177,18 +176,18 @@ def _kernels(path: Path, platform: str | None, texts: dict[str, str], *, named: 
     if is_object(name, data):
         return tuple(KernelText(kernel, name) for kernel in decode_object(name, data).bodies)
     texts[name] = decode(name, data).text
-    found = kernel_texts(Analysis.of(texts[name], platform), name)
-    if not found:
+    kernels = kernel_texts(Analysis.of(texts[name], platform), name)
+    if not kernels:
         complain(f"{name}: not compared, because the text has errors; visa-lsp check {name} lists them")
-    return found
+    return kernels
 
 
 def _findings(
-    name: str, text: str, found: Sequence[Diagnostic], texts: Mapping[str, str]
+    name: str, text: str, diagnostics: Sequence[Diagnostic], texts: Mapping[str, str]
 ) -> tuple[ReportedFinding, ...]:
     """Return the findings of a report, with resolved places in related texts."""
     out = []
-    for diagnostic in found:
+    for diagnostic in diagnostics:
         (finding,) = findings_of(name, text, [diagnostic])
         notes = []
         for note, related in zip(finding.notes, diagnostic.related, strict=True):
@@ -208,7 +207,7 @@ def _findings(
 # Emit.
 
 
-def _emit(args: argparse.Namespace) -> int:
+def _emit(args: EmitArguments) -> int:
     name = (args.stdin_filename or STDIN_NAME) if args.input == STDIN else args.input
     inputs = [args.input, args.launch or Path(name).with_suffix(".launch.yaml")]
     check_output(args.output, inputs)
@@ -223,7 +222,7 @@ def _emit(args: argparse.Namespace) -> int:
     hints = _hints(launch, [k.kernel.name for k in kernels])
     try:
         said = read_answers(args.say)
-        made = emit_with_doubts(
+        emission = emit_with_doubts(
             [k.kernel for k in kernels], registers_for(chosen, [k.kernel for k in kernels]), hints, said
         )
     except SayError as error:
@@ -231,15 +230,15 @@ def _emit(args: argparse.Namespace) -> int:
     except EmitError as error:
         print(f"{_place(name, data, kernels, error)}: error: {error}", file=sys.stderr)
         return EXIT_FINDINGS
-    _doubts(name, data, kernels, made.doubts)
-    write_output(args.output or STDIN, encode_text(made.text), inputs)
+    _doubts(name, data, kernels, emission.doubts)
+    write_output(args.output or STDIN, encode_text(emission.text), inputs)
     return EXIT_OK
 
 
 def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] | None:
     """Return the kernels of a text or object; if it has errors, print them to stderr and return None."""
     if is_object(name, data):
-        found = [KernelText(kernel, name) for kernel in decode_object(name, data).kernels]
+        kernels = [KernelText(kernel, name) for kernel in decode_object(name, data).kernels]
     else:
         source = decode(name, data)
         analysis = Analysis.of(source.text, platform)
@@ -255,10 +254,10 @@ def _programs(name: str, data: bytes, platform: str | None) -> list[KernelText] 
             if not errors:
                 complain(f"{name}: the text has errors")
             return None
-        found = [text for text in texts if text.kernel.is_kernel]
-    if not found:
+        kernels = [text for text in texts if text.kernel.is_kernel]
+    if not kernels:
         raise UserError(f"{name}: no kernel found, only functions; ze_info describes kernels")
-    return found
+    return kernels
 
 
 def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -> bytes | None:
@@ -273,18 +272,18 @@ def pack_with_ze_info(name: str, result: Assembled, platform_name: str | None) -
     kernels = [text.kernel for text in texts]
     # An existing zebin is ignored, because it may be the output for an older text.
     beside = (d for d in Beside().descriptions(kernels[0].name, path) if not d.is_zebin) if kernels else ()
-    found = next((d for d in beside if {k.name for k in kernels} <= set(list_kernels(d.text))), None)
-    if found is not None:
-        complain(f"{name}: using the ze_info of {found.path}")
-        return pack_zebin(stem, result.data, found.text)
+    description = next((d for d in beside if {k.name for k in kernels} <= set(list_kernels(d.text))), None)
+    if description is not None:
+        complain(f"{name}: using the ze_info of {description.path}")
+        return pack_zebin(stem, result.data, description.text)
     text = encode_text(result.analysis.document.text)
     try:
-        made = infer_ze_info(kernels, platform_name)
+        emission = infer_ze_info(kernels, platform_name)
     except EmitError as error:
         print(f"{_place(name, text, texts, error)}: error: {error}", file=sys.stderr)
         return None
-    _doubts(name, text, texts, made.doubts)
-    return pack_zebin(stem, result.data, made.text)
+    _doubts(name, text, texts, emission.doubts)
+    return pack_zebin(stem, result.data, emission.text)
 
 
 def _doubts(name: str, data: bytes, kernels: Sequence[KernelText], doubts: Sequence[Doubt]) -> None:
@@ -303,7 +302,7 @@ def _place(name: str, data: bytes, kernels: Sequence[KernelText], error: EmitErr
     return f"{name}:{before.count(chr(10)) + 1}:{span.start - before.rfind(chr(10))}"
 
 
-def _launch(args: argparse.Namespace, path: Path) -> LaunchFile | None:
+def _launch(args: EmitArguments, path: Path) -> LaunchFile | None:
     """Read the launch file; None if there is none."""
     where = Path(args.launch) if args.launch else path.with_suffix(".launch.yaml")
     if not where.is_file():

@@ -13,7 +13,7 @@ from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 from visa_lsp.debug.breakpoints import ACCESSES, watch_range
 
 if TYPE_CHECKING:
-    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.dap.state import DebugState
     from visa_lsp.debug.cells import Cells, FrameCells
 
     Body = dict[str, Any]
@@ -28,7 +28,7 @@ class WatchedPlace:
     size: int
 
 
-def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
+def data_breakpoint_info(session: DebugState, args: Body) -> Body:
     """Return the data id and access types of a variable, an element, or ``bytes`` bytes from there on.
 
     ``name`` is an expression that names elements (``V0051[3]``, ``slm[4]``, ``V32:ub[5]``, ``P1``), or an entry of the row of
@@ -41,22 +41,22 @@ def data_breakpoint_info(session: DebugSession, args: Body) -> Body:
     reference = whole(args, "variablesReference", 0)
     if reference:
         name = view.expression(debugger, reference, name)
-    at = view.activation(session, args)
-    cells = view.cells(debugger, at, name)
+    activation = view.activation(session, args)
+    cells = view.cells(debugger, activation, name)
     size = whole(args, "bytes", 0, 0)
     watch_range(cells, size)
-    key = json.dumps([name, debugger.number(at.thread), at.place.body, size])
-    session.points.data[key] = WatchedPlace(cells, debugger.cells(at), size)
+    key = json.dumps([name, debugger.number(activation.thread), activation.place.body, size])
+    session.points.data[key] = WatchedPlace(cells, debugger.cells(activation), size)
     words = f"{name}, {size} bytes" if size else name
     return {"dataId": key, "description": words, "accessTypes": list(ACCESSES), "canPersist": False}
 
 
-def subject(session: DebugSession, data_id: str) -> WatchedPlace:
+def subject(session: DebugState, data_id: str) -> WatchedPlace:
     """Return the place of an id. Raises RequestError for an unknown id."""
-    found: WatchedPlace | None = session.points.data.get(data_id)
-    if found is None:
+    place: WatchedPlace | None = session.points.data.get(data_id)
+    if place is None:
         raise RequestError("unknown data id; request dataBreakpointInfo first")
-    return found
+    return place
 
 
 HANDLERS: Final = {"dataBreakpointInfo": data_breakpoint_info}

@@ -10,11 +10,9 @@ import re
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.dap.convert import find_listing, line_out, path_out, source_of
 from visa_lsp.dap.raw import referrer
 from visa_lsp.dap.request_arguments import RequestError, style_of, table, text, whole
-from visa_lsp.debug.cells import Cells, DebugError, text_of
-from visa_lsp.debug.goals import key_of
+from visa_lsp.debug.cells import text_of
 from visa_lsp.debug.lane_expressions import number_of, read
 from visa_lsp.debug.lane_table import lanes_table
 from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
@@ -22,121 +20,25 @@ from visa_lsp.debug.scopes import SCOPES, Row, elements, row_of, rows_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.dap.session import DebugSession
-    from visa_lsp.debug.breakpoints import ThreadKey
-    from visa_lsp.debug.debugger import Debugger
-    from visa_lsp.debug.stepper import Thread
+    from visa_lsp.dap.state import DebugState
     from visa_lsp.debug.stops import Activation
 
     Body = dict[str, Any]
-    Held = tuple[Activation, str] | tuple[Activation, Row]  # a scope by its name, or a row
 
 _ASSIGNMENT: Final = re.compile(r"([^=<>!]+)=(?!=)(.*)\Z", re.DOTALL)
 _WHY: Final = re.compile(r"\s*why\s+(\S.*)\Z", re.DOTALL)
 _WORD: Final = re.compile(r"[%\w$@?]*\Z")
 _WORDS: Final = (
-    "item",
-    "local",
-    "group",
-    "thread",
-    "lane",
-    "emask",
-    "any(",
-    "all(",
-    "sum(",
-    "min(",
-    "max(",
-    "abs(",
-    "count(",
-    "slm",
-)
+    "item", "local", "group", "thread", "lane", "emask", "any(", "all(", "sum(", "min(", "max(",
+    "abs(", "count(", "slm",
+)  # fmt: skip
 _MAX_PAGE_ROWS: Final = 100_000
-
-
-class View:
-    """The references of one stop."""
-
-    def __init__(self) -> None:
-        # By number: thread, place in the stack, and whether it is a frame of the source.
-        self.frames: list[tuple[ThreadKey, int, bool]] = []
-        self.held: list[Held] = []
-        self.targets: dict[int, int] = {}  # of goto
-
-    def clear(self) -> None:
-        """Invalidate all references, because the run continues."""
-        self.frames.clear()
-        self.held.clear()
-        self.targets.clear()
-
-    def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
-        """Return the frame number of an activation; the frame of its source has another number."""
-        key = (key_of(thread), depth, source)
-        if key not in self.frames:
-            self.frames.append(key)
-        return self.frames.index(key) + 1
-
-    def activation(self, session: DebugSession, args: Body) -> Activation:
-        """Return the activation of a request's ``frameId``, else the innermost of its ``threadId`` or of the thread that stopped.
-
-        Raises RequestError for an unknown frame, or when no thread is left.
-        """
-        debugger = session.debugger
-        number = whole(args, "frameId", 0)
-        if number:
-            if not 0 < number <= len(self.frames):
-                raise RequestError(f"unknown frame {number}: references end when the run continues")
-            key, depth, _ = self.frames[number - 1]
-            thread = next((t for t in debugger.threads if key_of(t) == key), None)
-            stack = [] if thread is None else debugger.stack(thread)
-            if depth >= len(stack):
-                raise RequestError(f"unknown frame {number}: references end when the run continues")
-            return stack[depth]
-        if whole(args, "threadId", 0):
-            return debugger.stack(debugger.thread(whole(args, "threadId")))[0]
-        stopped = None if session.stop is None else session.stop.thread
-        live = debugger.threads
-        if not live:
-            raise RequestError("no thread is running any more")
-        return debugger.stack(stopped if stopped in live and stopped is not None else live[0])[0]
-
-    def hold(self, at: Activation, what: str | Row) -> int:
-        """Return a reference for a scope or row."""
-        self.held.append((at, what))  # type: ignore[arg-type]
-        return len(self.held)
-
-    def find(self, number: int) -> Held:
-        """Return the scope or row of a reference. Raises RequestError for an unknown one."""
-        if not 0 < number <= len(self.held):
-            raise RequestError(f"unknown variables reference {number}: references end when the run continues")
-        return self.held[number - 1]
-
-    def expression(self, debugger: Debugger, number: int, name: str) -> str:
-        """Return the expression of an entry of a scope or row. Raises RequestError if it has none."""
-        at, what = self.find(number)
-        if isinstance(what, Row) and re.fullmatch(r"\[\d{1,9}\]", name):
-            found = what.expression and f"{what.expression}{name}"
-        else:
-            title, rows = (what.name, what.rows) if isinstance(what, Row) else (what, rows_of(debugger, at, what))
-            row = next((row for row in rows if row.name == name), None)
-            if row is None:
-                raise RequestError(f"{title} has no '{name[:80]}'")
-            found = row.expression
-        if not found:
-            raise RequestError(f"{name[:80]} cannot be written or watched")
-        return found
-
-    def cells(self, debugger: Debugger, at: Activation, expression: str) -> Cells:
-        """Return the elements that an expression names. Raises RequestError for one that is computed."""
-        found = read(expression)
-        if found.cells is None:
-            raise RequestError(f"'{expression[:80]}' is computed: only values in registers or memory have a place")
-        return found.cells(debugger.cells(at))
 
 
 # ---- threads and stacks
 
 
-def threads(session: DebugSession, args: Body) -> Body:
+def threads(session: DebugState, args: Body) -> Body:
     """Return the hardware threads of the running group that have not ended."""
     del args
     if session.launched is None:
@@ -145,53 +47,57 @@ def threads(session: DebugSession, args: Body) -> Body:
     return {"threads": [{"id": debugger.number(t), "name": debugger.title(t)} for t in debugger.threads]}
 
 
-def stack_trace(session: DebugSession, args: Body) -> Body:
+def stack_trace(session: DebugState, args: Body) -> Body:
     """Return a thread's stack, innermost first; the source that a text was compiled from has a separate frame."""
     debugger = session.debugger
     thread = debugger.thread(whole(args, "threadId"))
     frames = []
-    for depth, at in enumerate(debugger.stack(thread)):
-        body = debugger.places.bodies[at.place.body]
+    for depth, activation in enumerate(debugger.stack(thread)):
+        body = debugger.places.bodies[activation.place.body]
         number = session.view.frame(thread, depth)
         frame = {
-            "id": number, "name": at.name, "line": line_out(session, at.place.line), "column": session.first_column,
-            "source": source_of(session, body),
-            "instructionPointerReference": hex(debugger.places.address(body, at.place.pc)),
+            "id": number, "name": activation.name, "line": session.line_out(activation.place.line), "column": session.first_column,
+            "source": session.source_of(body),
+            "instructionPointerReference": hex(debugger.places.address(body, activation.place.pc)),
         }  # fmt: skip
         frames.append(frame)
-        if at.place.source is not None:
-            path, line = at.place.source
+        if activation.place.source is not None:
+            path, line = activation.place.source
             name = path.replace("\\", "/").rpartition("/")[2]
             frames.append({
-                **frame, "id": session.view.frame(thread, depth, source=True), "name": f"{at.name} ({name})", "line": line_out(session, line),
-                "source": {"name": name, "path": path_out(session, path)}, "presentationHint": "subtle",
+                **frame, "id": session.view.frame(thread, depth, source=True), "name": f"{activation.name} ({name})", "line": session.line_out(line),
+                "source": {"name": name, "path": session.path_out(path)}, "presentationHint": "subtle",
             })  # fmt: skip
     start, levels = whole(args, "startFrame", 0, 0), whole(args, "levels", 0, 0)
     return {"stackFrames": frames[start : start + levels if levels else None], "totalFrames": len(frames)}
 
 
-def scopes(session: DebugSession, args: Body) -> Body:
+def scopes(session: DebugState, args: Body) -> Body:
     """Return the scopes of a frame."""
     whole(args, "frameId")
-    at = session.view.activation(session, args)
+    activation = session.view.activation(session, args)
     hints = {"Variables": "locals", "Arguments": "arguments", "Predefined": "registers"}
-    found = []
+    scopes_of_frame = []
     for name in SCOPES:
-        scope: Body = {"name": name, "variablesReference": session.view.hold(at, name), "expensive": name == "SLM"}
+        scope: Body = {
+            "name": name,
+            "variablesReference": session.view.hold(activation, name),
+            "expensive": name == "SLM",
+        }
         if name in hints:
             scope["presentationHint"] = hints[name]
-        found.append(scope)
-    return {"scopes": found}
+        scopes_of_frame.append(scope)
+    return {"scopes": scopes_of_frame}
 
 
-def variables(session: DebugSession, args: Body) -> Body:
+def variables(session: DebugState, args: Body) -> Body:
     """Return the entries of a scope or row that ``filter``, ``start`` and ``count`` select."""
-    at, what = session.view.find(whole(args, "variablesReference"))
+    activation, what = session.view.find(whole(args, "variablesReference"))
     style = style_of(args)
     start, count = whole(args, "start", 0, 0), whole(args, "count", 0, 0)
     wanted = text(args, "filter", "")
     if isinstance(what, str):
-        rows: Sequence[Row] = rows_of(session.debugger, at, what, style) if wanted != "indexed" else []
+        rows: Sequence[Row] = rows_of(session.debugger, activation, what, style) if wanted != "indexed" else []
         rows = rows[start : start + count if count else None]
     else:
         rows = what.rows if wanted != "indexed" else []
@@ -200,18 +106,20 @@ def variables(session: DebugSession, args: Body) -> Body:
         else:
             most = min(count or _MAX_PAGE_ROWS, _MAX_PAGE_ROWS)
             rows = [*elements(what, start, most, style), *(rows if start == 0 else [])]
-    refer = referrer(session.debugger, at)
-    return {"variables": [_variable(session, at, row, refer) for row in rows]}
+    refer = referrer(session.debugger, activation)
+    return {"variables": [_variable(session, activation, row, refer) for row in rows]}
 
 
-def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[tuple[Any, int] | None], str]) -> Body:
+def _variable(
+    session: DebugState, activation: Activation, row: Row, refer: Callable[[tuple[Any, int] | None], str]
+) -> Body:
     body: Body = {"name": row.name, "value": row.value, "variablesReference": 0}
     if row.type:
         body["type"] = row.type
     if row.expression:
         body["evaluateName"] = row.expression
     if row.count or row.rows:
-        body["variablesReference"] = session.view.hold(at, row)
+        body["variablesReference"] = session.view.hold(activation, row)
         if row.count:
             body["indexedVariables"] = row.count
         if row.rows:
@@ -226,30 +134,30 @@ def _variable(session: DebugSession, at: Activation, row: Row, refer: Callable[[
 # ---- expressions
 
 
-def evaluate(session: DebugSession, args: Body) -> Body:
+def evaluate(session: DebugState, args: Body) -> Body:
     """Return the value of an expression; in the console also of an assignment, or the causes for ``why EXPRESSION``.
 
     Raises RequestError for a value that has no causes.
     """
     words = text(args, "expression")
-    at = session.view.activation(session, args)
+    activation = session.view.activation(session, args)
     in_console = text(args, "context", "") == "repl"
     if in_console and (asked := _WHY.match(words)) and session.launched is not None:
         try:
-            lines = session.launched.explain(at, session.view.cells(session.debugger, at, asked[1]))
+            lines = session.launched.explain(activation, session.view.cells(session.debugger, activation, asked[1]))
         except UserError as error:
             raise RequestError(f"{asked[1][:80]}: {error}") from None
         return {"result": "\n".join(lines), "variablesReference": 0}
     assigned = _ASSIGNMENT.match(words) if in_console else None
     if assigned is not None:
-        _assign(session, at, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
+        _assign(session, activation, read(assigned[1]).cells, assigned[1].strip(), assigned[2])
         words = assigned[1]
-    return _evaluate_expression(session, at, words, style_of(args))
+    return _evaluate_expression(session, activation, words, style_of(args))
 
 
-def _evaluate_expression(session: DebugSession, at: Activation, words: str, style: str = "") -> Body:
+def _evaluate_expression(session: DebugState, activation: Activation, words: str, style: str = "") -> Body:
     expression = read(words)
-    around = session.debugger.cells(at)
+    around = session.debugger.cells(activation)
     style = expression.style or style
     if expression.cells is None:
         value = expression.get(around)
@@ -262,9 +170,9 @@ def _evaluate_expression(session: DebugSession, at: Activation, words: str, styl
         "variablesReference": 0,
     }
     if row.count:
-        body["variablesReference"] = session.view.hold(at, row)
+        body["variablesReference"] = session.view.hold(activation, row)
         body["indexedVariables"] = cells.data.size
-    if reference := referrer(session.debugger, at)(cells.where):
+    if reference := referrer(session.debugger, activation)(cells.where):
         body["memoryReference"] = reference
     return body
 
@@ -278,12 +186,12 @@ def _type_word(value: Any) -> str:
     return f"{size} values" if size != 1 else "value"
 
 
-def _assign(session: DebugSession, at: Activation, find: Any, name: str, words: str) -> None:
+def _assign(session: DebugState, activation: Activation, find: Any, name: str, words: str) -> None:
     """Write one value for each element. Raises RequestError for a wrong number of values, or a computed target."""
     if find is None:
         raise RequestError(f"'{name[:80]}' is computed and cannot be written")
     debugger = session.debugger
-    around = debugger.cells(at)
+    around = debugger.cells(activation)
     cells = find(around)
     given = list(words.strip().removeprefix("[").removesuffix("]").split(",")) if "," in words else [words]
     values = [number_of(read(part).get(around), part) for part in given]
@@ -293,45 +201,47 @@ def _assign(session: DebugSession, at: Activation, find: Any, name: str, words: 
             f"{name} has {count} {'element' if count == 1 else 'elements'}, got {len(values)} values; {name}[0] names one of them"
         )
     for index, value in enumerate(values):
-        debugger.store(at, find(debugger.cells(at)), index, value)
+        debugger.store(activation, find(debugger.cells(activation)), index, value)
 
 
-def set_variable(session: DebugSession, args: Body) -> Body:
+def set_variable(session: DebugState, args: Body) -> Body:
     """Write an entry of a scope or row. Raises RequestError for one that cannot be written."""
     number, name = whole(args, "variablesReference"), text(args, "name")
-    at, what = session.view.find(number)
+    activation, what = session.view.find(number)
     if what in ("Masks", "Surfaces"):
         raise RequestError(f"{what} cannot be written")
     words = session.view.expression(session.debugger, number, name)
-    return _set(session, at, words, args)
+    return _set(session, activation, words, args)
 
 
-def set_expression(session: DebugSession, args: Body) -> Body:
+def set_expression(session: DebugState, args: Body) -> Body:
     """Write the elements that an expression names."""
     return _set(session, session.view.activation(session, args), text(args, "expression"), args)
 
 
-def _set(session: DebugSession, at: Activation, words: str, args: Body) -> Body:
-    _assign(session, at, read(words).cells, words, text(args, "value"))
-    found = _evaluate_expression(session, at, words, style_of(args))
-    return {("value" if key == "result" else key): value for key, value in found.items() if key != "memoryReference"}
+def _set(session: DebugState, activation: Activation, words: str, args: Body) -> Body:
+    _assign(session, activation, read(words).cells, words, text(args, "value"))
+    evaluated = _evaluate_expression(session, activation, words, style_of(args))
+    return {
+        ("value" if key == "result" else key): value for key, value in evaluated.items() if key != "memoryReference"
+    }
 
 
-def completions(session: DebugSession, args: Body) -> Body:
+def completions(session: DebugState, args: Body) -> Body:
     """Return the names that begin with the word before the cursor."""
     line = text(args, "text")
     column = whole(args, "column") - session.first_column
     begun = _WORD.search(line[: max(0, column)])
     word = begun[0] if begun else ""
-    at = session.view.activation(session, args)
-    around = session.debugger.cells(at)
+    activation = session.view.activation(session, args)
+    around = session.debugger.cells(activation)
     arguments = [a.name or f"arg{key}" for key, a in around.arguments.items()]
     names = dict.fromkeys([*around.body.ids, *arguments, *_WORDS])
-    found = [name for name in names if name.lower().startswith(word.lower())]
+    matches = [name for name in names if name.lower().startswith(word.lower())]
     return {
         "targets": [
             {"label": name, "start": max(0, column) - len(word) + session.first_column * 0, "length": len(word)}
-            for name in found[:1000]
+            for name in matches[:1000]
         ]
     }
 
@@ -339,7 +249,7 @@ def completions(session: DebugSession, args: Body) -> Body:
 # ---- the rest
 
 
-def lanes(session: DebugSession, args: Body) -> Body:
+def lanes(session: DebugState, args: Body) -> Body:
     """``visaLanes`` {frameId? | threadId?, expression?}: the variables of a stopped thread by lane, for a table.
 
     ``lanes``: the number of lanes; ``active``: a truth value for each; ``rows``: ``name``, ``type``, ``kind``
@@ -349,38 +259,38 @@ def lanes(session: DebugSession, args: Body) -> Body:
     threads of the group.
     """
     debugger = session.debugger
-    at = session.view.activation(session, args)
-    body = debugger.places.bodies[at.place.body]
-    made: Body = lanes_table(debugger, at, style_of(args))
-    made["at"] = {"line": line_out(session, at.place.line), "source": source_of(session, body)}
-    made["threads"] = [
-        {"id": debugger.number(t), "name": debugger.title(t), "line": line_out(session, debugger.place(t).line)}
+    activation = session.view.activation(session, args)
+    body = debugger.places.bodies[activation.place.body]
+    table_body: Body = lanes_table(debugger, activation, style_of(args))
+    table_body["at"] = {"line": session.line_out(activation.place.line), "source": session.source_of(body)}
+    table_body["threads"] = [
+        {"id": debugger.number(t), "name": debugger.title(t), "line": session.line_out(debugger.place(t).line)}
         for t in debugger.threads
     ]
     if words := text(args, "expression", ""):
-        cells = session.view.cells(debugger, at, words)
-        name, found = words.strip().partition("(")[0].partition("[")[0], range(cells.data.size)
-        elements_ = [int(n) for n in cells.note.split()] if cells.kind == "region" else list(found)
-        made["region"] = {"name": name, "elements": elements_}
-    return made
+        cells = session.view.cells(debugger, activation, words)
+        name, indexes = words.strip().partition("(")[0].partition("[")[0], range(cells.data.size)
+        elements_ = [int(n) for n in cells.note.split()] if cells.kind == "region" else list(indexes)
+        table_body["region"] = {"name": name, "elements": elements_}
+    return table_body
 
 
-def source(session: DebugSession, args: Body) -> Body:
+def source(session: DebugState, args: Body) -> Body:
     """Return the listing of a body of an object."""
     number = whole(args, "sourceReference", 0) or whole(table(args, "source"), "sourceReference", 0)
-    return {"content": "\n".join(find_listing(session, number).lines) + "\n", "mimeType": "text/x-visa"}
+    return {"content": "\n".join(session.find_listing(number).lines) + "\n", "mimeType": "text/x-visa"}
 
 
-def loaded_sources(session: DebugSession, args: Body) -> Body:
+def loaded_sources(session: DebugState, args: Body) -> Body:
     """Return the texts and listings of the program."""
     del args
-    found: dict[str, Body] = {}
+    by_name: dict[str, Body] = {}
     for body in session.debugger.places.bodies.values():
-        found.setdefault(body.path or body.name, source_of(session, body))
-    return {"sources": list(found.values())}
+        by_name.setdefault(body.path or body.name, session.source_of(body))
+    return {"sources": list(by_name.values())}
 
 
-def exception_info(session: DebugSession, args: Body) -> Body:
+def exception_info(session: DebugState, args: Body) -> Body:
     """Return the fault at which a thread has stopped. Raises RequestError if there is none."""
     whole(args, "threadId")
     stop = session.stop
@@ -396,19 +306,8 @@ def exception_info(session: DebugSession, args: Body) -> Body:
     }
 
 
-__all__ = ["HANDLERS", "DebugError", "View"]
-
 HANDLERS: Final = {
-    "threads": threads,
-    "stackTrace": stack_trace,
-    "scopes": scopes,
-    "variables": variables,
-    "evaluate": evaluate,
-    "setVariable": set_variable,
-    "setExpression": set_expression,
-    "completions": completions,
-    "visaLanes": lanes,
-    "source": source,
-    "loadedSources": loaded_sources,
-    "exceptionInfo": exception_info,
-}
+    "threads": threads, "stackTrace": stack_trace, "scopes": scopes, "variables": variables, "evaluate": evaluate,
+    "setVariable": set_variable, "setExpression": set_expression, "completions": completions, "visaLanes": lanes,
+    "source": source, "loadedSources": loaded_sources, "exceptionInfo": exception_info,
+}  # fmt: skip

@@ -16,7 +16,7 @@ from visa_lsp.app.launch.report import name_of
 from visa_lsp.app.launch.unit import job_at, open_job
 from visa_lsp.app.why.report import text_lines as why_lines
 from visa_lsp.app.why.stopped_run import explain_standing
-from visa_lsp.dap.launch_values import Launched, LaunchRefused
+from visa_lsp.dap.state import Launched, LaunchRefused
 from visa_lsp.debug.cells import Cells, LaunchArgument
 from visa_lsp.debug.debugger import Debugger
 from visa_lsp.debug.stops import Activation, Launch
@@ -52,13 +52,13 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
         words = getattr(error, "strerror", None) or error
         raise LaunchRefused(f"{arguments.get('program')}: cannot be read: {words}", EXIT_USAGE) from None
     checks = ready.options.checks
-    known = {entry.arg: entry for entry in ready.values}
-    order = sorted({*ready.prepared.arrays, *known}, key=lambda key: (isinstance(key, str), key))
+    values = {entry.arg: entry for entry in ready.values}
+    order = sorted({*ready.prepared.arrays, *values}, key=lambda key: (isinstance(key, str), key))
     arguments_ = {
         key: _argument(ready, key)
         if key in ready.prepared.arrays
         else LaunchArgument(
-            _title(ready, key), str(ready.prepared.names.get(key, "")) or _name_of(key), known[key].array.copy()
+            _title(ready, key), str(ready.prepared.names.get(key, "")) or _name_of(key), values[key].array.copy()
         )
         for key in order
     }
@@ -79,12 +79,18 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
         )
         return outcome.status, [line for text in text_lines(outcome) for line in text.splitlines()]
 
-    def explain(at: Activation, cells: Cells) -> list[str]:
+    def explain(activation: Activation, cells: Cells) -> list[str]:
         lane = _LANE.search(cells.name)
         lanes = [int(lane[1])] if lane else range(cells.data.size)
         shown = ", ".join(str(value) for value in cells.values().tolist()[:_MAX_SHOWN])
         report = explain_standing(
-            ready, debugger.replay_for, at.frame, cells.where, cells.data.nbytes, lanes, f"{cells.name} = {shown}"
+            ready,
+            debugger.replay_for,
+            activation.frame,
+            cells.where,
+            cells.data.nbytes,
+            lanes,
+            f"{cells.name} = {shown}",
         )
         return list(why_lines(report))
 
@@ -142,8 +148,8 @@ def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
     if not words:
         return None
     dispatch, geometry = ready.prepared.dispatch, ready.prepared.geometry
-    if found := _THREAD.match(words):
-        x, y, z, number = (int(n or 0) for n in found.groups())
+    if match := _THREAD.match(words):
+        x, y, z, number = (int(n or 0) for n in match.groups())
         group = (x, y, z)
         if any(at >= count for at, count in zip(group, dispatch.groups, strict=True)):
             last = ",".join(str(count - 1) for count in dispatch.groups)
@@ -153,8 +159,8 @@ def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
                 f"no {words.strip()}: the last thread of the group is {dispatch.shape(group).threads - 1}"
             )
         return group, number
-    if found := _ITEM.match(words):
-        x, y, z = (int(n or 0) for n in found.groups())
+    if match := _ITEM.match(words):
+        x, y, z = (int(n or 0) for n in match.groups())
         item = (x, y, z)
         at = [i - o for i, o in zip(item, geometry.global_offset, strict=True)]
         group = tuple(a // size for a, size in zip(at, geometry.local_size, strict=True))  # type: ignore[assignment]

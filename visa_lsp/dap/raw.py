@@ -11,13 +11,12 @@ import binascii
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.dap.convert import line_out, source_of
 from visa_lsp.dap.request_arguments import RequestError, flag, text, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.dap.session import DebugSession
+    from visa_lsp.dap.state import DebugState
     from visa_lsp.debug.debugger import Debugger
     from visa_lsp.debug.stops import Activation
 
@@ -27,9 +26,9 @@ _MAX_BYTES: Final = 1 << 24
 _MAX_INSTRUCTIONS: Final = 100_000
 
 
-def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | None], str]:
+def referrer(debugger: Debugger, activation: Activation) -> Callable[[tuple[Any, int] | None], str]:
     """Return a function that maps a place (``Cells.where``) of an activation to its memory reference; empty if it has none."""
-    number, depth = debugger.number(at.thread), debugger.depth(at)
+    number, depth = debugger.number(activation.thread), debugger.depth(activation)
 
     def reference_of(where: tuple[Any, int] | None) -> str:
         if where is None or where[0] in ("preds", "addr"):
@@ -37,11 +36,11 @@ def referrer(debugger: Debugger, at: Activation) -> Callable[[tuple[Any, int] | 
         owner, start = where
         if owner == "grf":
             return f"grf:{number}:{depth}:{start}"
-        if owner is at.thread.group.slm:
+        if owner is activation.thread.group.slm:
             return f"slm:{number}:{start}"
         if owner.address:
             return hex(owner.address + start)
-        place = next((n for n, buffer in enumerate(debugger.cells(at).buffers()) if buffer is owner), None)
+        place = next((n for n, buffer in enumerate(debugger.cells(activation).buffers()) if buffer is owner), None)
         return "" if place is None else f"buffer:{place}:{start}"
 
     return reference_of
@@ -58,69 +57,68 @@ class _Located:
     base: int = 0
 
 
-def _locate(session: DebugSession, args: Body) -> _Located:
-    """Return the memory of a request's reference, ``offset`` added.
-
-    Raises RequestError for a malformed or unknown reference.
-    """
+def _locate(session: DebugState, args: Body) -> _Located:
+    """Return the memory of a request's reference, ``offset`` added. Raises RequestError."""
     debugger = session.debugger
     words = text(args, "memoryReference")
-    more = whole(args, "offset", 0)
+    offset = whole(args, "offset", 0)
     kind, *numbers = words.split(":")
     try:
         places = [int(number) for number in numbers]
         if not numbers:
-            found = debugger.launch.dispatch.memory.find(int(kind, 0))
-            if found is not None:
-                at = session.view.activation(session, {})
-                return _Located(found[0].data, found[1] + more, found[0], at, found[0].address)
+            memory = debugger.launch.dispatch.memory.find(int(kind, 0))
+            if memory is not None:
+                activation = session.view.activation(session, {})
+                return _Located(memory[0].data, memory[1] + offset, memory[0], activation, memory[0].address)
             raise RequestError(f"no memory at {kind[:80]}")
         if kind == "grf" and len(places) == 3:
-            at = debugger.activation(debugger.thread(places[0]), places[1])
-            return _Located(at.frame.regs, places[2] + more, "grf", at)
+            activation = debugger.activation(debugger.thread(places[0]), places[1])
+            return _Located(activation.frame.regs, places[2] + offset, "grf", activation)
         if kind == "slm" and len(places) == 2:
-            at = debugger.activation(debugger.thread(places[0]), 0)
-            return _Located(at.thread.group.slm.data, places[1] + more, at.thread.group.slm, at)
+            activation = debugger.activation(debugger.thread(places[0]), 0)
+            return _Located(
+                activation.thread.group.slm.data, places[1] + offset, activation.thread.group.slm, activation
+            )
         if kind == "buffer" and len(places) == 2:
-            at = session.view.activation(session, {})
-            buffers = debugger.cells(at).buffers()
+            activation = session.view.activation(session, {})
+            buffers = debugger.cells(activation).buffers()
             if 0 <= places[0] < len(buffers):
-                return _Located(buffers[places[0]].data, places[1] + more, buffers[places[0]], at)
+                return _Located(buffers[places[0]].data, places[1] + offset, buffers[places[0]], activation)
     except ValueError:
         pass
     raise RequestError(f"'{words[:80]}' is not a memory reference")
 
 
-def read_memory(session: DebugSession, args: Body) -> Body:
+def read_memory(session: DebugState, args: Body) -> Body:
     """Return bytes of a memory; those outside of it are unreadable. Raises RequestError for an unknown memory."""
     count = whole(args, "count", least=0)
     if count > _MAX_BYTES:
         raise RequestError(f"'count' must be at most {_MAX_BYTES}")
-    found = _locate(session, args)
-    start = found.start
-    raw = found.data[start : start + count].tobytes() if start >= 0 else b""
-    body: Body = {"address": hex(found.base + start), "data": base64.b64encode(raw).decode("ascii")}
+    located = _locate(session, args)
+    start = located.start
+    raw = located.data[start : start + count].tobytes() if start >= 0 else b""
+    body: Body = {"address": hex(located.base + start), "data": base64.b64encode(raw).decode("ascii")}
     if len(raw) < count:
         body["unreadableBytes"] = count - len(raw)
     return body
 
 
-def write_memory(session: DebugSession, args: Body) -> Body:
+def write_memory(session: DebugState, args: Body) -> Body:
     """Write bytes; with ``allowPartial`` only those inside. Raises RequestError for bytes outside of it."""
-    found = _locate(session, args)
+    located = _locate(session, args)
     try:
         raw = base64.b64decode(text(args, "data"), validate=True)
     except (binascii.Error, ValueError):
         raise RequestError("'data' is not base64") from None
-    room = found.data.size - found.start
-    if found.start < 0 or room <= 0 or (len(raw) > room and not flag(args, "allowPartial")):
+    room = located.data.size - located.start
+    if located.start < 0 or room <= 0 or (len(raw) > room and not flag(args, "allowPartial")):
         raise RequestError(f"{len(raw)} bytes exceed the memory, which has {max(room, 0)} there")
     raw = raw[:room]
-    session.debugger.write_raw(found.at, found.owner, found.start, raw)
+    session.debugger.write_raw(located.at, located.owner, located.start, raw)
     return {"offset": 0, "bytesWritten": len(raw)}
 
 
-def disassemble(session: DebugSession, args: Body) -> Body:
+def disassemble(session: DebugState, args: Body) -> Body:
     """Return instructions as text by their numbers; entries before or after a body are marked invalid.
 
     Raises RequestError for an address without an instruction.
@@ -137,10 +135,10 @@ def disassemble(session: DebugSession, args: Body) -> Body:
     count = whole(args, "instructionCount", least=0)
     if count > _MAX_INSTRUCTIONS:
         raise RequestError(f"'instructionCount' must be at most {_MAX_INSTRUCTIONS}")
-    body, first = found
-    first += whole(args, "instructionOffset", 0)
+    body, first_pc = found
+    first_pc += whole(args, "instructionOffset", 0)
     shown = []
-    for pc in range(first, first + count):
+    for pc in range(first_pc, first_pc + count):
         if not 0 <= pc < len(body.line_of):
             shown.append(
                 {
@@ -151,10 +149,10 @@ def disassemble(session: DebugSession, args: Body) -> Body:
             )
             continue
         item: Body = {"address": hex(places.address(body, pc)), "instruction": body.format_instruction(pc).strip()}
-        if pc in (first, 0):
+        if pc in (first_pc, 0):
             item["symbol"] = body.name
         place = body.place(pc)
-        item |= {"location": source_of(session, body), "line": line_out(session, place.line)}
+        item |= {"location": session.source_of(body), "line": session.line_out(place.line)}
         shown.append(item)
     return {"instructions": shown}
 

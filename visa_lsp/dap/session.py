@@ -16,9 +16,9 @@ from visa_lsp.dap import data_breakpoints as watching
 from visa_lsp.dap import inspect as looking
 from visa_lsp.dap import points, raw
 from visa_lsp.dap import stepping as moving
-from visa_lsp.dap.launch_values import Launched, LaunchRefused
 from visa_lsp.dap.request_arguments import RequestError
-from visa_lsp.dap.wire import BrokenMessage, MessageReader, MessageWriter
+from visa_lsp.dap.state import DebugState, LaunchRefused
+from visa_lsp.dap.wire import BrokenMessage, MessageReader
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop
 
@@ -26,10 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from io import RawIOBase
 
-    from visa_lsp.dap.launch_values import Open
+    from visa_lsp.dap.state import Open
     from visa_lsp.dap.wire import Message
-    from visa_lsp.debug.breakpoints import Terms
-    from visa_lsp.debug.debugger import Debugger
 
 GRACE: Final = 2.0  # seconds for a request in progress when the session ends
 _REASONS: Final = {
@@ -48,45 +46,20 @@ _ANY_TIME: Final = frozenset({
 })  # fmt: skip
 
 
-class DebugSession:
-    """The state of a session. ``debugger`` is None until something is launched."""
+class DebugSession(DebugState):
+    """A session: its loop, and the run between its requests."""
 
     def __init__(self, source: RawIOBase, target: BinaryIO, open_launch: Open, version: str) -> None:
+        super().__init__(target, points.MAKERS)
         self.version = version
         self.open_launch = open_launch
-        self.writer = MessageWriter(target)
-        self.launched: Launched | None = None
-        self.launch_arguments: dict[str, Any] = {}
-        self.points = points.Points()
-        self.view = looking.View()
-        self.first_line = self.first_column = 1
-        self.uris = False  # whether paths are URIs
-        self.initialized = self.configured = self.started = False
-        self.over = False  # the session ends
-        self.running = False
-        self.filters: dict[str, Terms | None] = {}  # the kinds of faults to stop at, each with an optional condition
-        self.stop: RunStop | None = None
-        self._then: Callable[[], RunStop] | None = None
-        self._pausing = False
         self._printed = 0
         self._inbox: queue.SimpleQueue[Message | BrokenMessage | None] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
         self._source = MessageReader(source)
-        self._handlers: dict[str, Callable[[DebugSession, dict[str, Any]], Any]] = {
+        self._handlers: dict[str, Callable[[DebugState, dict[str, Any]], Any]] = {
             **moving.HANDLERS, **looking.HANDLERS, **points.HANDLERS, **watching.HANDLERS, **raw.HANDLERS,
         }  # fmt: skip
-
-    @property
-    def debugger(self) -> Debugger:
-        """The run. Raises RequestError before a launch."""
-        if self.launched is None:
-            raise RequestError("no program is launched yet")
-        return self.launched.debugger
-
-    @property
-    def runs_through(self) -> bool:
-        """True if the client requested a run without stops (``noDebug``)."""
-        return self.launch_arguments.get("noDebug") is True
 
     # ---- the loop
 
@@ -97,7 +70,7 @@ class DebugSession:
         while not self.over:
             message = self._inbox.get()
             self._handle(message)
-            while self._then is not None and not self.over:
+            while self.then is not None and not self.over:
                 self._run()
 
     def _read(self) -> None:
@@ -130,7 +103,7 @@ class DebugSession:
         """Handle requests that arrived while the kernel runs; return True to stop it, for a pause or another movement."""
         while not self._inbox.empty():
             self._handle(self._inbox.get())
-        return self._pausing or self.over or self._then is not None
+        return self.pausing or self.over or self.then is not None
 
     def _handle(self, message: Message | BrokenMessage | None) -> None:
         if message is None:
@@ -192,21 +165,12 @@ class DebugSession:
             self.writer.event("initialized")
         if self.launched is not None and self.configured and not self.started:
             self.started = True
-            self._then = moving.choose_first_movement(self)
+            self.then = moving.choose_first_movement(self)
 
     # ---- running
 
-    def go(self, run: Callable[[], RunStop]) -> dict[str, Any] | None:
-        """Run the kernel once the request is answered. Raises RequestError when it cannot run."""
-        if not self.started:
-            raise RequestError("nothing has been started yet")
-        if self.stop is not None and self.stop.reason in ("end", "terminated"):
-            raise RequestError("the run is over")
-        self._then = run
-        return {"allThreadsContinued": True}
-
     def _run(self) -> None:
-        run, self._then = self._then, None
+        run, self.then = self.then, None
         assert run is not None
         self.view.clear()
         self.running = True
@@ -222,15 +186,11 @@ class DebugSession:
             stop = RunStop("terminated", None)
         finally:
             self.running = False
-        if self._then is not None:  # a pause that arrived meanwhile refers to this movement
+        if self.then is not None:  # a pause that arrived meanwhile refers to this movement
             return
-        self._pausing = False
+        self.pausing = False
         if not self.over and stop is not None:
             self.send_stopped(stop)
-
-    def pause(self) -> None:
-        """Stop the run soon."""
-        self._pausing = True
 
     def send_stopped(self, stop: RunStop) -> None:
         """Send the event that the run has stopped or ended."""
@@ -272,10 +232,6 @@ class DebugSession:
 
     # ---- words for the user
 
-    def say(self, words: str, category: str = "console") -> None:
-        """Print a line in the console."""
-        self.writer.event("output", {"category": category, "output": f"{words}\n"})
-
     def _say_printed(self) -> None:
         """Send the kernel's output since the last stop."""
         if self.launched is None:
@@ -305,8 +261,8 @@ class DebugSession:
 
 
 def _words(stop: RunStop) -> str:
-    known = {"barrier": "at a barrier", "start": "the start of the run", "exception": "fault"}
-    return known.get(stop.reason, f"{stop.reason}: {stop.text}" if stop.reason == "data" else stop.reason)
+    reasons = {"barrier": "at a barrier", "start": "the start of the run", "exception": "fault"}
+    return reasons.get(stop.reason, f"{stop.reason}: {stop.text}" if stop.reason == "data" else stop.reason)
 
 
 def _escape(message: str) -> str:

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.eu.machine_run import ThreadStart
-from visa_lsp.sim.launch.layout import LaunchLayout, align
+from visa_lsp.program.payload_layout import up
+from visa_lsp.sim.launch.layout import LaunchLayout
 from visa_lsp.sim.machine import SCRATCH_BYTES
 from visa_lsp.sim.memory import Buffer
 
@@ -51,13 +52,17 @@ def thread_starts(
     ids, inline, cross_start = 0, 0, grf
     if info is not None:
         layout = LaunchLayout.of(info, prepared.geometry, platform)
-        ids, inline, cross_start = layout.cross_start - grf, layout.inline_bytes, layout.cross_start
+        ids, inline, cross_start = (
+            layout.payload.cross_start - grf,
+            layout.payload.inline_bytes,
+            layout.payload.cross_start,
+        )
     if has_inline_data and info is not None:
         end = max((a.offset + a.size for a in info.payload), default=0)
     else:
         inline, end = 0, max((i.offset + i.size for i in dispatch.kernel.inputs), default=len(sample)) - cross_start
-    inline_row = align(inline, grf) if inline else 0
-    loaded = max(0, align(max(0, end), _ARGUMENT_BYTES) - inline)
+    inline_row = up(inline, grf) if inline else 0
+    loaded = max(0, up(max(0, end), _ARGUMENT_BYTES) - inline)
     memory = Buffer("the payload of the threads", np.zeros(loaded + most * ids + _SLACK, np.uint8), BASE)
     memory.private = True
     dispatch.memory.add(memory)

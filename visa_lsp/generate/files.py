@@ -1,6 +1,6 @@
 """The explicit list of generated files; compares and writes them.
 
-A module of the list has ``generate_files(root)``, which returns the texts of its files by their names in the
+Each function of the list returns the texts of its files by their names in the
 repository. If only a part of a file is generated, the file is read first, and the rest stays. The text None means that
 the file should not exist.
 """
@@ -13,15 +13,11 @@ from typing import Final
 
 from visa_lsp.app.output_files import replace_file
 from visa_lsp.generate import (
-    agent_tools,
-    check_formats,
-    extension_settings,
     glossary_page,
     launch_page,
     launch_schema,
     lsp_methods,
-    opencl_calls,
-    rule_pages,
+    page_parts,
     snippets,
     support_table,
     textmate,
@@ -31,20 +27,11 @@ from visa_lsp.generate import (
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
-    support_table.generate_files,
-    rule_pages.generate_files,
-    glossary_page.generate_files,
-    launch_page.generate_files,
-    launch_schema.generate_files,
-    check_formats.generate_files,
-    agent_tools.generate_files,
-    lsp_methods.generate_files,
-    opencl_calls.generate_files,
-    snippets.generate_files,
-    textmate.generate_files,
-    vim_syntax.generate_files,
-    extension_settings.generate_files,
-)
+    support_table.generate_files, page_parts.rule_pages, glossary_page.generate_files, launch_page.generate_files,
+    launch_schema.generate_files, page_parts.check_formats, page_parts.agent_tools, lsp_methods.generate_files,
+    page_parts.opencl_calls, snippets.generate_files, textmate.generate_files, vim_syntax.generate_files,
+    page_parts.extension_settings,
+)  # fmt: skip
 
 
 def generate_files(root: Path = ROOT) -> dict[str, str | None]:

@@ -14,22 +14,17 @@ from typing import Final
 
 from lsprotocol import types
 
-from visa_lsp.generate.page_part import table, with_part
+from visa_lsp.generate.page_parts import table, with_part
 from visa_lsp.lsp import server
 
 FILE: Final = "docs/editors/protocol.md"
 # The methods that the message layer handles itself.
 _TRANSPORT: Final = frozenset(
     (
-        "shutdown",
-        "exit",
-        "workspace/executeCommand",
-        "window/workDoneProgress/cancel",
-        "$/setTrace",
-        "$/cancelRequest",
-        "$/progress",
+        "shutdown", "exit", "workspace/executeCommand", "window/workDoneProgress/cancel", "$/setTrace",
+        "$/cancelRequest", "$/progress",
     )
-)
+)  # fmt: skip
 _FILES: Final = "the files of a folder are watched (`workspace/didChangeWatchedFiles`); none is named in a text"
 _NOTEBOOKS: Final = "notebooks are Python; their cells are documents of the Python server"
 _TYPES: Final = "types of vISA derive from none"
@@ -40,15 +35,11 @@ REASONS: Final = {
     "codeAction/resolve": "actions have their edits from the beginning",
     "documentLink/resolve": "links have their targets from the beginning",
     "inlayHint/resolve": "hints have all that they say from the beginning",
-    "workspaceSymbol/resolve": "symbols have their places from the beginning",
-    "textDocument/documentColor": _COLOURS,
+    "workspaceSymbol/resolve": "symbols have their places from the beginning", "textDocument/documentColor": _COLOURS,
     "textDocument/colorPresentation": _COLOURS,
     "textDocument/inlineCompletion": "what a row of the table dictates, `textDocument/completion` offers; the rest would be guessed",
-    "textDocument/moniker": "no index of packages knows names of vISA",
-    "textDocument/prepareTypeHierarchy": _TYPES,
-    "typeHierarchy/subtypes": _TYPES,
-    "typeHierarchy/supertypes": _TYPES,
-    "textDocument/willSave": _SAVING,
+    "textDocument/moniker": "no index of packages knows names of vISA", "textDocument/prepareTypeHierarchy": _TYPES,
+    "typeHierarchy/subtypes": _TYPES, "typeHierarchy/supertypes": _TYPES, "textDocument/willSave": _SAVING,
     "textDocument/willSaveWaitUntil": _SAVING,
     "window/showDocument": "answers of commands name files and places; the client opens them",
     "window/showMessage": "a failure is the answer of its command, or a line of the log",
@@ -57,18 +48,12 @@ REASONS: Final = {
     "workspace/semanticTokens/refresh": "colours follow from the text alone",
     "workspace/textDocumentContent/refresh": "the text of an object is made when it is opened",
     "workspace/workspaceFolders": "the client names its folders at the start, and each change of them",
-    "workspace/willCreateFiles": _FILES,
-    "workspace/willDeleteFiles": _FILES,
-    "workspace/willRenameFiles": _FILES,
-    "workspace/didCreateFiles": _FILES,
-    "workspace/didDeleteFiles": _FILES,
-    "workspace/didRenameFiles": _FILES,
-    "notebookDocument/didOpen": _NOTEBOOKS,
-    "notebookDocument/didChange": _NOTEBOOKS,
-    "notebookDocument/didClose": _NOTEBOOKS,
-    "notebookDocument/didSave": _NOTEBOOKS,
+    "workspace/willCreateFiles": _FILES, "workspace/willDeleteFiles": _FILES, "workspace/willRenameFiles": _FILES,
+    "workspace/didCreateFiles": _FILES, "workspace/didDeleteFiles": _FILES, "workspace/didRenameFiles": _FILES,
+    "notebookDocument/didOpen": _NOTEBOOKS, "notebookDocument/didChange": _NOTEBOOKS,
+    "notebookDocument/didClose": _NOTEBOOKS, "notebookDocument/didSave": _NOTEBOOKS,
     "telemetry/event": "the server reports nothing about its users",
-}
+}  # fmt: skip
 
 
 def generate_files(root: Path) -> dict[str, str]:
@@ -77,10 +62,7 @@ def generate_files(root: Path) -> dict[str, str]:
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield each method of the protocol, its sender, and its use by the server.
-
-    Raises ValueError for a method without a state, and for a used method with a reason.
-    """
+    """Yield each method of the protocol, its sender, and its use by the server. Raises ValueError."""
     handled = {*server.create_server("").protocol.fm.features} | _TRANSPORT
     sources = "\n".join(path.read_text(encoding="utf-8") for path in Path(server.__file__).parent.rglob("*.py"))
     for method in sorted(types.METHOD_TO_TYPES, key=lambda name: (name.startswith("$"), name)):

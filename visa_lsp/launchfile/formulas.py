@@ -30,33 +30,19 @@ _MAX_NUMBER_BITS: Final = 128
 _CHARACTERS: Final = re.compile(r"[A-Za-z0-9_ .,()\[\]:+*/%@<>=!&|~-]*")
 
 ARITHMETIC: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
-    ast.Add: ("+", operator.add),
-    ast.Sub: ("-", operator.sub),
-    ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv),
-    ast.FloorDiv: ("//", operator.floordiv),
-    ast.Mod: ("%", operator.mod),
-    ast.Pow: ("**", operator.pow),
-    ast.USub: ("-", operator.neg),
-    ast.UAdd: ("+", operator.pos),
-}
+    ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv), ast.FloorDiv: ("//", operator.floordiv), ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow), ast.USub: ("-", operator.neg), ast.UAdd: ("+", operator.pos),
+}  # fmt: skip
 COMPARISONS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
-    ast.Eq: ("==", operator.eq),
-    ast.NotEq: ("!=", operator.ne),
-    ast.Lt: ("<", operator.lt),
-    ast.LtE: ("<=", operator.le),
-    ast.Gt: (">", operator.gt),
-    ast.GtE: (">=", operator.ge),
-}
+    ast.Eq: ("==", operator.eq), ast.NotEq: ("!=", operator.ne), ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le), ast.Gt: (">", operator.gt), ast.GtE: (">=", operator.ge),
+}  # fmt: skip
 # Operators for arrays only.
 OF_ARRAYS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
-    ast.MatMult: ("@", operator.matmul),
-    ast.BitAnd: ("&", operator.and_),
-    ast.BitOr: ("|", operator.or_),
-    ast.LShift: ("<<", operator.lshift),
-    ast.RShift: (">>", operator.rshift),
-    ast.Invert: ("~", operator.invert),
-}
+    ast.MatMult: ("@", operator.matmul), ast.BitAnd: ("&", operator.and_), ast.BitOr: ("|", operator.or_),
+    ast.LShift: ("<<", operator.lshift), ast.RShift: (">>", operator.rshift), ast.Invert: ("~", operator.invert),
+}  # fmt: skip
 
 
 def _round(value: Number) -> int:
@@ -182,10 +168,7 @@ def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
 
 
 def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], apply: Apply) -> Any:
-    """Compute a parsed tree. ``apply`` applies each operator or function to its values.
-
-    Raises FormulaError for a name that ``names`` lacks, and the errors of ``apply``.
-    """
+    """Compute a parsed tree. ``apply`` applies each operator or function to its values. Raises FormulaError."""
 
     def value(part: ast.AST | None) -> Any:
         return None if part is None else compute(part, names, functions, apply)

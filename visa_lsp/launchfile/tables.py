@@ -40,13 +40,11 @@ _ACCESSES: Final = _words(
     readwrite="loads and stores are allowed",
 )
 _INITS: Final = _words(
-    zeros="every element is 0",
-    ones="every element is 1",
-    arange="0, 1, 2, ...",
+    zeros="every element is 0", ones="every element is 1", arange="0, 1, 2, ...",
     cycle="0, 1, ..., 15, repeated: values with duplicates, for kernels that count or sort",
     random="random elements with seed 0; `init: {random: SEED}` sets another seed",
     undefined="zeros that count as uninitialised: `--checks uninitialised` reports their use",
-)
+)  # fmt: skip
 _ADDRESSES: Final = _words(
     none="coordinates outside of the image are undefined",
     clamp_to_edge="coordinates outside of the image read the nearest texel",
@@ -57,15 +55,10 @@ _ADDRESSES: Final = _words(
 _FILTERS: Final = _words(nearest="the texel at the coordinates", linear="the average of the surrounding texels")
 # Texel formats of an element type, the default first.
 TEXELS: Final = {
-    "uint8": ("unorm8", "uint8"),
-    "int8": ("snorm8", "sint8"),
-    "uint16": ("unorm16", "uint16"),
-    "int16": ("snorm16", "sint16"),
-    "uint32": ("uint32",),
-    "int32": ("sint32",),
-    "float16": ("float16",),
+    "uint8": ("unorm8", "uint8"), "int8": ("snorm8", "sint8"), "uint16": ("unorm16", "uint16"),
+    "int16": ("snorm16", "sint16"), "uint32": ("uint32",), "int32": ("sint32",), "float16": ("float16",),
     "float32": ("float32",),
-}
+}  # fmt: skip
 _FORMATS: Final = tuple(
     LaunchWord(
         name,
@@ -81,124 +74,51 @@ _FORMATS: Final = tuple(
 _DTYPE: Final = LaunchKey(
     "dtype", "word", "The type of each element. An `npy` file has its own.", "dtype: float32", words=_DTYPES
 )
-_SHAPE: Final = LaunchKey(
-    "shape", "axes", "The number of elements on each axis; the last axis is contiguous in memory.", "shape: [64, 4]",
-    default="that of `values` or `npy`",
-)  # fmt: skip
+_SHAPE: Final = LaunchKey("shape", "axes", "The number of elements on each axis; the last axis is contiguous in memory.", "shape: [64, 4]", default="that of `values` or `npy`")  # fmt: skip
 _CONTENTS: Final = (
-    LaunchKey(
-        "init", "contents", "The elements before the run.", "init: arange", default="zeros", words=_INITS
-    ),
-    LaunchKey(
-        "values", "numbers", "The elements themselves, instead of `init`.", "values: [1, 2, 3]"
-    ),
-    LaunchKey(
-        "repeat", "numbers", "Elements that are repeated until the shape is full, instead of `init`.", "repeat: [0, 1, 7]"
-    ),
+    LaunchKey("init", "contents", "The elements before the run.", "init: arange", default="zeros", words=_INITS),
+    LaunchKey("values", "numbers", "The elements themselves, instead of `init`.", "values: [1, 2, 3]"),
+    LaunchKey("repeat", "numbers", "Elements that are repeated until the shape is full, instead of `init`.", "repeat: [0, 1, 7]"),
     LaunchKey("npy", "file", "A NumPy file with the elements, instead of `init`.", "npy: in.npy"),
-    LaunchKey(
-        "random", "seed",
-        "Random elements with this seed, instead of `init`: floats from 0 to 1, integers over the whole range of the type.",
-        "random: 7",
-    ),
+    LaunchKey("random", "seed", "Random elements with this seed, instead of `init`: floats from 0 to 1, integers over the whole range of the type.", "random: 7"),
 )  # fmt: skip
 # Contents that are never undefined.
 _DEFINED: Final = replace(_CONTENTS[0], words=tuple(word for word in _INITS if word.name != "undefined"))
-_ACCESS: Final = LaunchKey(
-    "access", "word", "The accesses that the kernel may make; written inside the buffer or image, or beside it.",
-    "access: readonly", default="the ze_info's `access_type`", words=_ACCESSES,
-)  # fmt: skip
+_ACCESS: Final = LaunchKey("access", "word", "The accesses that the kernel may make; written inside the buffer or image, or beside it.", "access: readonly", default="the ze_info's `access_type`", words=_ACCESSES)  # fmt: skip
 
 _LAUNCH: Final = LaunchTable(
     ROOT, "a launch file", "The launch of a kernel and its expected results: `NAME.launch.yaml` beside `NAME.visaasm`.",
     (
         LaunchKey("kernel", "text", "The name of the kernel to run.", "kernel: saxpy", default="the only kernel"),
-        LaunchKey(
-            "file", "file", "The program: a text or an object.", "file: saxpy.visaasm",
-            default="the sibling `NAME.visaasm`, else `NAME.isa`",
-        ),
-        LaunchKey(
-            "files", "file[]", "Further texts and objects of the program: functions that the kernel calls.",
-            "files: [helpers.visaasm]", default="none",
-        ),
-        LaunchKey(
-            "ze_info", "file", "The description of the kernel's arguments: a ze_info document or a zebin.",
-            "ze_info: saxpy.zeinfo.yaml", default="a document in the folder that describes the kernel, `NAME.zeinfo.yaml` first",
-        ),
-        LaunchKey(
-            "zebin", "file", "A zebin: its ze_info, and the program's constant data, strings and symbols.",
-            "zebin: saxpy.zebin", default="a zebin in the folder that describes the kernel",
-        ),
-        LaunchKey(
-            "symbols", "Symbol{}", "The data of symbols whose address the program takes (`faddr`), by name, if there is "
-            "no zebin.", "symbols: {TAB: {dtype: int32, values: [1, 2, 3]}}", default="none",
-        ),
-        LaunchKey(
-            "platform", "word", "The platform to simulate, or a device of it. The option `--platform` overrides it.",
-            "platform: TGLLP", default=f"the zebin's, else {DEFAULT_PLATFORM}", words=_PLATFORMS,
-        ),
-        LaunchKey(
-            "groups", "sizes", "The number of thread groups on each axis. With `local_size: [256]`, `groups: [4]` are "
-            "1024 work items.", "groups: [4, 1, 1]",
-        ),
-        LaunchKey(
-            "threads", "pair", "The number of threads that a media walker starts, instead of `groups`. Needs `mode: media`.",
-            "threads: [8, 4]",
-        ),
+        LaunchKey("file", "file", "The program: a text or an object.", "file: saxpy.visaasm", default="the sibling `NAME.visaasm`, else `NAME.isa`"),
+        LaunchKey("files", "file[]", "Further texts and objects of the program: functions that the kernel calls.", "files: [helpers.visaasm]", default="none"),
+        LaunchKey("ze_info", "file", "The description of the kernel's arguments: a ze_info document or a zebin.", "ze_info: saxpy.zeinfo.yaml", default="a document in the folder that describes the kernel, `NAME.zeinfo.yaml` first"),
+        LaunchKey("zebin", "file", "A zebin: its ze_info, and the program's constant data, strings and symbols.", "zebin: saxpy.zebin", default="a zebin in the folder that describes the kernel"),
+        LaunchKey("symbols", "Symbol{}", "The data of symbols whose address the program takes (`faddr`), by name, if there is no zebin.", "symbols: {TAB: {dtype: int32, values: [1, 2, 3]}}", default="none"),
+        LaunchKey("platform", "word", "The platform to simulate, or a device of it. The option `--platform` overrides it.", "platform: TGLLP", default=f"the zebin's, else {DEFAULT_PLATFORM}", words=_PLATFORMS),
+        LaunchKey("groups", "sizes", "The number of thread groups on each axis. With `local_size: [256]`, `groups: [4]` are 1024 work items.", "groups: [4, 1, 1]"),
+        LaunchKey("threads", "pair", "The number of threads that a media walker starts, instead of `groups`. Needs `mode: media`.", "threads: [8, 4]"),
         LaunchKey("mode", "word", "The dispatch of threads.", "mode: media", default="gpgpu", words=_MODES),
-        LaunchKey(
-            "local_size", "sizes", "The number of work items of a group on each axis.", "local_size: [256, 1, 1]",
-            default="the size that the kernel requires by its ze_info",
-        ),
-        LaunchKey(
-            "global_size", "sizes", "The number of work items of the launch on each axis, instead of `groups`: the last "
-            "group of an axis may be partly filled.", "global_size: [1000, 1, 1]",
-        ),
-        LaunchKey(
-            "global_offset", "offsets", "The offset of the global ids, in work items.", "global_offset: [0, 8, 0]",
-            default="[0, 0, 0]",
-        ),
-        LaunchKey(
-            "work_dim", "dimensions", "The number of dimensions that the kernel sees (`get_work_dim`).", "work_dim: 2",
-            default="2 for two numbers in `groups` or `global_size`, else the last axis with more than one work item",
-        ),
-        LaunchKey(
-            "args", "arguments", "The arguments: a list in the order of the kernel's parameters, or a map from the names of "
-            "ze_info or of the `.input` lines.", "args: [{buffer: {dtype: float32, shape: [64], init: ones}}, {value: 2.5}]",
-            default="none",
-        ),
-        LaunchKey(
-            "sweep", "Sweep", "The points that `run --sweep` runs: the product of its axes. Without `--sweep` the first point runs.",
-            "sweep: {local_size: [[16, 1, 1], [256, 1, 1]], platform: [TGLLP, DG2]}", default="one point",
-        ),
-        LaunchKey(
-            "expect", "Expectation[]", "The expected contents of buffers and images after the run. The first differences are reported.",
-            "expect: [{arg: 0, values: [1, 2, 3], rtol: 1.0e-6}]", default="no comparison",
-        ),
-        LaunchKey(
-            "expect_faults", "word[]", "The kinds of fault that the run must find. Such faults are reported as notes; a kind "
-            "that is not found fails the run, unless `--checks` omits it.", "expect_faults: [data-race]", default="none",
-            words=_FAULTS,
-        ),
+        LaunchKey("local_size", "sizes", "The number of work items of a group on each axis.", "local_size: [256, 1, 1]", default="the size that the kernel requires by its ze_info"),
+        LaunchKey("global_size", "sizes", "The number of work items of the launch on each axis, instead of `groups`: the last group of an axis may be partly filled.", "global_size: [1000, 1, 1]"),
+        LaunchKey("global_offset", "offsets", "The offset of the global ids, in work items.", "global_offset: [0, 8, 0]", default="[0, 0, 0]"),
+        LaunchKey("work_dim", "dimensions", "The number of dimensions that the kernel sees (`get_work_dim`).", "work_dim: 2", default="2 for two numbers in `groups` or `global_size`, else the last axis with more than one work item"),
+        LaunchKey("args", "arguments", "The arguments: a list in the order of the kernel's parameters, or a map from the names of ze_info or of the `.input` lines.", "args: [{buffer: {dtype: float32, shape: [64], init: ones}}, {value: 2.5}]", default="none"),
+        LaunchKey("sweep", "Sweep", "The points that `run --sweep` runs: the product of its axes. Without `--sweep` the first point runs.", "sweep: {local_size: [[16, 1, 1], [256, 1, 1]], platform: [TGLLP, DG2]}", default="one point"),
+        LaunchKey("expect", "Expectation[]", "The expected contents of buffers and images after the run. The first differences are reported.", "expect: [{arg: 0, values: [1, 2, 3], rtol: 1.0e-6}]", default="no comparison"),
+        LaunchKey("expect_faults", "word[]", "The kinds of fault that the run must find. Such faults are reported as notes; a kind that is not found fails the run, unless `--checks` omits it.", "expect_faults: [data-race]", default="none", words=_FAULTS),
     ),
 )  # fmt: skip
 _ARGUMENT: Final = LaunchTable(
     "Argument", "an argument", "One argument: exactly one of `buffer`, `value`, `values`, `local`, `image` and `sampler`.",
     (
-        LaunchKey(
-            "buffer", "Buffer?", "Memory whose address the kernel gets, or a surface. `null` passes no buffer: address 0, an "
-            "unbound surface.", "buffer: {dtype: float32, shape: [64], init: ones}",
-        ),
+        LaunchKey("buffer", "Buffer?", "Memory whose address the kernel gets, or a surface. `null` passes no buffer: address 0, an unbound surface.", "buffer: {dtype: float32, shape: [64], init: ones}"),
         LaunchKey("value", "numbers", "A number passed by value, or a list for a vector.", "value: 2.5"),
         LaunchKey("values", "numbers", "A vector passed by value. A vector of three takes four numbers.", "values: [1, 2, 3, 4]"),
-        LaunchKey(
-            "dtype", "word", "The type of `value` or `values`.", "dtype: float32", default="the parameter's", words=_DTYPES
-        ),
+        LaunchKey("dtype", "word", "The type of `value` or `values`.", "dtype: float32", default="the parameter's", words=_DTYPES),
         LaunchKey("local", "bytes", "The number of bytes of shared local memory.", "local: 1024"),
         LaunchKey("image", "Image", "An image.", "image: {dtype: uint8, shape: [64, 64, 4], npy: in.npy}"),
-        LaunchKey(
-            "sampler", "Sampler", "The sampler state: the mapping from coordinates to texels.", "sampler: {address: clamp_to_edge, filter: linear}"
-        ),
+        LaunchKey("sampler", "Sampler", "The sampler state: the mapping from coordinates to texels.", "sampler: {address: clamp_to_edge, filter: linear}"),
         _ACCESS,
     ),
 )  # fmt: skip
@@ -211,10 +131,7 @@ _IMAGE: Final = LaunchTable(
     "axis of 1, 2 or 4 after another one is the channel.",
     (
         _DTYPE, _SHAPE, *_CONTENTS,
-        LaunchKey(
-            "format", "word", "The format of a texel.", "format: uint8",
-            default="normalized for 8 and 16 bits, else the numbers themselves", words=_FORMATS,
-        ),
+        LaunchKey("format", "word", "The format of a texel.", "format: uint8", default="normalized for 8 and 16 bits, else the numbers themselves", words=_FORMATS),
         LaunchKey("channels", "channels", "The number of channels of a texel.", "channels: 4", default="that of the shape"),
         _ACCESS,
     ),
@@ -222,14 +139,9 @@ _IMAGE: Final = LaunchTable(
 _SAMPLER: Final = LaunchTable(
     "Sampler", "a sampler", "The sampler state: the mapping from coordinates to texels.",
     (
-        LaunchKey(
-            "address", "word", "The result of reads outside the image.", "address: clamp_to_edge", default="none",
-            words=_ADDRESSES,
-        ),
+        LaunchKey("address", "word", "The result of reads outside the image.", "address: clamp_to_edge", default="none", words=_ADDRESSES),
         LaunchKey("filter", "word", "The filter for reads.", "filter: linear", default="nearest", words=_FILTERS),
-        LaunchKey(
-            "normalized", "flag", "Whether coordinates range from 0 to 1 over the image.", "normalized: true", default="false"
-        ),
+        LaunchKey("normalized", "flag", "Whether coordinates range from 0 to 1 over the image.", "normalized: true", default="false"),
     ),
 )  # fmt: skip
 _SYMBOL: Final = LaunchTable(
@@ -244,10 +156,7 @@ _EXPECTATION: Final = LaunchTable(
     "Expectation", "an expectation", "The expected contents of a buffer or image: exactly one of `values`, `npy`, `expr` and "
     "`reference`. The comparison is exact unless a tolerance is given; an element passes if it meets one of them.",
     (
-        LaunchKey(
-            "arg", "argument", "The argument to compare: its index from 0 if `args` is a list, its name if it is a map. "
-            "Optional with `expr` and `reference`.", "arg: 0",
-        ),
+        LaunchKey("arg", "argument", "The argument to compare: its index from 0 if `args` is a list, its name if it is a map. Optional with `expr` and `reference`.", "arg: 0"),
         LaunchKey("npy", "file", "A NumPy file with the expected elements.", "npy: out.npy"),
         LaunchKey("values", "numbers", "The expected elements.", "values: [1.0, 3.5, 6.0]"),
         LaunchKey(
@@ -258,15 +167,8 @@ _EXPECTATION: Final = LaunchTable(
             + ", ".join(f"`{name}`" for name in ARRAY_FUNCTIONS) + ".",
             'expr: "y == 2.5 * x + y0"',
         ),
-        LaunchKey(
-            "reference", "file", "A program that runs with the same arguments and gives the expected results: a text, an object, "
-            "or OpenCL C (`.cl`), which pyopencl runs on this machine. Without `arg` all buffers and images that it changes are "
-            "compared.",
-            "reference: other.visaasm",
-        ),
-        LaunchKey(
-            "dtype", "word", "The type of `values`.", "dtype: float32", default="the buffer's", words=_DTYPES
-        ),
+        LaunchKey("reference", "file", "A program that runs with the same arguments and gives the expected results: a text, an object, or OpenCL C (`.cl`), which pyopencl runs on this machine. Without `arg` all buffers and images that it changes are compared.", "reference: other.visaasm"),
+        LaunchKey("dtype", "word", "The type of `values`.", "dtype: float32", default="the buffer's", words=_DTYPES),
         LaunchKey("rtol", "tolerance", "The relative tolerance, multiplied by the expected value; added to `atol`.", "rtol: 1.0e-6", default="0"),
         LaunchKey("atol", "tolerance", "The absolute tolerance.", "atol: 1.0e-6", default="0"),
         LaunchKey("ulp", "places", "The tolerance in units in the last place.", "ulp: 4", default="0"),
@@ -274,14 +176,11 @@ _EXPECTATION: Final = LaunchTable(
 )  # fmt: skip
 # The keys that may be axes: those with one plain value.
 _AXES: Final = {
-    "kernel": "kernel: [saxpy, saxpy_wide]",
-    "file": "file: [old.visaasm, new.visaasm]",
-    "platform": "platform: [TGLLP, DG2]",
-    "groups": "groups: [1, [4, 2, 1]]",
-    "local_size": "local_size: [[16, 1, 1], [256, 1, 1]]",
-    "global_size": "global_size: [1, 1000, 65536]",
+    "kernel": "kernel: [saxpy, saxpy_wide]", "file": "file: [old.visaasm, new.visaasm]",
+    "platform": "platform: [TGLLP, DG2]", "groups": "groups: [1, [4, 2, 1]]",
+    "local_size": "local_size: [[16, 1, 1], [256, 1, 1]]", "global_size": "global_size: [1, 1000, 65536]",
     "global_offset": "global_offset: [0, [0, 8, 0]]",
-}
+}  # fmt: skip
 _SWEEP: Final = LaunchTable(
     "Sweep", "a sweep", "The axes of a sweep, each with a list of values; there is a point for every combination, the last "
     "axis varying fastest. An axis named like a key replaces that key. Any other axis is a number "

@@ -1,4 +1,4 @@
-"""The server's answer to ``initialize``: the features of its handlers (``handler_capabilities``), with options.
+"""The server's answer to ``initialize``: the features of its handlers, with options.
 
 The answer depends only on a few words of the client, so that ``transport.early_initialize`` can send it before the server
 is loaded, and equals that of the loaded server. Loads no library. Invariant: every method offered here has a handler, and
@@ -10,7 +10,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
-from visa_lsp.lsp.handler_capabilities import OFFERED
 
 if TYPE_CHECKING:
     from visa_lsp.text import Encoding
@@ -19,32 +18,52 @@ NAME: Final = "visa-lsp"
 
 ASSEMBLE: Final = "visa.assemble"
 DISASSEMBLE: Final = "visa.disassemble"
-ZEBIN: Final = "visa.zebin"
-DIFF: Final = "visa.diff"
 RUN: Final = "visa.run"
-RUN_ALL: Final = "visa.runAll"
-WHY: Final = "visa.why"
-PROVE: Final = "visa.prove"
 GEN: Final = "visa.gen"
-COMPILE: Final = "visa.compile"
-SHOW_CONTROL_FLOW: Final = "visa.showControlFlow"
-SHOW_ZE_INFO: Final = "visa.showZeInfo"
-EXPLAIN: Final = "visa.explain"
-INSTRUCTIONS_OF: Final = "visa.instructionsOf"
-WORDS: Final = "visa.words"
-PLATFORM_OF: Final = "visa.platformOf"
-STATS: Final = "visa.stats"
-READ: Final = "visa.read"
 OPEN_BLOCK: Final = "visa.openBlock"
-WRITE_BLOCK: Final = "visa.writeBlock"
 RUN_BLOCK: Final = "visa.runBlock"
-CHECK_WITH_COMPILER: Final = "visa.checkWithCompiler"
-LAUNCH_TEMPLATE: Final = "visa.launchTemplate"
 # The command of a lens; the client shows the result of ``textDocument/references``.
 SHOW_REFERENCES: Final = "visa.showReferences"
 # A client that sends the line of its cursor gets hints for that line: ``{uri, line}``.
-DID_CHANGE_CURSOR: Final = "visa/didChangeCursor"
 
+# The capabilities that follow from the handlers alone, as JSON values; a test compares them with the handlers.
+# fmt: off
+OFFERED: Final[dict[str, Any]] = {
+    "callHierarchyProvider": True,
+    "codeActionProvider": True,
+    "codeLensProvider": {"resolveProvider": True},
+    "completionProvider": {},
+    "declarationProvider": True,
+    "definitionProvider": True,
+    "diagnosticProvider": {"interFileDependencies": False, "workspaceDiagnostics": True},
+    "documentFormattingProvider": True,
+    "documentHighlightProvider": True,
+    "documentLinkProvider": {"resolveProvider": False},
+    "documentRangeFormattingProvider": True,
+    "documentSymbolProvider": True,
+    "executeCommandProvider": {"commands": [
+        "visa.assemble", "visa.disassemble", "visa.zebin", "visa.diff", "visa.read", "visa.run",
+        "visa.why", "visa.stats", "visa.runAll", "visa.gen", "visa.compile", "visa.checkWithCompiler",
+        "visa.prove", "visa.showControlFlow", "visa.showZeInfo", "visa.explain", "visa.words",
+        "visa.platformOf", "visa.launchTemplate", "visa.instructionsOf", "visa.showReferences",
+        "visa.openBlock", "visa.runBlock", "visa.writeBlock",
+    ]},
+    "foldingRangeProvider": True,
+    "hoverProvider": True,
+    "implementationProvider": True,
+    "inlayHintProvider": {"resolveProvider": False},
+    "inlineValueProvider": True,
+    "linkedEditingRangeProvider": True,
+    "referencesProvider": True,
+    "renameProvider": True,
+    "selectionRangeProvider": True,
+    "signatureHelpProvider": {},
+    "textDocumentSync": {"openClose": True, "change": 2, "save": True},
+    "typeDefinitionProvider": True,
+    "workspace": {"workspaceFolders": {"supported": True, "changeNotifications": True}, "fileOperations": {}},
+    "workspaceSymbolProvider": {"resolveProvider": False},
+}
+# fmt: on
 # Options, and requests that need options; handlers do not imply them.
 _OPTIONS: Final[dict[str, Any]] = {
     "completionProvider": {"triggerCharacters": [".", "(", "<", ":", "%", "=", "{"], "resolveProvider": True},

@@ -36,14 +36,9 @@ class FindingView(NamedTuple):
 
 
 def finding_value(
-    document: Text,
-    uri: str,
-    found: Diagnostic,
-    encoding: Encoding,
-    *,
-    related: bool = True,
+    document: Text, uri: str, found: Diagnostic, encoding: Encoding, *, related: bool = True,
     other: Callable[[str], Text | None] = lambda _path: None,
-) -> Value:
+) -> Value:  # fmt: skip
     """Return the client's diagnostic of a finding; ``related``: the client can show other places.
 
     ``other`` returns the text of a related place in another document.
@@ -111,13 +106,9 @@ def _place(uri: str, span: Value, message: str) -> Value:
 
 def _value(found: Diagnostic, span: Value, places: list[Value]) -> Value:
     value: Value = {
-        "range": span,
-        "message": found.message,
-        "severity": SEVERITY[found.severity].value,
-        "code": found.code,
-        "source": SOURCE,
-        "data": {"name": found.name},
-    }
+        "range": span, "message": found.message, "severity": SEVERITY[found.severity].value, "code": found.code,
+        "source": SOURCE, "data": {"name": found.name},
+    }  # fmt: skip
     if places:
         value["relatedInformation"] = places
     return value

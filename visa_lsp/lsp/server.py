@@ -13,26 +13,28 @@ from visa_lsp.lsp.handlers import (
     hierarchy,
     hints,
     language,
+    objects,
+    runs,
     structure,
+    tools,
 )
 from visa_lsp.lsp.visa_server import VisaServer
 
 HANDLERS: Final = (
-    document_sync,
-    diagnostics,
-    language,
-    structure,
-    editing,
-    hierarchy,
-    hints,
-    commands,
-    embedded_blocks,
-)
+    document_sync, diagnostics, language, structure, editing, hierarchy, hints, objects, runs, tools,
+    commands, embedded_blocks,
+)  # fmt: skip
 
 
 def create_server(version: str) -> VisaServer:
     """Return a server with all handlers; ``start_io`` or ``start_tcp`` starts it."""
     server = VisaServer(version)
     for module in HANDLERS:
-        module.register(server)
+        for handler in vars(module).values():
+            if getattr(handler, "__module__", "") != module.__name__:
+                continue  # imported from another module
+            if method := getattr(handler, "method", None):
+                server.feature(method)(handler)
+            elif command := getattr(handler, "command", None):
+                server.command(command)(handler)
     return server

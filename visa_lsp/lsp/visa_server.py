@@ -12,7 +12,7 @@ import sys
 import weakref
 from collections import Counter, OrderedDict
 from threading import Event
-from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar
+from typing import TYPE_CHECKING, Any, BinaryIO, Final, TypeVar, cast
 
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
@@ -29,7 +29,7 @@ from visa_lsp.lsp.transport.wire import serve_stdio
 
 if TYPE_CHECKING:
     import asyncio
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.features.inline_values import RunValues
@@ -45,8 +45,7 @@ _REFRESHES: Final = {
     "inline_value": types.WORKSPACE_INLINE_VALUE_REFRESH,
     "diagnostics": types.WORKSPACE_DIAGNOSTIC_REFRESH,
 }
-P = TypeVar("P")
-R = TypeVar("R")
+H = TypeVar("H", bound="Callable[..., Any]")
 
 
 class MachineCode:
@@ -177,17 +176,22 @@ class VisaServer(LanguageServer):
         logger.error("%s: %s", getattr(source, "__name__", source), error)
 
 
-def guard(handler: Callable[[VisaServer, P], Awaitable[R | None]]) -> Callable[[VisaServer, P], Awaitable[R | None]]:
-    """Return a handler that logs an internal error and answers with an empty result."""
+def handles(method: str, *, is_guarded: bool = True) -> Callable[[H], H]:
+    """Make a function the handler of a method; if ``is_guarded``, an internal error is logged and the answer is empty."""
 
-    @functools.wraps(handler)
-    async def guard(ls: VisaServer, params: P) -> R | None:
-        try:
-            return await handler(ls, params)
-        except JsonRpcException:
-            raise
-        except Exception:
-            logger.exception("%s failed", getattr(handler, "__name__", "handler"))
-            return None
+    def declare(handler: H) -> H:
+        @functools.wraps(handler)
+        async def guarded(ls: VisaServer, params: Any) -> Any:
+            try:
+                return await handler(ls, params)
+            except JsonRpcException:
+                raise
+            except Exception:
+                logger.exception("%s failed", getattr(handler, "__name__", "handler"))
+                return None
 
-    return guard
+        declared: Any = guarded if is_guarded else handler
+        declared.method = method
+        return cast("H", declared)
+
+    return declare

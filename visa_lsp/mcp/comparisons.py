@@ -63,23 +63,20 @@ def _figures(rows: Iterable[tuple[str, str]]) -> dict[str, str]:
 
 def _changes(kernels: Sequence[KernelDiff]) -> list[dict[str, Any]]:
     """Return the differences as values; differences of code precede those of declarations, which they explain."""
-    found = [(kernel, change) for kernel in kernels for change in sorted(kernel.changes, key=lambda c: not c.in_code)]
-    ids = item_ids([(change.kind.value, (kernel.name, change.what)) for kernel, change in found])
+    changes = [(kernel, change) for kernel in kernels for change in sorted(kernel.changes, key=lambda c: not c.in_code)]
+    ids = item_ids([(change.kind.value, (kernel.name, change.what)) for kernel, change in changes])
     return [
         {
             "id": name, "kernel": kernel.name, "kind": change.kind.value,
             "a": [change.a.first + 1, change.a.last + 1], "b": [change.b.first + 1, change.b.last + 1],
             "what": change.what, **nonempty({"listing": list(change.listing)}),
         }
-        for name, (kernel, change) in zip(ids, found, strict=True)
+        for name, (kernel, change) in zip(ids, changes, strict=True)
     ]  # fmt: skip
 
 
 def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
-    """Count instructions, variables and register pressure of each kernel.
-
-    Raises UserError for arguments and files that cannot be used.
-    """
+    """Count instructions, variables and register pressure of each kernel. Raises UserError."""
     from visa_lsp.app.folders import files_of, is_folder
     from visa_lsp.app.stats.dumps import figures_of_dump, is_dump
     from visa_lsp.app.stats.measured_inputs import figures_of_data
@@ -99,9 +96,9 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
         if is_dump(program.data):
             dumps.append(dump_json(figures_of_dump(program.name, decode_text(program.data))))
             continue
-        found = figures_of_data(program.name, program.data, name, say=said.append)
-        kernels += found or []
-        unreadable += [program.name] if found is None else []
+        figures = figures_of_data(program.name, program.data, name, say=said.append)
+        kernels += figures or []
+        unreadable += [program.name] if figures is None else []
     if unreadable and len(programs) == 1:
         raise UserError(text_errors(said))
     if args.kernel:
@@ -115,8 +112,8 @@ def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
 
 
 def _no_kernel(name: str, kernels: Iterable[Any]) -> list[Any]:
-    known = [kernel.name for kernel in kernels]
-    raise UserError(f"no kernel or function {name!r}{did_you_mean(name, known)} (there: {', '.join(known)})")
+    names = [kernel.name for kernel in kernels]
+    raise UserError(f"no kernel or function {name!r}{did_you_mean(name, names)} (there: {', '.join(names)})")
 
 
 def _kernel_stats(value: dict[str, Any], *, several: bool) -> dict[str, Any]:
@@ -126,10 +123,7 @@ def _kernel_stats(value: dict[str, Any], *, several: bool) -> dict[str, Any]:
 
 
 def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
-    """Show the machine code of a text or object, by Intel's finalizer.
-
-    Raises UserError for arguments and files that cannot be used.
-    """
+    """Show the machine code of a text or object, by Intel's finalizer. Raises UserError."""
     from visa_lsp.app.gen.gen_document import finalize_text, source_of, with_errors
     from visa_lsp.app.gen.printing import as_text, figures
     from visa_lsp.app.inputs import STDIN

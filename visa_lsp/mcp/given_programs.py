@@ -46,10 +46,7 @@ class GivenProgram(Struct, frozen=True):
 
 
 def program_from(path: str, text: str, roots: Roots, edits: Sequence[TextEdit] = ()) -> GivenProgram:
-    """Return the program of two arguments, with edits to its text.
-
-    Raises UserError if neither is given, the file cannot be read, or an edit is outside of the text.
-    """
+    """Return the program of two arguments, with edits to its text. Raises UserError."""
     if not path and not text:
         raise UserError("expected `path` or `text`, got neither")
     place = Path(roots.path(path)) if path else Path(_NO_FOLDER) / _TEXT_NAME
@@ -62,7 +59,7 @@ def apply_edits(text: str, edits: Sequence[TextEdit]) -> str:
     """Return a text after edits whose places are those of the text before all of them. Raises UserError."""
     lines = text.split("\n")
     starts = list(accumulate((len(line) + 1 for line in lines), initial=0))
-    found = []
+    replacements = []
     for edit in edits:
         last = edit.end_line or edit.line
         if not edit.line <= last <= len(lines):
@@ -71,17 +68,17 @@ def apply_edits(text: str, edits: Sequence[TextEdit]) -> str:
             )
         if not edit.column and not edit.end_column:
             new = edit.new_text if edit.new_text.endswith("\n") or not edit.new_text else f"{edit.new_text}\n"
-            found.append((starts[edit.line - 1], min(starts[last], len(text)), new))
+            replacements.append((starts[edit.line - 1], min(starts[last], len(text)), new))
             continue
         start = starts[edit.line - 1] + max(edit.column, 1) - 1
         end = starts[last - 1] + (edit.end_column or max(edit.column, 1)) - 1
         if not start <= end <= starts[last] - 1:
             raise UserError(f"an edit in line {edit.line} has columns outside of the line")
-        found.append((start, end, edit.new_text))
-    found.sort()
-    if any(before[1] > after[0] for before, after in pairwise(found)):
+        replacements.append((start, end, edit.new_text))
+    replacements.sort()
+    if any(before[1] > after[0] for before, after in pairwise(replacements)):
         raise UserError("edits overlap")
-    for start, end, new in reversed(found):
+    for start, end, new in reversed(replacements):
         text = text[:start] + new + text[end:]
     return text
 

@@ -49,10 +49,7 @@ def tokens_of(text: str) -> int:
 
 
 def page(answer: ToolAnswer, cursor: str, max_tokens: int) -> dict[str, Any]:
-    """Return the page at a cursor, the first for an empty one.
-
-    Raises UserError for a cursor of another answer.
-    """
+    """Return the page at a cursor, the first for an empty one. Raises UserError for a cursor of another answer."""
     digest = _digest(answer)
     start = _start(cursor, digest)
     # The numbers below and the cursor take some 40 tokens.
@@ -133,9 +130,9 @@ def _cut(value: Any, chars: int, length: int) -> Any:
             text = value.encode("utf-8", "replace").decode()
             return text if len(text) <= chars else f"{text[:chars]} ... {len(text) - chars} more characters"
         case dict():
-            return {key: _cut(one, chars, length) for key, one in value.items()}
+            return {key: _cut(entry, chars, length) for key, entry in value.items()}
         case list() | tuple():
-            return [_cut(one, chars, length) for one in value[:length]]
+            return [_cut(entry, chars, length) for entry in value[:length]]
     return value
 
 
@@ -145,10 +142,10 @@ def item_ids(values: Sequence[tuple[str, Sequence[object]]]) -> list[str]:
     An id is the same in every call as long as these values are.
     """
     seen: dict[str, int] = {}
-    found = []
+    ids = []
     for word, parts in values:
         digest = hashlib.sha256("\0".join(map(str, parts)).encode("utf-8", "surrogatepass")).hexdigest()[:8]
         name = f"{word}-{digest}"
         seen[name] = seen.get(name, 0) + 1
-        found.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
-    return found
+        ids.append(name if seen[name] == 1 else f"{name}.{seen[name]}")
+    return ids

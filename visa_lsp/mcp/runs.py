@@ -51,13 +51,13 @@ def run(args: arguments.RunArguments, roots: Roots) -> ToolAnswer:
         return ToolAnswer(head, "faults", with_ids(_faults(outcome.report), args.ids))
     from visa_lsp.app.launch.expectation_words import finite, numbers
 
-    found = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
-    if found is None:
-        known = [str(b.name or b.arg) for b in outcome.report.buffers]
-        raise UserError(f"no buffer {args.buffer!r}{did_you_mean(args.buffer, known)} (there: {', '.join(known)})")
+    buffer = next((b for b in outcome.report.buffers if args.buffer in (str(b.arg), b.name)), None)
+    if buffer is None:
+        names = [str(b.name or b.arg) for b in outcome.report.buffers]
+        raise UserError(f"no buffer {args.buffer!r}{did_you_mean(args.buffer, names)} (there: {', '.join(names)})")
     keys = ("ok", "verdict", "kernel", "platform", "engine", "groups", "threads", "instructions")
     short = {key: head[key] for key in keys}
-    return ToolAnswer(short, "values", [finite(value) for value in numbers(found.array)])
+    return ToolAnswer(short, "values", [finite(value) for value in numbers(buffer.array)])
 
 
 def _launch_job(program: GivenProgram, launch: str, platform: str, roots: Roots) -> LaunchJob:
@@ -92,8 +92,8 @@ def _run_head(report: RunReport) -> dict[str, Any]:
     failed = [{"arg": e.arg, "message": e.message} for e in report.expectations if not e.ok]
     failed += [
         {"arg": kind, "message": "no such fault was found"}
-        for kind, found in report.expected_faults.items()
-        if not found
+        for kind, is_found in report.expected_faults.items()
+        if not is_found
     ]
     buffers = [
         {
@@ -103,26 +103,26 @@ def _run_head(report: RunReport) -> dict[str, Any]:
         }
         for buffer in report.buffers
     ]  # fmt: skip
-    more = {
+    details = {
         "expectations": len(report.expectations) + len(report.expected_faults), "failed": failed, "buffers": buffers,
         "printed": report.printed, "notes": list(report.notes), "assumed": list(report.assumed),
     }  # fmt: skip
     return {
         "ok": report.ok, "verdict": verdict(report), "kernel": report.kernel, "platform": report.platform,
         "engine": report.engine, "groups": report.groups, "threads": report.threads, "instructions": report.instructions,
-    } | nonempty(more)  # fmt: skip
+    } | nonempty(details)  # fmt: skip
 
 
 def _faults(report: RunReport) -> list[dict[str, Any]]:
     """Return faults and notes as values, each with the lines of both parties."""
     from visa_lsp.sim.faults import items_text
 
-    found = (*report.faults, *report.findings)
-    lines = [report.excerpt(fault)[1] for fault in found]
-    ids = item_ids([(f.kind.value, (f.kernel, line, f.group, f.thread)) for f, line in zip(found, lines, strict=True)])
+    faults = (*report.faults, *report.findings)
+    lines = [report.excerpt(fault)[1] for fault in faults]
+    ids = item_ids([(f.kind.value, (f.kernel, line, f.group, f.thread)) for f, line in zip(faults, lines, strict=True)])
     values = []
-    for name, fault, line in zip(ids, found, lines, strict=True):
-        more = {
+    for name, fault, line in zip(ids, faults, lines, strict=True):
+        details = {
             "excerpt": line, "work_items": items_text(fault.items), "other": fault.other,
             "other_excerpt": report.other_excerpt(fault)[1], "other_work_items": items_text(fault.other_items),
             "source": f"{fault.source[0]}:{fault.source[1]}" if fault.source else "",
@@ -134,7 +134,7 @@ def _faults(report: RunReport) -> list[dict[str, Any]]:
                 **({} if fault.lane is None else {"lane": fault.lane}),
                 **({} if fault.line < 0 else {"line": fault.line + 1}),
             }
-            | nonempty(more)
+            | nonempty(details)
         )  # fmt: skip
     return values
 
@@ -170,10 +170,7 @@ def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
 
 
 def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:
-    """Return a launch file for a kernel, and write it if an output is given.
-
-    Raises UserError for arguments and files that cannot be used.
-    """
+    """Return a launch file for a kernel, and write it if an output is given. Raises UserError."""
     from visa_lsp.app.launch.init import launch_text, write_launch
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import propose_run

@@ -79,14 +79,14 @@ async def _answer_malformed(source: Any, sink: Any, target: Any) -> None:
 
 def _error_of(problem: Exception) -> types.JSONRPCError:
     """Return the answer to a message that cannot be read: not JSON, too deep, or no message of the protocol."""
-    found = problem.errors() if isinstance(problem, ValidationError) else []
-    is_json = not any(error["type"] == "json_invalid" for error in found)
-    inputs = [error["input"] for error in found]
+    errors = problem.errors() if isinstance(problem, ValidationError) else []
+    is_json = not any(error["type"] == "json_invalid" for error in errors)
+    inputs = [error["input"] for error in errors]
     given = next((value for value in inputs if isinstance(value, dict)), inputs[0] if inputs else "")
     number = given.get("id") if isinstance(given, dict) else None
     if isinstance(given, str) and (hit := _ID.search(given)):
         number = json.loads(hit[1])
-    words = "expected a JSON-RPC message" if is_json else f"cannot be read as JSON: {found[0]['msg']}"[:300]
+    words = "expected a JSON-RPC message" if is_json else f"cannot be read as JSON: {errors[0]['msg']}"[:300]
     code = types.INVALID_REQUEST if is_json else types.PARSE_ERROR
     is_id = isinstance(number, int | str) and not isinstance(number, bool)
     return types.JSONRPCError(
@@ -130,10 +130,10 @@ _TOOLS: Final = [
 ]
 
 
-def _result(found: dict[str, Any]) -> types.CallToolResult:
-    if "error" in found:
-        return types.CallToolResult(content=[types.TextContent(text=found["error"])], is_error=True)
-    answer = found["answer"]
+def _result(outcome: dict[str, Any]) -> types.CallToolResult:
+    if "error" in outcome:
+        return types.CallToolResult(content=[types.TextContent(text=outcome["error"])], is_error=True)
+    answer = outcome["answer"]
     text = json.dumps(answer, ensure_ascii=False, separators=(",", ":"))
     return types.CallToolResult(content=[types.TextContent(text=text)], structured_content=answer)
 
@@ -150,8 +150,8 @@ async def _roots_of(context: Context, params: types.CallToolRequestParams) -> li
     if capabilities is None or capabilities.roots is None:
         return [str(Path.cwd())]
     if context.session.can_send_request:
-        found = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult, _ROOTS_SECONDS)
-        return folders_of(found)
+        roots = await context.session.send_request(types.ListRootsRequest(), types.ListRootsResult, _ROOTS_SECONDS)
+        return folders_of(roots)
     # From protocol 2026-07-28 on a server sends no requests; the client repeats the call with its roots.
     given = (params.input_responses or {}).get(_ROOTS)
     if isinstance(given, types.ListRootsResult):
@@ -163,14 +163,14 @@ async def _roots_of(context: Context, params: types.CallToolRequestParams) -> li
 
 def folders_of(roots: types.ListRootsResult) -> list[str]:
     """Return the folders of roots on this machine."""
-    found = []
+    folders = []
     for root in roots.roots:
         parts = urlsplit(str(root.uri))
         if parts.scheme == "file" and parts.netloc in ("", "localhost"):
             path = Path(url2pathname(parts.path))
             if path.is_absolute():
-                found.append(str(path))
-    return found
+                folders.append(str(path))
+    return folders
 
 
 # ---- calls
@@ -200,13 +200,13 @@ class Calls:
 
         ``report`` sends the progress: the seconds that have passed.
         """
-        found: list[dict[str, Any]] = []
+        outcomes: list[dict[str, Any]] = []
         is_over, is_cancelled = anyio.Event(), threading.Event()
 
         async def ask(worker: JobProcess) -> None:
             # Shielded, because the next call must not get the worker of a cancelled one.
             with anyio.CancelScope(shield=True):
-                found.append(await anyio.to_thread.run_sync(self._ask, worker, job, is_cancelled))
+                outcomes.append(await anyio.to_thread.run_sync(self._ask, worker, job, is_cancelled))
             is_over.set()
 
         async with self._turns:
@@ -230,16 +230,16 @@ class Calls:
                             await report(passed, None, f"{tool}: {passed:.0f} s")
                 finally:
                     is_cancelled.set()
-        self._own.update(dict.fromkeys(found[0].pop("written", [])))
-        return found[0]
+        self._own.update(dict.fromkeys(outcomes[0].pop("written", [])))
+        return outcomes[0]
 
     def _ask(self, worker: JobProcess, job: bytes, is_cancelled: threading.Event) -> dict[str, Any]:
         try:
-            found: dict[str, Any] = json.loads(worker.ask(job, self._seconds, lambda: not is_cancelled.is_set()))
+            outcome: dict[str, Any] = json.loads(worker.ask(job, self._seconds, lambda: not is_cancelled.is_set()))
         except JobLost as lost:
             self._busy.discard(worker)
             worker.end()
             return {"error": f"the call has no result: {lost}"}
         self._busy.discard(worker)
         self._idle.append(worker)
-        return found
+        return outcome

@@ -33,10 +33,7 @@ _SEVERITIES: Final = ("error", "warning", "information", "hint")
 
 
 def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
-    """Check a text, a launch file or a folder of texts.
-
-    Raises UserError for arguments and files that cannot be used.
-    """
+    """Check a text, a launch file or a folder of texts. Raises UserError."""
     from visa_lsp.app.check.paths import collect
     from visa_lsp.app.check.runner import check_files
     from visa_lsp.app.check.suppress import Selection
@@ -86,14 +83,14 @@ def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
     return ToolAnswer(head | nonempty({"unreadable": unreadable}), "findings", with_ids(values, args.ids))
 
 
-def _findings(found: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
+def _findings(findings: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
     """Return findings as values, without the texts of related places."""
     from visa_lsp.app.check.formats.data import finding_object
 
     keys = ("line", "column", "end_column", "severity", "code", "name", "message")
-    ids = item_ids([(f.code, (f.path, f.fingerprint)) for f in found])
+    ids = item_ids([(f.code, (f.path, f.fingerprint)) for f in findings])
     values = []
-    for name, finding in zip(ids, found, strict=True):
+    for name, finding in zip(ids, findings, strict=True):
         told = finding_object(finding)
         values.append({
             "id": name, **{key: told[key] for key in keys}, "excerpt": finding.excerpt.strip(),
@@ -139,17 +136,17 @@ def read(args: arguments.ReadArguments, roots: Roots) -> ToolAnswer:
         part = every[max(args.first_line - 1, 0) : max(args.first_line, args.last_line) or None]
         return ToolAnswer({"kernels": []}, "text", [f"{number}| {line.strip()}" for number, line in part], is_text=True)
     name, said = platform.name if platform else None, list[str]()
-    found = [read_data(str(program.place), data, name, say=said.append) for data in modules_of(program)]
-    files = [file for file in found if file is not None]
-    if len(files) < len(found):
+    readings = [read_data(str(program.place), data, name, say=said.append) for data in modules_of(program)]
+    files = [file for file in readings if file is not None]
+    if len(files) < len(readings):
         raise UserError(text_errors(said))
     last = args.last_line or args.first_line
     if len(files) == 1 or not args.kernel:
         files = [chosen(file, args.kernel or None, (args.first_line or 1, last) if last else None) for file in files]
     kernels = [kernel for file in files for kernel in file.kernels if args.kernel in ("", kernel.name)]
     if not kernels:
-        known = [kernel.name for file in files for kernel in file.kernels]
-        raise UserError(f"no kernel or function {args.kernel!r}{did_you_mean(args.kernel, known)}")
+        names = [kernel.name for file in files for kernel in file.kernels]
+        raise UserError(f"no kernel or function {args.kernel!r}{did_you_mean(args.kernel, names)}")
     lines = [_read_line(line.visa, line.text) for kernel in kernels for line in kernel.lines]
     return ToolAnswer({"kernels": [kernel.name for kernel in kernels]}, "text", lines, is_text=True)
 
@@ -165,25 +162,22 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
     from visa_lsp.app.check.report import findings_of
 
     program, platform = program_from(args.path, args.text, roots, args.edits), chosen_platform(args.platform)
-    made = assemble_text(program.text, platform.name if platform is not None else None)
-    found = _findings(findings_of(str(program.place), program.text, made.diagnostics))
-    found.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
-    if made.data is None or made.module is None:
-        return ToolAnswer({"ok": False}, "findings", found)
+    assembled = assemble_text(program.text, platform.name if platform is not None else None)
+    findings = _findings(findings_of(str(program.place), program.text, assembled.diagnostics))
+    findings.sort(key=lambda value: _SEVERITIES.index(value["severity"]))
+    if assembled.data is None or assembled.module is None:
+        return ToolAnswer({"ok": False}, "findings", findings)
     head: dict[str, Any] = {
-        "ok": True, "bytes": len(made.data), "sha256": hashlib.sha256(made.data).hexdigest(),
-        "kernels": [kernel.name for kernel in made.module.kernels],
+        "ok": True, "bytes": len(assembled.data), "sha256": hashlib.sha256(assembled.data).hexdigest(),
+        "kernels": [kernel.name for kernel in assembled.module.kernels],
     }  # fmt: skip
     if args.output:
-        head["written"] = write_output(args.output, made.data, program, roots, overwrite=args.overwrite)
-    return ToolAnswer(head, "findings", found)
+        head["written"] = write_output(args.output, assembled.data, program, roots, overwrite=args.overwrite)
+    return ToolAnswer(head, "findings", findings)
 
 
 def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> ToolAnswer:
-    """Disassemble an object or a zebin, and write the text if an output is given.
-
-    Raises UserError for arguments and files that cannot be used.
-    """
+    """Disassemble an object or a zebin, and write the text if an output is given. Raises UserError."""
     from visa_lsp.app.zebins import visa_text, zebin_of, zebin_text
     from visa_lsp.zeinfo.zebin import is_elf
 

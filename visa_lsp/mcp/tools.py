@@ -129,7 +129,7 @@ def _short(schema: dict[str, Any]) -> dict[str, Any]:
     }
     # Common arguments of all tools are last.
     last = {name: members.pop(name) for name in ("cursor", "max_tokens") if name in members}
-    more: dict[str, Any] = {
+    others: dict[str, Any] = {
         key: schema[key] for key in ("required", "additionalProperties") if key in schema and schema[key] != []
     }
-    return {"type": "object", "properties": {**members, **last}, **more}
+    return {"type": "object", "properties": {**members, **last}, **others}

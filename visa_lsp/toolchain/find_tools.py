@@ -28,19 +28,13 @@ FINALIZER: Final = Tool(
     "GenX_IR", "--tool", "finalizer", "Intel's finalizer, which makes machine code from vISA", "libigc-tools"
 )
 OCLOC: Final = Tool(
-    "ocloc",
-    "--ocloc",
-    "ocloc",
-    "Intel's offline compiler, which compiles OpenCL C",
+    "ocloc", "--ocloc", "ocloc", "Intel's offline compiler, which compiles OpenCL C",
     "intel-opencl-icd, in newer releases intel-ocloc",
-)
+)  # fmt: skip
 
 
 def find_tool(tool: Tool, named: str | None = None) -> str:
-    """Return the path of a tool: the ``named`` file or program, else the one on PATH.
-
-    Raises ToolError with installation advice if there is no such program.
-    """
+    """Return the path of a tool: the ``named`` file or program, else the one on PATH. Raises ToolError."""
     found = shutil.which(named or tool.program)
     if found is not None:
         # The path is made absolute because the tool starts in another folder.

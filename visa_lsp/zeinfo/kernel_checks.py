@@ -9,13 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from visa_lsp.diagnostics import Diagnostic, Rule, Severity
+from visa_lsp.program.payload_layout import CANDIDATES, PayloadLayout, Registers
 from visa_lsp.suggest import nearest
 from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.disagreement import disagreement
 from visa_lsp.zeinfo.facts import KernelText, uses_of
 from visa_lsp.zeinfo.input_use import has_own_memory
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.payload_layout import CANDIDATES, PayloadLayout, Registers
 from visa_lsp.zeinfo.placement import payload_disagreements
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from visa_lsp.zeinfo import rules
 from visa_lsp.zeinfo.tables import TABLES
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.payload_layout import Registers
+    from visa_lsp.program.payload_layout import Registers
     from visa_lsp.zeinfo.source_findings import SourceFindings
     from visa_lsp.zeinfo.yaml import YamlItem
 

@@ -18,8 +18,8 @@ from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 
 if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic, Rule
+    from visa_lsp.program.payload_layout import PayloadLayout
     from visa_lsp.text import Span
-    from visa_lsp.zeinfo.payload_layout import PayloadLayout
     from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
 

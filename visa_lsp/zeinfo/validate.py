@@ -31,7 +31,7 @@ from visa_lsp.zeinfo.source_findings import SourceFindings
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.payload_layout import Registers
+    from visa_lsp.program.payload_layout import Registers
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _TABS: Final = re.compile(r"(?m)^\t+")

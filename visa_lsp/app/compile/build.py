@@ -92,17 +92,10 @@ def with_lines(options: str) -> str:
 
 
 def build_source(
-    source: BuildSource,
-    device: str,
-    options: str = "",
-    tool: str | None = None,
-    seconds: float = SECONDS,
+    source: BuildSource, device: str, options: str = "", tool: str | None = None, seconds: float = SECONDS,
     stop: Callable[[], bool] | None = None,
-) -> Build:
-    """Compile a source for a device; ``stop`` returns whether the request was cancelled.
-
-    Raises UserError if the compiler is missing, or does not know the device or an option.
-    """
+) -> Build:  # fmt: skip
+    """Compile a source for a device; ``stop`` returns whether the request was cancelled. Raises UserError."""
     chosen = tool_for(OCLOC, tool, settings_for(source.name if source.is_file else STDIN))
     with temporary_folder() as folder:
         path = source.path.absolute()

@@ -75,10 +75,7 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
 
 
 def source_of(name: str, data: bytes, platform: str | None, path: str) -> Source:
-    """Return the text of the bytes of a file; ``path`` locates its settings and companion files.
-
-    Raises UserError for bytes that are neither a text nor an object.
-    """
+    """Return the text of the bytes of a file; ``path`` locates its settings and companion files. Raises UserError."""
     asked = platform or settings_for(path).platform
     disassembled = is_object(name, data)
     text = _disassemble(name, data, asked) if disassembled else decode(name, data).text
@@ -113,16 +110,9 @@ def _has_long_registers(text: str) -> bool:
 
 
 def finalize_text(
-    source: Source,
-    tool: str | None,
-    options: tuple[str, ...],
-    seconds: float,
-    path: str = STDIN,
-    stop: Callable[[], bool] | None = None,
-    *,
-    schedule: bool = False,
-    with_code: bool = False,
-) -> GenDocument:
+    source: Source, tool: str | None, options: tuple[str, ...], seconds: float, path: str = STDIN,
+    stop: Callable[[], bool] | None = None, *, schedule: bool = False, with_code: bool = False,
+) -> GenDocument:  # fmt: skip
     """Finalize a text; ``path`` locates its settings, ``stop`` returns whether the request was cancelled.
 
     ``schedule`` adds the finalizer's schedule, ``with_code`` the bytes of the machine code instead of the register pressure.

@@ -90,12 +90,9 @@ class Condition:
 
 
 def condition_reports(
-    conditions: tuple[Condition, ...],
-    prepared: PreparedLaunch,
-    config: LaunchConfig,
-    names: Mapping[str, Number],
+    conditions: tuple[Condition, ...], prepared: PreparedLaunch, config: LaunchConfig, names: Mapping[str, Number],
     run: Callable[[Path], Mapping[Key, Array]],
-) -> Iterator[tuple[int, ExpectationReport]]:
+) -> Iterator[tuple[int, ExpectationReport]]:  # fmt: skip
     """Yield the report of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
 
     Raises LaunchError for an expression that cannot be computed, and what ``run`` raises.

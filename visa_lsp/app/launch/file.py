@@ -89,10 +89,7 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ()) -> LaunchFile:
-    """Read a launch file at a point of its sweep; one that the user ``named`` may be a pipe.
-
-    Raises LaunchError with a place if the file cannot be read, is not UTF-8, or is invalid.
-    """
+    """Read a launch file at a point of its sweep; one that the user ``named`` may be a pipe. Raises LaunchError."""
     return parse_launch(launch_file_text(path, named=named), path, point)
 
 
@@ -132,44 +129,27 @@ class _Maker:
 
     def launch(self, said: LaunchText) -> LaunchFile:
         args = said.args
+        expect = tuple(
+            Expectation(e.arg, self._array(e.array), e.array.typed, rtol=e.rtol, atol=e.atol, ulp=e.ulp)
+            for e in said.expect
+            if e.array is not None and e.arg is not None
+        )
         config = LaunchConfig(
-            kernel=said.kernel,
-            groups=said.groups,
-            local_size=said.local_size,
-            global_size=said.global_size,
-            global_offset=said.global_offset,
-            dimensions=said.dimensions,
-            threads=said.threads,
-            args={name: self._arg(given) for name, given in args.items()}
-            if isinstance(args, dict)
-            else tuple(self._arg(given) for given in args),
+            kernel=said.kernel, groups=said.groups, local_size=said.local_size, global_size=said.global_size,
+            global_offset=said.global_offset, dimensions=said.dimensions, threads=said.threads, expect=expect,
+            args={name: self._arg(given) for name, given in args.items()} if isinstance(args, dict) else tuple(map(self._arg, args)),
             symbols={name: self._array(given) for name, given in said.symbols.items()},
-            expect=tuple(
-                Expectation(e.arg, self._array(e.array), e.array.typed, rtol=e.rtol, atol=e.atol, ulp=e.ulp)
-                for e in said.expect
-                if e.array is not None and e.arg is not None
-            ),
+        )  # fmt: skip
+        conditions = tuple(
+            Condition(number, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
+            for number, e in enumerate(said.expect)
+            if e.array is None
         )
-        places = {key: f"{self.path}:{line}:{column}" for key, (line, column) in said.places.items()}
         return LaunchFile(
-            self.path,
-            said.file,
-            config,
-            files=said.files,
-            ze_info=said.ze_info,
-            zebin=said.zebin,
-            platform=said.platform,
-            places=places,
-            reads=tuple(said.reads),
-            sweep=said.sweep,
-            names=said.names,
-            expect_faults=said.expect_faults,
-            conditions=tuple(
-                Condition(at, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
-                for at, e in enumerate(said.expect)
-                if e.array is None
-            ),
-        )
+            self.path, said.file, config, files=said.files, ze_info=said.ze_info, zebin=said.zebin, platform=said.platform,
+            places={key: f"{self.path}:{line}:{column}" for key, (line, column) in said.places.items()},
+            reads=tuple(said.reads), sweep=said.sweep, names=said.names, expect_faults=said.expect_faults, conditions=conditions,
+        )  # fmt: skip
 
     def _arg(self, given: GivenArg | None) -> Arg:
         match given:

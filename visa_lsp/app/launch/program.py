@@ -151,10 +151,7 @@ def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = T
 
 
 def read_bytes(path: Path, *, named: bool = False) -> bytes:
-    """Read a file; one that the user ``named`` may be a pipe.
-
-    Raises LaunchError if it cannot be read, or has more bytes than an object may have.
-    """
+    """Read a file; one that the user ``named`` may be a pipe. Raises LaunchError."""
     try:
         return read_file(path, MAX_OBJECT_BYTES, named=named)
     except (OSError, ValueError) as error:
@@ -185,11 +182,9 @@ def link_variables(module: Module, known: tuple[FileVariable, ...] = ()) -> Modu
             variables[at] = variable
         places.append(at)
     return structs.replace(
-        module,
-        variables=tuple(variables),
-        kernels=tuple(_resolve_aliases(body, places) for body in module.kernels),
+        module, variables=tuple(variables), kernels=tuple(_resolve_aliases(body, places) for body in module.kernels),
         functions=tuple(_resolve_aliases(body, places) for body in module.functions),
-    )
+    )  # fmt: skip
 
 
 def _resolve_aliases(body: Kernel, places: list[int]) -> Kernel:

@@ -108,15 +108,9 @@ class Proposal:
 
 
 def propose(
-    module: Module,
-    options: RunOptions,
-    launch_path: Path,
-    quick: Spec | None = None,
-    *,
-    tries: bool = True,
-    text: str | None = None,
-    steps: int = _ALL_TRIAL_STEPS,
-) -> Proposal:
+    module: Module, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True,
+    text: str | None = None, steps: int = _ALL_TRIAL_STEPS,
+) -> Proposal:  # fmt: skip
     """Complete ``quick``, an object with keys of a launch file, to a launch.
 
     ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs, within ``steps`` instructions.
@@ -287,7 +281,9 @@ class _Proposer:
             self.kernel.int_attribute("SimdSize") or 16, self.platform[0].grf_bytes, (1, 1, 1), (1, 1, 1)
         )
         layout = LaunchLayout.of(self.info, geometry, self.platform[0])
-        places = {layout.cross(entry.offset): entry.arg_index for entry in self.info.payload if entry.kind == "value"}
+        places = {
+            layout.payload.place(entry.offset): entry.arg_index for entry in self.info.payload if entry.kind == "value"
+        }
         found = {places[entry.offset]: entry.id for entry in self.kernel.arguments if entry.offset in places}
         return {index: place for index, place in found.items() if index in indexes}
 

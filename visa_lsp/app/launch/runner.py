@@ -67,14 +67,8 @@ if TYPE_CHECKING:
     Engine = Callable[..., RunResult]
 
 __all__ = [
-    "LaunchError",
-    "RunOptions",
-    "TextProblems",
-    "read_bytes",
-    "run_launch",
-    "run_module",
-    "run_text",
-]
+    "LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_launch", "run_module", "run_text",
+]  # fmt: skip
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a longer kernel may never end
@@ -101,10 +95,7 @@ def program_path(launch: LaunchFile) -> Path:
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run a text with a launch file.
-
-    Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
-    """
+    """Run a text with a launch file. Raises TextProblems for a text with errors."""
     return run_ready(ready_data(encode_text(text), launch, options or RunOptions()))
 
 
@@ -124,12 +115,9 @@ def load_for(
 
 
 def run_module(
-    module: Module,
-    launch: LaunchFile,
-    options: RunOptions | None = None,
-    notes: Sequence[str] = (),
+    module: Module, launch: LaunchFile, options: RunOptions | None = None, notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
-) -> RunReport:
+) -> RunReport:  # fmt: skip
     """Run a program with a launch file: ``ready``, then ``run_ready``; raises their errors."""
     return run_ready(ready(module, launch, options or RunOptions(), notes, sources))
 
@@ -224,47 +212,28 @@ class ReadyRun:
         notes: list[Fault] = []
         for fault in faults:
             (notes if fault.is_note or fault.kind.value in expected else wrong).append(fault)
+        found_kinds = {
+            kind: any(fault.kind.value == kind and not fault.note for fault in faults)
+            for kind in expected
+            if not result.ended
+        }
         return RunReport(
-            prepared.dispatch.kernel.name,
-            self.platform.name,
-            "interp" if result.interpreted else engine,
-            buffer_reports(prepared, config),
-            () if result.ended else self.expectations(),
-            tuple(wrong),
-            result.threads,
-            result.groups,
-            sum(result.instructions.values()),
-            (*said, *result.limits),
-            self.printed,
-            result.instructions,
-            result.barriers,
-            result.reads,
-            result.writes,
-            tuple(notes),
-            self.texts,
-            result.sent,
-            values=self.values,
-            time=time or RunTime(self.loading),
+            prepared.dispatch.kernel.name, self.platform.name, "interp" if result.interpreted else engine,
+            buffer_reports(prepared, config), () if result.ended else self.expectations(), tuple(wrong),
+            result.threads, result.groups, sum(result.instructions.values()), (*said, *result.limits), self.printed,
+            result.instructions, result.barriers, result.reads, result.writes, tuple(notes), self.texts,
+            result.sent, values=self.values, time=time or RunTime(self.loading),
             replayed_groups=result.replayed_groups,
-            profile=profile_of(self.module.bodies, result.executions, profiler)
-            if self.options.counts or profiler
-            else None,
+            profile=profile_of(self.module.bodies, result.executions, profiler) if self.options.counts or profiler else None,
             is_watched=bool(checkers(self.options.checks)),
-            expected_faults={
-                kind: any(fault.kind.value == kind and not fault.note for fault in faults)
-                for kind in expected
-                if not result.ended
-            },
-        )
+            expected_faults=found_kinds,
+        )  # fmt: skip
 
 
 def ready(
-    module: Module,
-    launch: LaunchFile,
-    options: RunOptions,
-    notes: Sequence[str] = (),
+    module: Module, launch: LaunchFile, options: RunOptions, notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
-) -> ReadyRun:
+) -> ReadyRun:  # fmt: skip
     """Link a program with the further files of launch file and options, and prepare its launch.
 
     ``sources`` has the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the

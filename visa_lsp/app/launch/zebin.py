@@ -19,21 +19,14 @@ if TYPE_CHECKING:
 
 # Sections with data of the program, and the payload argument for the address of each.
 _BASES: Final = {
-    ".data.const": "const_base",
-    ".data.global": "global_base",
-    ".data.const.string": "",
-    ".rodata": "",
-    ".bss.const": "",
-    ".bss.global": "",
-}
+    ".data.const": "const_base", ".data.global": "global_base", ".data.const.string": "", ".rodata": "",
+    ".bss.const": "", ".bss.global": "",
+}  # fmt: skip
 _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its low half
 
 
 def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
-    """Return the ze_info text of a zebin and its data sections.
-
-    Raises LaunchError if the bytes are not a zebin, or a data section is larger than a buffer may be (1 GiB).
-    """
+    """Return the ze_info text of a zebin and its data sections. Raises LaunchError."""
     zebin = _read(data, path)
     sections = []
     symbols = zebin.data_symbols()
@@ -53,10 +46,7 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
 
 
 def platform_of(data: bytes, path: Path) -> Platform | None:
-    """Return the platform of a zebin; None if it is missing or unknown.
-
-    Raises LaunchError if the bytes are not a zebin.
-    """
+    """Return the platform of a zebin; None if it is missing or unknown. Raises LaunchError."""
     family = _read(data, path).product_family
     return None if family is None else platform_of_product(family)
 

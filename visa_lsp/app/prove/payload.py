@@ -117,7 +117,7 @@ def initial_registers(
     registers = ItemRegisters(pool, lane)
     layout = LaunchLayout.of(info, Geometry(simd, grf, (1, 1, 1), (1, 1, 1), walk_order=info.env.walk_order), platform)
     parts = [
-        (layout.cross(entry.offset) + within, size, value)
+        (layout.payload.place(entry.offset) + within, size, value)
         for entry in info.payload for within, size, value in _values(info, entry, symbols)
     ]  # fmt: skip
     for axis in range(3):
@@ -128,14 +128,16 @@ def initial_registers(
     registers.write(LanePlace(_R0, _THREAD_BYTE, 0, 1), thread, signed=False, by_all=True)
     for entry in kernel.arguments:
         if entry.kind & 7 == _SURFACE:
-            index = next((one.arg_index for one in info.payload if layout.cross(one.offset) == entry.offset), None)
+            index = next(
+                (one.arg_index for one in info.payload if layout.payload.place(one.offset) == entry.offset), None
+            )
             registers.surfaces[entry.id] = ~index if index is not None else None
         where = storage.general.get(entry.id)
         if entry.kind & 7 or where is None:
             continue
         at_start = where.offset - entry.offset
         end = entry.offset + entry.size
-        for axis in range(layout.id_dimensions):
+        for axis in range(layout.payload.id_dimensions):
             first = grf + axis * layout.geometry.id_stride
             # An input holds the ids of an axis for the lanes from its start on.
             low, high = max(first, entry.offset), min(first + 2 * simd, end)

@@ -257,18 +257,18 @@ class _LaunchNames:
 
     def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
         assert self.info is not None
-        self.ids = (platform.grf_bytes, layout.geometry.id_stride, layout.id_dimensions)
+        self.ids = (platform.grf_bytes, layout.geometry.id_stride, layout.payload.id_dimensions)
         for root, first in self.inputs.items():
             if root == _R0:
                 continue
             axis, within = divmod(first - platform.grf_bytes, layout.geometry.id_stride)
-            if first < layout.cross_start and axis < layout.id_dimensions and within % 2 == 0:
+            if first < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
                 for lane in range(min(simd, self.storage.room.get(root, 0) // 2)):
                     self.bound[root, 2 * lane, 2] = Bound(f"local_id({axis})", ty.UD, high=_MAX_LOCAL_ID)
         for one in self.info.payload:
             if not one.size:
                 continue
-            first = layout.cross(one.offset)
+            first = layout.payload.place(one.offset)
             if one.arg_index >= 0 and one.arg_type != "buffer_offset" and not one.arg_type.startswith(_PROPERTIES):
                 self.addresses.setdefault(one.arg_index, []).append((one.source_offset, first, one.size))
             elif one.arg_index < 0:

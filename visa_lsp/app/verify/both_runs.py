@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.memory import Buffer
 
 TEXT_STEPS: Final = 600_000  # some six seconds
-_FACTOR, _MORE_STEPS = 20, 20_000  # machine instructions for one of the text
+MACHINE_STEPS: Final = (20, 20_000)  # machine instructions for one of the text, and those for every run
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,11 +62,6 @@ class TextRun:
     result: RunResult
 
 
-def compare_on(opened: OpenedLaunch, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
-    """Run text and machine code on one launch. Raises UserError if the launch cannot be prepared."""
-    return compare_with(run_text(opened), code, text, watchers)
-
-
 def run_text(opened: OpenedLaunch) -> TextRun:
     """Run a text on one launch. Raises UserError if the launch cannot be prepared."""
     with _problems_of(opened):
@@ -75,22 +70,25 @@ def run_text(opened: OpenedLaunch) -> TextRun:
     return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, TEXT_STEPS).dispatch, [log]).run())
 
 
-def compare_with(told: TextRun, code: MachineCode, text: str, watchers: Sequence[Watcher] = ()) -> Outcome:
-    """Run machine code on the launch of a text's run, and compare."""
-    opened, threads = told.opened, told.result.threads
-    unmodelled = _unmodelled_in_text(told.result)
+def compare_with(
+    text_run: TextRun, code: MachineCode, text: str, watchers: Sequence[Watcher] = (),
+    steps: tuple[int, int] = MACHINE_STEPS,
+) -> Outcome:  # fmt: skip
+    """Run machine code on the launch of a text's run, and compare; ``steps`` limit it, as ``MACHINE_STEPS``."""
+    opened, threads = text_run.opened, text_run.result.threads
+    unmodelled = _unmodelled_in_text(text_run.result)
     if unmodelled:
-        return Outcome(threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in told.result.faults))
+        return Outcome(threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults))
     with _problems_of(opened):
         right = opened.ready()
         starts = _starts_of(opened, right, code)
     log = _log_of(right)
-    dispatch = with_budget(right.prepared, told.result.steps * _FACTOR + _MORE_STEPS).dispatch
+    dispatch = with_budget(right.prepared, text_run.result.steps * steps[0] + steps[1]).dispatch
     done = MachineOfCode(dispatch, code, starts, [log], watchers).run()
     fault = next((fault for fault in done.faults if not fault.is_note), None)
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
         return Outcome(threads, None, ((fault.message, 1),))
-    found = _first_difference(told.ready, right, [told.log, log], code, text)
+    found = _first_difference(text_run.ready, right, [text_run.log, log], code, text)
     if fault is not None:
         if found is None:
             found = _difference_by_fault(fault, code)
@@ -187,16 +185,9 @@ def _difference_by_fault(fault: Fault, code: MachineCode) -> FirstDifference:
     gen = code.instructions[fault.instruction].text if 0 <= fault.instruction < len(code.instructions) else ""
     line = code.instructions[fault.instruction].line if gen else -1
     return FirstDifference(
-        line,
-        "",
-        gen or fault.message,
-        None,
-        None,
-        fault.lane,
-        fault.thread,
-        fault.group,
+        line, "", gen or fault.message, None, None, fault.lane, fault.thread, fault.group,
         f"machine code: {fault.message}",
-    )
+    )  # fmt: skip
 
 
 def _line(left: ReadyRun, side: StoreSide | None) -> int:

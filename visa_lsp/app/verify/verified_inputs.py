@@ -11,7 +11,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.gen.gen_document import Source, read_input
 from visa_lsp.app.inputs import STDIN, read_bytes
 from visa_lsp.app.launch.runner import LaunchError, TextProblems
-from visa_lsp.app.verify.both_runs import Outcome, compare_on, run_code_alone, verdict_of
+from visa_lsp.app.verify.both_runs import Outcome, compare_with, run_code_alone, run_text, verdict_of
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
@@ -148,14 +148,9 @@ def _rows_of_text(
 
 
 def _verdict(
-    name: str,
-    text_name: str,
-    source: Source,
-    kernel: str,
-    platform: Platform,
-    options: VerifyOptions,
+    name: str, text_name: str, source: Source, kernel: str, platform: Platform, options: VerifyOptions,
     request: CodeRequest,
-) -> KernelVerdict:
+) -> KernelVerdict:  # fmt: skip
     data = read_bytes(text_name)
     launches = list(launches_of(Path(text_name), options.launch, platform.name, kernel, data, tries=options.tries))
     simd = _simd(launches)
@@ -166,7 +161,7 @@ def _verdict(
         if options.hazards_only:
             outcomes.append(run_code_alone(opened, code, [board]))
         else:
-            outcomes.append(compare_on(opened, code, source.text, [board]))
+            outcomes.append(compare_with(run_text(opened), code, source.text, [board]))
         if outcomes[-1].is_endless:
             if len(outcomes) > 1:
                 outcomes.pop()  # random values in a buffer may be a condition that never becomes false

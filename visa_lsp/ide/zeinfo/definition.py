@@ -12,9 +12,9 @@ from visa_lsp.zeinfo.placement import Argument, TextInput, arguments_of, inputs_
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from visa_lsp.program.payload_layout import Registers
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
 
 

@@ -14,8 +14,8 @@ from visa_lsp.zeinfo.schema import SCALARS, SchemaKey, version_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from visa_lsp.program.payload_layout import Registers
     from visa_lsp.zeinfo.facts import KernelText
-    from visa_lsp.zeinfo.payload_layout import Registers
     from visa_lsp.zeinfo.source import ZeInfoSource
 
 

@@ -15,9 +15,9 @@ from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts, registers_of
 from visa_lsp.ide.zeinfo.symbols import ZeSymbol, symbols
+from visa_lsp.program.payload_layout import Registers, id_block
 from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.payload_layout import Registers, id_block
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.validate import validate_source

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from visa_lsp.program.payload_layout import Registers, registers
 from visa_lsp.sema.lower import lower
 from visa_lsp.text import Span
 from visa_lsp.zeinfo.facts import KernelText
-from visa_lsp.zeinfo.payload_layout import Registers, registers
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis

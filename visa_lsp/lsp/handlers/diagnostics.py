@@ -21,7 +21,7 @@ from visa_lsp.lsp.deferred_findings import find_in_subprocess
 from visa_lsp.lsp.encode import MAX_FINDINGS, FindingView, count_value, encode_json, finding_value, finding_values
 from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.transport.protocol import Encoded
-from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
 
 if TYPE_CHECKING:
@@ -38,12 +38,6 @@ logger = logging.getLogger(__name__)
 _PAUSE: Final = 0.4
 _DEPENDENT: Final = {Language.VISA: (Language.ZEINFO, Language.LAUNCH), Language.ZEINFO: (Language.LAUNCH,)}
 Value = dict[str, Any]
-
-
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_DIAGNOSTIC)(pull)
-    server.feature(types.WORKSPACE_DIAGNOSTIC)(pull_workspace)
 
 
 def pulls(ls: VisaServer) -> bool:
@@ -264,7 +258,7 @@ async def _pull_again(ls: VisaServer, opened: OpenDocument) -> None:
         ls.refresh("diagnostics")
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_DIAGNOSTIC)
 async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     """Answer with all findings, or that nothing has changed since the last answer."""
     opened = ls.documents.get(params.text_document.uri)
@@ -281,6 +275,7 @@ async def pull(ls: VisaServer, params: types.DocumentDiagnosticParams) -> Any:
     return Encoded([encode_json({"kind": "full", "resultId": result_id, "items": items})])
 
 
+@handles(types.WORKSPACE_DIAGNOSTIC, is_guarded=False)
 async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams) -> Encoded:
     """Answer with the findings of every text of the folders, in parts if the client accepts parts."""
     # The library converts any value to text here.

@@ -18,6 +18,7 @@ from visa_lsp.embed.languages import MissingGrammarError, host_called, host_of, 
 from visa_lsp.ide.workspace import LAUNCH_ID, Language, UserSettings, language_of, read_settings
 from visa_lsp.lsp.convert import to_offset
 from visa_lsp.lsp.handlers.diagnostics import clear, refresh, refresh_launches, schedule
+from visa_lsp.lsp.visa_server import handles
 from visa_lsp.program.suffixes import PROGRAMS
 
 if TYPE_CHECKING:
@@ -39,23 +40,10 @@ _OURS: Final = frozenset({"visa", "visaasm", LAUNCH_ID})
 _OF_LAUNCHES: Final = (".npy", ".zebin", *PROGRAMS)
 
 
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.INITIALIZE)(on_initialize)
-    server.feature(types.INITIALIZED)(handle_initialized)
-    server.feature(types.TEXT_DOCUMENT_DID_OPEN)(did_open)
-    server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(did_change)
-    server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(did_close)
-    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(did_save)
-    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(did_change_configuration)
-    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(did_change_watched_files)
-    server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(did_change_folders)
-    server.feature(TRUST)(did_change_trust)
-
-
 # ---- the session ----
 
 
+@handles(types.INITIALIZE, is_guarded=False)
 def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
     """Store the folders and options of the client."""
     folders = [f.uri for f in params.workspace_folders or []]
@@ -72,6 +60,7 @@ def on_initialize(ls: VisaServer, params: types.InitializeParams) -> None:
         ls.documents.configure(_read(ls, options, ls.documents.settings))
 
 
+@handles(types.INITIALIZED, is_guarded=False)
 async def handle_initialized(ls: VisaServer, _params: types.InitializedParams) -> None:
     """Register for changes of files and settings, and request the settings."""
     workspace = ls.client_capabilities.workspace
@@ -137,6 +126,7 @@ def _configure(ls: VisaServer, settings: UserSettings, folders: dict[str, UserSe
         refresh(ls)
 
 
+@handles(types.WORKSPACE_DID_CHANGE_CONFIGURATION, is_guarded=False)
 def did_change_configuration(ls: VisaServer, params: types.DidChangeConfigurationParams) -> Any:
     """Apply new settings from clients that send them; request them from clients that only report a change."""
     if isinstance(params.settings, dict) and params.settings:
@@ -151,6 +141,7 @@ def did_change_configuration(ls: VisaServer, params: types.DidChangeConfiguratio
     task.add_done_callback(lambda done: done.exception() if not done.cancelled() else None)
 
 
+@handles(TRUST, is_guarded=False)
 def did_change_trust(ls: VisaServer, params: Any) -> None:
     """Store whether the user trusts the folders."""
     value = params.get("trusted") if isinstance(params, dict) else getattr(params, "trusted", None)
@@ -158,6 +149,7 @@ def did_change_trust(ls: VisaServer, params: Any) -> None:
         ls.documents.trusted = value
 
 
+@handles(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS, is_guarded=False)
 def did_change_folders(ls: VisaServer, params: types.DidChangeWorkspaceFoldersParams) -> None:
     """Apply added and removed folders."""
     gone = {f.uri for f in params.event.removed}
@@ -166,6 +158,7 @@ def did_change_folders(ls: VisaServer, params: types.DidChangeWorkspaceFoldersPa
     did_change_configuration(ls, types.DidChangeConfigurationParams(settings=None))
 
 
+@handles(types.WORKSPACE_DID_CHANGE_WATCHED_FILES, is_guarded=False)
 def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFilesParams) -> None:
     """Drop the cached facts of changed files, and republish the findings that depend on them."""
     again = launched = False
@@ -186,6 +179,7 @@ def did_change_watched_files(ls: VisaServer, params: types.DidChangeWatchedFiles
 # ---- documents ----
 
 
+@handles(types.TEXT_DOCUMENT_DID_OPEN, is_guarded=False)
 def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     """Add a document."""
     item = params.text_document
@@ -203,6 +197,7 @@ def did_open(ls: VisaServer, params: types.DidOpenTextDocumentParams) -> None:
     schedule(ls, item.uri)
 
 
+@handles(types.TEXT_DOCUMENT_DID_CHANGE, is_guarded=False)
 def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> None:
     """Apply edits in order, each to the result of the one before."""
     opened = ls.documents.get(params.text_document.uri)
@@ -221,11 +216,13 @@ def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> Non
     schedule(ls, opened.key, opened)
 
 
+@handles(types.TEXT_DOCUMENT_DID_SAVE, is_guarded=False)
 def did_save(ls: VisaServer, params: types.DidSaveTextDocumentParams) -> None:
     """Drop the cached facts of the file of a saved document."""
     ls.files.forget(params.text_document.uri)
 
 
+@handles(types.TEXT_DOCUMENT_DID_CLOSE, is_guarded=False)
 def did_close(ls: VisaServer, params: types.DidCloseTextDocumentParams) -> None:
     """Remove a document and clear its findings."""
     ls.documents.close(params.text_document.uri)

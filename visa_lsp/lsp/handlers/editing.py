@@ -24,7 +24,7 @@ from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import answer_by_language
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
-from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import show_progress
 from visa_lsp.text import Encoding, units
 
@@ -36,36 +36,18 @@ if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
 
 _ITEM: Final = {
-    ItemKind.MNEMONIC: types.CompletionItemKind.Function,
-    ItemKind.DIRECTIVE: types.CompletionItemKind.Keyword,
-    ItemKind.MODIFIER: types.CompletionItemKind.EnumMember,
-    ItemKind.VARIABLE: types.CompletionItemKind.Variable,
-    ItemKind.LABEL: types.CompletionItemKind.Reference,
-    ItemKind.TYPE: types.CompletionItemKind.TypeParameter,
-    ItemKind.VALUE: types.CompletionItemKind.Value,
-    ItemKind.PROPERTY: types.CompletionItemKind.Property,
-}
+    ItemKind.MNEMONIC: types.CompletionItemKind.Function, ItemKind.DIRECTIVE: types.CompletionItemKind.Keyword,
+    ItemKind.MODIFIER: types.CompletionItemKind.EnumMember, ItemKind.VARIABLE: types.CompletionItemKind.Variable,
+    ItemKind.LABEL: types.CompletionItemKind.Reference, ItemKind.TYPE: types.CompletionItemKind.TypeParameter,
+    ItemKind.VALUE: types.CompletionItemKind.Value, ItemKind.PROPERTY: types.CompletionItemKind.Property,
+}  # fmt: skip
 # The edits that format a chunk, for columns in certain units; cached, because a line's format depends on the line alone.
 _EDITS: Final = Key[tuple["Encoding", bytes, tuple[int, ...]]]()
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
 
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_COMPLETION)(on_completion)
-    server.feature(types.COMPLETION_ITEM_RESOLVE)(on_resolve)
-    server.feature(types.TEXT_DOCUMENT_SIGNATURE_HELP)(on_signature)
-    server.feature(types.TEXT_DOCUMENT_PREPARE_RENAME)(on_prepare_rename)
-    server.feature(types.TEXT_DOCUMENT_RENAME)(on_rename)
-    server.feature(types.TEXT_DOCUMENT_FORMATTING)(on_formatting)
-    server.feature(types.TEXT_DOCUMENT_RANGE_FORMATTING)(on_range_formatting)
-    server.feature(types.TEXT_DOCUMENT_RANGES_FORMATTING)(on_ranges_formatting)
-    server.feature(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING)(on_type_formatting)
-    server.feature(types.TEXT_DOCUMENT_CODE_ACTION)(on_code_action)
-
-
-@guard
+@handles(types.TEXT_DOCUMENT_COMPLETION)
 async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     """Return the completion items at a position."""
     described = info.info_of(ls, params.text_document)
@@ -94,20 +76,16 @@ def _completion(
     elif item.snippet:
         insert = item.label if item.kind is ItemKind.MNEMONIC else _PLACEHOLDER.sub(r"\1\2", insert)
     value: dict[str, Any] = {
-        "label": item.label,
-        "kind": _ITEM[item.kind].value,
-        "sortText": f"{item.rank:02}{item.label}",
-        "filterText": item.label,
-        "insertTextFormat": form.value,
-        "textEdit": {"range": place, "newText": insert},
+        "label": item.label, "kind": _ITEM[item.kind].value, "sortText": f"{item.rank:02}{item.label}",
+        "filterText": item.label, "insertTextFormat": form.value, "textEdit": {"range": place, "newText": insert},
         "data": {"uri": uri, "kind": item.kind.value, "line": at.line, "character": at.character},
-    }
+    }  # fmt: skip
     if item.detail:
         value["detail"] = item.detail
     return value
 
 
-@guard
+@handles(types.COMPLETION_ITEM_RESOLVE)
 async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.CompletionItem | None:
     """Add the documentation of a selected offer."""
     data = item.data if isinstance(item.data, dict) else {}
@@ -128,7 +106,7 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
     return item
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_SIGNATURE_HELP)
 async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> types.SignatureHelp | None:
     """Return the syntax of the instruction at the cursor."""
     asked = answer_by_language(ls, params, signature_help, requests.signature_help)
@@ -148,7 +126,7 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
     return types.SignatureHelp(signatures, found.active, active)
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_PREPARE_RENAME)
 async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -> types.PrepareRenamePlaceholder | None:
     """Return the range of the name that would be renamed."""
     asked = answer_by_language(ls, params, prepare_rename, requests.prepare_rename)
@@ -158,6 +136,7 @@ async def on_prepare_rename(ls: VisaServer, params: types.PrepareRenameParams) -
     return types.PrepareRenamePlaceholder(range_of(opened.document, span, ls.encoding), name)
 
 
+@handles(types.TEXT_DOCUMENT_RENAME, is_guarded=False)
 async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     """Return the edits of a rename. Raises JsonRpcInvalidParams, which the editor shows, if the rename is refused."""
     try:
@@ -170,7 +149,7 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     return Raw({"changes": {opened.key: raw_edits(opened.document, edits, ls.encoding)}})
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_FORMATTING)
 async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) -> Any:
     """Return the edits that format the whole text; adjacent changed lines are one edit."""
     opened = ls.find_open(params.text_document)
@@ -217,13 +196,13 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> tuple[bytes,
     return b",".join(out), tuple(lines)
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_RANGE_FORMATTING)
 async def on_range_formatting(ls: VisaServer, params: types.DocumentRangeFormattingParams) -> Any:
     """Return the edits that format lines; in a host, only lines of vISA in its strings."""
     return _format_ranges(ls, params.text_document, [params.range])
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_RANGES_FORMATTING)
 async def on_ranges_formatting(ls: VisaServer, params: types.DocumentRangesFormattingParams) -> Any:
     """Return the edits that format several ranges, such as those that differ from the last commit."""
     return _format_ranges(ls, params.text_document, params.ranges)
@@ -246,7 +225,7 @@ def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ran
     return Raw(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING)
 async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormattingParams) -> Any:
     """Return the edits that format the line just finished."""
     opened = ls.find_open(params.text_document)
@@ -256,7 +235,7 @@ async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormatt
     return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_CODE_ACTION)
 async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
     """Return the fixes of findings in a range, and the formatting of a block of vISA in a host."""
     opened = ls.find_open(params.text_document)
@@ -301,13 +280,9 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
 
 
 def _action(
-    title: str,
-    kind: types.CodeActionKind,
-    opened: OpenDocument,
-    edits: tuple[Edit, ...],
-    encoding: Encoding,
+    title: str, kind: types.CodeActionKind, opened: OpenDocument, edits: tuple[Edit, ...], encoding: Encoding,
     more: str = "",
-) -> str:
+) -> str:  # fmt: skip
     """Return the JSON text of an offer; ``more`` are further members."""
     changes = {opened.key: raw_edits(opened.document, edits, encoding)}
     return (

@@ -12,9 +12,10 @@ from urllib.parse import quote, unquote
 
 from lsprotocol import types
 
-from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK, WRITE_BLOCK
+from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK
 from visa_lsp.lsp.convert import raw_edits, raw_range, to_offset
-from visa_lsp.lsp.handlers.commands import BadArgument, MadeRun, options_of, run_made
+from visa_lsp.lsp.handlers.commands import DIGITS, BadArgument, Call, Work, command, named, options_of
+from visa_lsp.lsp.handlers.runs import MadeRun, run_made
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,15 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.visa_server import VisaServer
 
 SCHEME: Final = "visa-block"
-_DIGITS: Final = 10
 _KERNEL: Final = "kernel"
-
-
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.command(OPEN_BLOCK)(on_open_block)
-    server.command(WRITE_BLOCK)(on_write_block)
-    server.command(RUN_BLOCK)(on_run_block)
 
 
 def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> list[types.CodeLens] | None:
@@ -48,11 +41,12 @@ def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> li
         line = opened.document.position(span.start)[0]
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         argument = {"uri": opened.key, "block": number}
-        for title, command in (("Open as vISA", OPEN_BLOCK), ("Run this block", RUN_BLOCK)):
-            found.append(types.CodeLens(place, types.Command(title, command, arguments=[argument])))
+        for title, name in (("Open as vISA", OPEN_BLOCK), ("Run this block", RUN_BLOCK)):
+            found.append(types.CodeLens(place, types.Command(title, name, arguments=[argument])))
     return found
 
 
+@named(OPEN_BLOCK)
 async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
     """Return a block of a host as a text: block number ``block``, else the block at ``line`` and ``character``, from 0.
 
@@ -72,16 +66,15 @@ async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Re
         return {"ok": False, "error": str(problem)}
     ending = f"{known.number + 1}{'.run' if kernel is not None else ''}.visaasm"
     answer = {
-        "ok": True,
-        "block": known.number,
-        "text": kernel.text if kernel is not None else known.text,
+        "ok": True, "block": known.number, "text": kernel.text if kernel is not None else known.text,
         "uri": f"{SCHEME}:/{quote(_name(opened.key))}.{ending}?{quote(opened.key, safe='')}",
         "range": raw_range(opened.document, known.span, ls.encoding),
-    }
+    }  # fmt: skip
     return {**answer, "quick": kernel.launch} if kernel is not None else answer
 
 
-async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Result:
+@command(RUN_BLOCK, "vISA: running", trusted=True)
+def on_run_block(call: Call) -> Work:
     """Run a block as a kernel; the block is chosen as in ``visa.openBlock``; ``quick`` has other contents of its buffers.
 
     The answer is that of ``visa.run`` with ``block``, ``text`` (the kernel) and ``operands``: the description of each,
@@ -90,26 +83,21 @@ async def on_run_block(ls: VisaServer, arguments: list[Any], token: Any) -> Resu
     from visa_lsp.embed.block_text import BlockRefused
     from visa_lsp.embed.runnable import runnable_block
 
-    made: RunnableBlock | None = None
-
     def make(options: dict[str, str]) -> MadeRun:
-        nonlocal made
-        opened, host = _host(ls, options)
+        opened, host = _host(call.ls, options)
         try:
-            made = runnable_block(host, _chosen(ls, opened, host, options), _name(opened.key))
+            block = runnable_block(host, _chosen(call.ls, opened, host, options), _name(opened.key))
         except BlockRefused as problem:
             raise BadArgument(str(problem)) from None
-        return MadeRun(made.text, made.launch, max((o.buffer_elements for o in made.operands), default=1))
+        call.finish = lambda answer: {
+            **answer,
+            "block": block.number,
+            "text": block.text,
+            "operands": _describe_operands(block, answer.get("buffers", ())),
+        }
+        return MadeRun(block.text, block.launch, max((o.buffer_elements for o in block.operands), default=1))
 
-    answer = await run_made(ls, arguments, token, make)
-    if made is None:
-        return answer
-    return {
-        **answer,
-        "block": made.number,
-        "text": made.text,
-        "operands": _describe_operands(made, answer.get("buffers", ())),
-    }
+    return run_made(call, make)
 
 
 def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
@@ -117,22 +105,15 @@ def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[R
     held = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
         {
-            "operand": o.written_as,
-            "constraint": o.constraint,
-            "expression": o.expression,
-            "name": o.name,
-            "buffer": o.buffer,
-            "type": o.type,
-            "lanes": o.lanes,
-            "elements": o.elements,
-            "read": o.read,
-            "written": o.written,
-            **({"values": o.by_lane(held[o.buffer])} if o.written and o.buffer in held else {}),
+            "operand": o.written_as, "constraint": o.constraint, "expression": o.expression, "name": o.name,
+            "buffer": o.buffer, "type": o.type, "lanes": o.lanes, "elements": o.elements, "read": o.read,
+            "written": o.written, **({"values": o.by_lane(held[o.buffer])} if o.written and o.buffer in held else {}),
         }
         for o in made.operands
-    ]
+    ]  # fmt: skip
 
 
+@named("visa.writeBlock")
 async def on_write_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
     """Return the edits of the host for a changed text of block ``block``; ``before`` is the text as it was opened.
 
@@ -180,7 +161,7 @@ def _needed(options: dict[str, str], name: str) -> str:
 def _number(options: dict[str, str], name: str) -> int | None:
     """Return an option that is a number from 0; None if it is missing."""
     value = options.get(name)
-    if value is not None and not (value.isdecimal() and len(value) < _DIGITS):
+    if value is not None and not (value.isdecimal() and len(value) < DIGITS):
         raise BadArgument(f"`{name}` must be a number from 0")
     return None if value is None else int(value)
 

@@ -11,7 +11,7 @@ from visa_lsp.ide.features.linked_editing import PATTERN, find_linked_places
 from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.lsp.convert import line_range, range_of, to_offset
 from visa_lsp.lsp.handlers.language import place
-from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.visa_server import VisaServer, handles
 
 if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
@@ -23,32 +23,20 @@ _KIND: Final = {
 }
 
 
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)(on_prepare_calls)
-    server.feature(types.CALL_HIERARCHY_INCOMING_CALLS)(on_incoming)
-    server.feature(types.CALL_HIERARCHY_OUTGOING_CALLS)(on_outgoing)
-    server.feature(types.TEXT_DOCUMENT_SELECTION_RANGE)(on_selection_range)
-    server.feature(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE)(on_linked_editing)
-
-
 def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHierarchyItem:
     document = opened.analysis.document
     last = max(found.line, min(found.end, document.line_count) - 1)
     name = line_range(document, found.line, found.name_span, ls.encoding)
     end = line_range(document, last, type(found.name_span)(0, len(document.line_text(last))), ls.encoding).end
     return types.CallHierarchyItem(
-        name=found.name,
-        kind=_KIND[found.kind],
-        uri=opened.key,
-        range=types.Range(types.Position(min(found.first, found.line), 0), end),
-        selection_range=name,
+        name=found.name, kind=_KIND[found.kind], uri=opened.key,
+        range=types.Range(types.Position(min(found.first, found.line), 0), end), selection_range=name,
         detail=f"{found.kind} of {found.body}" if found.subroutine else found.kind,
         data={"body": found.body, "subroutine": found.subroutine},
-    )
+    )  # fmt: skip
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)
 async def on_prepare_calls(
     ls: VisaServer, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
@@ -71,7 +59,7 @@ def _ranges(ls: VisaServer, opened: OpenDocument, call: Call) -> list[types.Rang
     return [line_range(opened.analysis.document, line, span, ls.encoding) for line, span in call.places]
 
 
-@guard
+@handles(types.CALL_HIERARCHY_INCOMING_CALLS)
 async def on_incoming(
     ls: VisaServer, params: types.CallHierarchyIncomingCallsParams
 ) -> list[types.CallHierarchyIncomingCall] | None:
@@ -91,7 +79,7 @@ async def on_incoming(
     return found
 
 
-@guard
+@handles(types.CALL_HIERARCHY_OUTGOING_CALLS)
 async def on_outgoing(
     ls: VisaServer, params: types.CallHierarchyOutgoingCallsParams
 ) -> list[types.CallHierarchyOutgoingCall] | None:
@@ -106,7 +94,7 @@ async def on_outgoing(
     ]
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_SELECTION_RANGE)
 async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams) -> list[types.SelectionRange] | None:
     """Return the ranges around each place; one result for each place, as the protocol requires."""
     opened = ls.find_open(params.text_document)
@@ -122,7 +110,7 @@ async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams)
     return found
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE)
 async def on_linked_editing(ls: VisaServer, params: types.LinkedEditingRangeParams) -> types.LinkedEditingRanges | None:
     """Return the places that are edited together."""
     at = place(ls, params)

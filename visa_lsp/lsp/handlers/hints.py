@@ -16,29 +16,19 @@ from visa_lsp.ide.features.inlay_hints import HintKind, InlayText, inlay_hints
 from visa_lsp.ide.features.inline_values import inline_values
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.ide.zeinfo.info_document import InfoDocument
-from visa_lsp.lsp.capabilities import ASSEMBLE, DID_CHANGE_CURSOR, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
+from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, GEN, RUN, SHOW_REFERENCES
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.embedded_blocks import lenses_of_blocks
 from visa_lsp.lsp.transport.protocol import Raw
-from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.text import units
 
 _COMMAND: Final = {"run": RUN, "assemble": ASSEMBLE, "disassemble": DISASSEMBLE, "gen": GEN}
 _TYPE_HINT: Final = types.InlayHintKind.Type.value
 
 
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_INLAY_HINT)(on_inlay_hint)
-    server.feature(DID_CHANGE_CURSOR)(did_change_cursor)
-    server.feature(types.TEXT_DOCUMENT_CODE_LENS)(on_code_lens)
-    server.feature(types.CODE_LENS_RESOLVE)(on_code_lens_resolve)
-    server.feature(types.TEXT_DOCUMENT_DOCUMENT_LINK)(on_link)
-    server.feature(types.TEXT_DOCUMENT_INLINE_VALUE)(on_inline_value)
-
-
-@guard
+@handles(types.TEXT_DOCUMENT_INLAY_HINT)
 async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
     """Return the hints beside the lines of a range."""
     described = info.info_of(ls, params.text_document)
@@ -78,6 +68,7 @@ def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple
     return (*found, *inlay_hints(opened.analysis, line, line, (HintKind.TYPE,)))
 
 
+@handles("visa/didChangeCursor", is_guarded=False)
 def did_change_cursor(ls: VisaServer, params: Any) -> None:
     """Store the line of the cursor in a document: ``{uri, line}``, lines from 0."""
     # The library converts values of unknown types to objects.
@@ -92,7 +83,7 @@ def did_change_cursor(ls: VisaServer, params: Any) -> None:
         ls.refresh("inlay_hint")
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_CODE_LENS)
 async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[types.CodeLens] | None:
     """Return the commands above each kernel, or block in a host, without those refused in an untrusted folder."""
     host = ls.host(params.text_document)
@@ -119,7 +110,7 @@ async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[typ
     return found
 
 
-@guard
+@handles(types.CODE_LENS_RESOLVE)
 async def on_code_lens_resolve(ls: VisaServer, lens: types.CodeLens) -> types.CodeLens | None:
     """Count the references of a kernel or function."""
     data: Any = lens.data
@@ -132,7 +123,7 @@ async def on_code_lens_resolve(ls: VisaServer, lens: types.CodeLens) -> types.Co
     return lens
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_DOCUMENT_LINK)
 async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[types.DocumentLink] | None:
     """Return links from names of files to existing files."""
     opened = ls.documents.get(params.text_document.uri)
@@ -158,7 +149,7 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
     return found
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_INLINE_VALUE)
 async def on_inline_value(ls: VisaServer, params: types.InlineValueParams) -> list[types.InlineValueText] | None:
     """Return results of the last run beside their lines."""
     opened = ls.find_open(params.text_document)

@@ -18,7 +18,7 @@ from visa_lsp.ide.features.references import ReferenceKind, highlights, places
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.transport.protocol import Raw
-from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
@@ -46,17 +46,6 @@ class AtPosition(Protocol):
     position: types.Position
 
 
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_HOVER)(on_hover)
-    server.feature(types.TEXT_DOCUMENT_DEFINITION)(on_definition)
-    server.feature(types.TEXT_DOCUMENT_DECLARATION)(on_declaration)
-    server.feature(types.TEXT_DOCUMENT_TYPE_DEFINITION)(on_type_definition)
-    server.feature(types.TEXT_DOCUMENT_IMPLEMENTATION)(on_implementation)
-    server.feature(types.TEXT_DOCUMENT_REFERENCES)(on_references)
-    server.feature(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)(on_highlight)
-
-
 def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None:
     """Return the open document and the offset of a request."""
     opened = ls.find_open(params.text_document)
@@ -72,13 +61,9 @@ def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, Hos
 
 
 def answer_by_language(
-    ls: VisaServer,
-    params: AtPosition,
-    of_visa: Callable[..., R],
-    of_host: Callable[..., R],
-    *args: object,
+    ls: VisaServer, params: AtPosition, of_visa: Callable[..., R], of_host: Callable[..., R], *args: object,
     **more: object,
-) -> tuple[OpenDocument, R] | None:
+) -> tuple[OpenDocument, R] | None:  # fmt: skip
     """Return the open document of a request, and the answer of a feature of vISA, or of vISA in another language."""
     inside = place_in_host(ls, params)
     if inside is not None:
@@ -91,7 +76,7 @@ _BODY_NAME: Final = re.compile(r'\.(?:kernel|global_function)\s+"?([^"]+?)"?')
 _MAX_CODE_LINES: Final = 40  # of a kernel in hover
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_HOVER)
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Return the explanation of the token; plain text for clients that cannot show Markdown."""
     described = info.info_of(ls, params.text_document)
@@ -130,7 +115,7 @@ async def _code_of_body(ls: VisaServer, opened: OpenDocument, span: Span) -> str
     head = _BODY_NAME.fullmatch(document.line_text(document.line_at(span.start)).partition("//")[0].strip())
     if head is None or document.slice(span).strip('"') != head[1]:
         return ""
-    from visa_lsp.lsp.handlers.commands import on_read
+    from visa_lsp.lsp.handlers.objects import on_read
 
     answer = await on_read(ls, [opened.key], None)
     lines = next((k["lines"] for k in answer.get("kernels", ()) if k["name"] == head[1]), ())
@@ -164,7 +149,7 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
     return [found] if links else found
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_DEFINITION)
 async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Any:
     """Return the declaration of a name; for the rest of an instruction, its line in the source.
 
@@ -197,7 +182,7 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Any:
     return [found, filled] if found is not None else filled
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_DECLARATION)
 async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Any:
     """Return the declaration of a name, which is the same place as its definition."""
     at = place(ls, params)
@@ -207,7 +192,7 @@ async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Any
     return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_TYPE_DEFINITION)
 async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Any:
     """Return the variable at the end of an alias chain."""
     at = place(ls, params)
@@ -217,7 +202,7 @@ async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams)
     return _locations(ls, at[0], type_definition(at[0].analysis, at[1]), links=links)
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_IMPLEMENTATION)
 async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Any:
     """Return the body of a called function; for an input, its argument in the ze_info beside the text."""
     at = place(ls, params)
@@ -230,7 +215,7 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
     return _locations(ls, at[0], target, links=links)
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_REFERENCES)
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """Return every place of a name and of its aliases."""
     asked = answer_by_language(ls, params, places, requests.places, declarations=params.context.include_declaration)
@@ -245,7 +230,7 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     return []
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_DOCUMENT_HIGHLIGHT)
 async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) -> Any:
     """Return the places of a name, with reads and writes distinguished."""
     asked = answer_by_language(ls, params, highlights, requests.highlights)

@@ -25,7 +25,7 @@ from visa_lsp.lsp.convert import Text, to_span
 from visa_lsp.lsp.encode import encode_json
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
-from visa_lsp.lsp.visa_server import VisaServer, guard
+from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.text import units
 
@@ -38,27 +38,12 @@ if TYPE_CHECKING:
 _MAX_SYMBOLS: Final = 1500
 _KEPT_TOKENS: Final = 16
 _SYMBOL: Final = {
-    OutlineKind.KERNEL: types.SymbolKind.Module,
-    OutlineKind.FUNCTION: types.SymbolKind.Function,
-    OutlineKind.SUBROUTINE: types.SymbolKind.Method,
-    OutlineKind.LABEL: types.SymbolKind.Key,
-    OutlineKind.VARIABLE: types.SymbolKind.Variable,
-    OutlineKind.ADDRESS: types.SymbolKind.Variable,
-    OutlineKind.PREDICATE: types.SymbolKind.Boolean,
-    OutlineKind.HANDLE: types.SymbolKind.Object,
-    OutlineKind.INPUT: types.SymbolKind.Field,
-    OutlineKind.GROUP: types.SymbolKind.Namespace,
-}
-
-
-def register(server: VisaServer) -> None:
-    """Declare the handlers of this module."""
-    server.feature(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)(on_document_symbol)
-    server.feature(types.WORKSPACE_SYMBOL)(on_workspace_symbol)
-    server.feature(types.TEXT_DOCUMENT_FOLDING_RANGE)(on_folding_range)
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL)(on_tokens)
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA)(on_tokens_delta)
-    server.feature(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)(on_tokens_range)
+    OutlineKind.KERNEL: types.SymbolKind.Module, OutlineKind.FUNCTION: types.SymbolKind.Function,
+    OutlineKind.SUBROUTINE: types.SymbolKind.Method, OutlineKind.LABEL: types.SymbolKind.Key,
+    OutlineKind.VARIABLE: types.SymbolKind.Variable, OutlineKind.ADDRESS: types.SymbolKind.Variable,
+    OutlineKind.PREDICATE: types.SymbolKind.Boolean, OutlineKind.HANDLE: types.SymbolKind.Object,
+    OutlineKind.INPUT: types.SymbolKind.Field, OutlineKind.GROUP: types.SymbolKind.Namespace,
+}  # fmt: skip
 
 
 # ---- symbols ----
@@ -77,21 +62,16 @@ def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, An
     name = _name_range(ls, document, entry)
     end = {"line": entry.last, "character": units(document.line_text(entry.last), ls.encoding)}
     value: dict[str, Any] = {
-        "name": entry.name,
-        "detail": entry.detail,
-        "kind": _SYMBOL[entry.kind].value,
-        "range": {
-            "start": {"line": entry.first, "character": 0},
-            "end": name["end"] if entry.last == entry.line else end,
-        },
+        "name": entry.name, "detail": entry.detail, "kind": _SYMBOL[entry.kind].value,
+        "range": {"start": {"line": entry.first, "character": 0}, "end": name["end"] if entry.last == entry.line else end},
         "selectionRange": name,
-    }
+    }  # fmt: skip
     if entry.children:
         value["children"] = [_symbol(ls, document, child) for child in entry.children]
     return value
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_DOCUMENT_SYMBOL)
 async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams) -> Any:
     """Return the outline; flat for clients without trees."""
     described = info.info_of(ls, params.text_document)
@@ -126,6 +106,7 @@ def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, 
     return value
 
 
+@handles(types.WORKSPACE_SYMBOL, is_guarded=False)
 async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParams) -> Any:
     """Return the names that match a query, in all open documents and all texts of the folders."""
     token = params.partial_result_token
@@ -186,7 +167,7 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
 # ---- folding ----
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_FOLDING_RANGE)
 async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> Any:
     """Return the folding ranges."""
     host = ls.host(params.text_document)
@@ -230,7 +211,7 @@ _MAX_COMPARED_PIECES: Final = 64
 _MAX_BOUND_LINES: Final = 400
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL)
 async def on_tokens(ls: VisaServer, params: types.SemanticTokensParams) -> Any:
     """Return the colours of the whole text."""
     opened = _find_coloured(ls, params.text_document)
@@ -250,7 +231,7 @@ def _whole(result_id: str, sent: SentTokens) -> Encoded:
     return Encoded([f'{{"resultId": "{result_id}", "data": ['.encode(), *encode_pieces(sent.pieces), b"]}"])
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_FULL_DELTA)
 async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParams) -> Any:
     """Return the colours of the whole text as the difference to the previous result."""
     opened = _find_coloured(ls, params.text_document)
@@ -337,7 +318,7 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
     return SentTokens(tuple(pieces))
 
 
-@guard
+@handles(types.TEXT_DOCUMENT_SEMANTIC_TOKENS_RANGE)
 async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParams) -> Any:
     """Return the colours of the visible lines; for another language with vISA inside, those of the whole text."""
     host = ls.host(params.text_document)

@@ -18,11 +18,11 @@ from visa_lsp.safe_io import MAX_OBJECT_BYTES, read_file
 from visa_lsp.text import LineIndex, Span, decode_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.companions import Beside
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.jobs.model import FileRules, Result, Stop
+    from visa_lsp.lsp.jobs.model import FileRules, Result
     from visa_lsp.zeinfo.emit.emission import Doubt
     from visa_lsp.zeinfo.facts import KernelText
 
@@ -147,20 +147,6 @@ def disassemble(text: str | None, path: str | None, platform: str | None) -> Res
     return {"ok": True, "text": written, "bytes": len(data)}
 
 
-def diff(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform: str | None) -> Result:
-    """Return the differences of two programs, each given by its text or the bytes of its object, and its name."""
-    from visa_lsp.lsp.jobs import comparing
-
-    return comparing.difference(a, b, platform)
-
-
-def zebin(path: str, platform: str | None) -> Result:
-    """Return the contents of a zebin."""
-    from visa_lsp.lsp.jobs import zebins
-
-    return zebins.parts(path, platform)
-
-
 # ---- ze_info ----
 
 
@@ -283,13 +269,6 @@ def explain(word: str, platform: str | None) -> Result:
     return {"ok": True, "word": word, "markdown": text}
 
 
-def gen(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Return the machine code of a text."""
-    from visa_lsp.lsp.jobs.machine_code import machine_code
-
-    return machine_code(text, path, options, stop)
-
-
 def platform_of(text: str, path: str | None, named: tuple[str, str] | None) -> Result:
     """Return the platform of a text: the ``named`` one, else that of its files; ``by`` says who names it."""
     from visa_lsp.app.told_platform import platform_of_launch, platform_of_program
@@ -298,30 +277,6 @@ def platform_of(text: str, path: str | None, named: tuple[str, str] | None) -> R
     told = (place and platform_of_launch(place)) or platform_of_program(place, text)
     name, by = named or ((told[0].name, told[1]) if told else ("", ""))
     return {"ok": True, "platform": name, "by": by, "checked": named is not None}
-
-
-def compile_answer(path: str, options: dict[str, Any], stop: Stop) -> Result:
-    """Return the texts of a source's kernels."""
-    from visa_lsp.lsp.jobs import compiling
-
-    return compiling.compile_source(path, options, stop)
-
-
-def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Return the messages of the OpenCL compiler for a source."""
-    from visa_lsp.lsp.jobs.compiler import compiler_check as check
-
-    return check(text, path, options, stop)
-
-
-def prove(
-    name: str, text: str | None, path: str | None, options: dict[str, Any], assume: Sequence[str],
-    opened: Mapping[str, str], stop: Stop,
-) -> Result:  # fmt: skip
-    """Return the proofs of a text or an object."""
-    from visa_lsp.lsp.jobs import proving
-
-    return proving.prove(name, text, path, options, assume, opened, stop)
 
 
 def words() -> Result:

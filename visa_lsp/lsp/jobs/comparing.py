@@ -44,14 +44,12 @@ def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform:
         "kernels": [kernel_values(kernel) for kernel in kernels],
         "a": "\n".join(one.lines),
         "b": "\n".join(_print_second(kernels, one, other)),
-        "rows": [row for kernel in kernels for row in _rows(kernel, one, other)],
+        "rows": [
+            [_line(row.a), _line(row.b), row.kind.value if row.kind else None]
+            for kernel in kernels
+            for row in rows_of(kernel, one.lines, other.lines)
+        ],
     }
-
-
-def _rows(kernel: KernelDiff, a: Side, b: Side) -> list[list[int | str | None]]:
-    return [
-        [_line(row.a), _line(row.b), row.kind.value if row.kind else None] for row in rows_of(kernel, a.lines, b.lines)
-    ]
 
 
 def _line(line: int | None) -> int | None:

@@ -22,11 +22,6 @@ def run_in_subprocess(text: str | None, path: str | None, options: dict[str, Any
         return process.run(text, path, options)
 
 
-def stats_in_subprocess(text: str | None, path: str | None, options: dict[str, Any], stop: Stop) -> Result:
-    """Compute figures in another process, because a long text takes long; ``stop`` ends it."""
-    return run_in_subprocess(text, path, {"stats": options}, stop)
-
-
 def run_all_in_subprocess(jobs: Sequence[RunJob], stop: Stop, tell: Callable[[int, Result], None]) -> Result:
     """Run one job after another in one other process.
 

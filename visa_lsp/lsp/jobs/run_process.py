@@ -33,11 +33,7 @@ _MAX_PRINTED_CHARS: Final = 1_000_000
 
 def main() -> NoReturn:
     """Read and answer jobs until the input ends."""
-    answer_jobs(_answer)
-
-
-def _answer(job: bytes) -> bytes:
-    return json.dumps(perform(**json.loads(job))).encode()
+    answer_jobs(lambda job: json.dumps(perform(**json.loads(job))).encode())
 
 
 def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Result:
@@ -67,7 +63,11 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     beside = launches_beside(source) if source is not None and not options.get("launch") else []
     if len(beside) > 1 and not words and quick is None and "why" not in options:
         return _run_each(text, path, options, beside)
-    launch = Path(options["launch"]) if options.get("launch") else source and (beside or [_launch_beside(source)])[0]
+    launch = (
+        Path(options["launch"])
+        if options.get("launch")
+        else source and (beside or [source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")])[0]
+    )
     more: Result = {} if launch is None else {"launch": str(launch)}
     asked: Any = None
     if quick is not None:
@@ -80,14 +80,10 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     # A folder that does not exist, because files of others in the folder of temporary files do not belong to a launch.
     missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     run = runner.RunOptions(
-        source or (Path(_UNTITLED) if "why" in options and text is not None else None),
-        options.get("platform"),
-        options.get("engine", "auto"),
-        options.get("checks", "all"),
-        finder=finder_of(options.get("opened")),
-        counts=options.get("profile") == "counts",
-        profile=options.get("profile") == "lanes",
-    )
+        source or (Path(_UNTITLED) if "why" in options and text is not None else None), options.get("platform"),
+        options.get("engine", "auto"), options.get("checks", "all"), finder=finder_of(options.get("opened")),
+        counts=options.get("profile") == "counts", profile=options.get("profile") == "lanes",
+    )  # fmt: skip
     job = LaunchJob(
         str(source or _UNTITLED), launch or missing, run,
         text=None if asked is not None else words or None, data=None if text is None else encode_text(text),
@@ -119,10 +115,6 @@ def _run_each(text: str | None, path: str | None, options: dict[str, Any], launc
     answers = [perform(text, path, {**options, "launch": str(launch)}) for launch in launches]
     shown = next((answer for answer in answers if not answer["ok"]), answers[0])
     return {**shown, "launches": [{"launch": answer["launch"], "ok": answer["ok"]} for answer in answers]}
-
-
-def _launch_beside(source: Path) -> Path:
-    return source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")
 
 
 def _explain_value(job: LaunchJob, asked: dict[str, Any]) -> Result:

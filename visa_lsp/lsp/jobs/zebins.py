@@ -29,17 +29,12 @@ def parts(path: str, platform: str | None) -> Result:
     kernels, problem = _kernels(found)
     chosen = platform_named(platform) if platform else None
     return {
-        "ok": True,
-        "bytes": len(data),
-        "sections": [
-            {"name": printable(s.name), "type": s.type_name, "bytes": s.size, "offset": s.offset}
-            for s in found.sections[1:]
-        ],
-        "kernels": kernels,
-        "zeInfo": found.ze_info.encode("utf-8", "replace").decode("utf-8"),
+        "ok": True, "bytes": len(data),
+        "sections": [{"name": printable(s.name), "type": s.type_name, "bytes": s.size, "offset": s.offset} for s in found.sections[1:]],
+        "kernels": kernels, "zeInfo": found.ze_info.encode("utf-8", "replace").decode("utf-8"),
         "zeInfoProblem": problem,
         "modules": [{"name": printable(name), **_module(path, visa, chosen)} for name, visa in found.visa.items()],
-    }
+    }  # fmt: skip
 
 
 def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
@@ -55,14 +50,11 @@ def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
             problem = f"ze_info:{error}"
     told: list[dict[str, Any]] = [
         {
-            "name": printable(info.name),
-            "simd": info.env.simd_size,
-            "registers": info.env.grf_count,
-            "arguments": info.argument_count,
-            "bytes": code.get(info.name),
+            "name": printable(info.name), "simd": info.env.simd_size, "registers": info.env.grf_count,
+            "arguments": info.argument_count, "bytes": code.get(info.name),
         }
         for info in infos
-    ]
+    ]  # fmt: skip
     named = {info.name for info in infos}
     told += [{"name": printable(name), "bytes": size} for name, size in code.items() if name not in named]
     return told, problem

@@ -46,27 +46,13 @@ _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself incl
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
 _CHANNEL_TYPE: Final = {
-    "snorm8": 0x10D0,
-    "snorm16": 0x10D1,
-    "unorm8": 0x10D2,
-    "unorm16": 0x10D3,
-    "sint8": 0x10D7,
-    "sint16": 0x10D8,
-    "sint32": 0x10D9,
-    "uint8": 0x10DA,
-    "uint16": 0x10DB,
-    "uint32": 0x10DC,
-    "float16": 0x10DD,
-    "float32": 0x10DE,
-}
+    "snorm8": 0x10D0, "snorm16": 0x10D1, "unorm8": 0x10D2, "unorm16": 0x10D3, "sint8": 0x10D7, "sint16": 0x10D8,
+    "sint32": 0x10D9, "uint8": 0x10DA, "uint16": 0x10DB, "uint32": 0x10DC, "float16": 0x10DD, "float32": 0x10DE,
+}  # fmt: skip
 _KINDS: Final = {
-    BufferArg: "a buffer",
-    NullArg: "a null buffer",
-    ValueArg: "a value",
-    LocalArg: "shared local memory",
-    ImageArg: "an image",
-    SamplerArg: "a sampler",
-}
+    BufferArg: "a buffer", NullArg: "a null buffer", ValueArg: "a value", LocalArg: "shared local memory",
+    ImageArg: "an image", SamplerArg: "a sampler",
+}  # fmt: skip
 
 
 class Arguments:
@@ -91,19 +77,14 @@ class Arguments:
             arg = self._arg(binding.arg_index)
             if isinstance(arg, BufferArg | ImageArg):
                 self.world.surfaces[binding.bti_value] = self.world.buffer(
-                    self.key(binding.arg_index),
-                    arg,
-                    images.get(binding.arg_index, ""),
+                    self.key(binding.arg_index), arg, images.get(binding.arg_index, ""),
                     self._access(binding.arg_index),
-                )
+                )  # fmt: skip
         for sampler in self.info.inline_samplers:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 
     def encode(self, entry: PayloadArgument) -> bytes:
-        """Return the bytes of one entry of the payload; at most ``entry.size``.
-
-        Raises LaunchError if a launch has no value for entries of its type, or the argument does not fit it.
-        """
+        """Return the bytes of one entry of the payload; at most ``entry.size``. Raises LaunchError."""
         make = _IMPLICIT.get(entry.arg_type)
         if make is not None:
             return make(self, entry)[: entry.size]
@@ -162,10 +143,7 @@ class Arguments:
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
-        """Return the bytes of an argument by value, or of its part in the entry.
-
-        Raises LaunchError if the argument is a buffer, image or sampler, or a value of another size.
-        """
+        """Return the bytes of an argument by value, or of its part in the entry. Raises LaunchError."""
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
             raise self.wrong(entry, "passed by value")
@@ -205,10 +183,7 @@ class Arguments:
         return _number(surface.address, entry.size)
 
     def address(self, entry: PayloadArgument) -> bytes:
-        """Return the address of a buffer as 8 bytes; zero for none.
-
-        Raises LaunchError if the argument is not a buffer.
-        """
+        """Return the address of a buffer as 8 bytes; zero for none. Raises LaunchError."""
         surface = self._surface(entry)
         return _number(surface.address if surface is not None else 0, 8)
 
@@ -324,10 +299,7 @@ class Arguments:
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
-        """Return the bindless handle of a sampler defined in the source.
-
-        Raises LaunchError if the ze_info does not describe the sampler.
-        """
+        """Return the bindless handle of a sampler defined in the source. Raises LaunchError."""
         state = next((s for s in self.info.inline_samplers if s.sampler_index == entry.sampler_index), None)
         if state is None:
             raise LaunchError(f"the ze_info of '{self.info.name}' has no inline sampler {entry.sampler_index}")
@@ -340,10 +312,6 @@ def _number(value: int, size: int) -> bytes:
 
 def _three(values: tuple[int, ...]) -> bytes:
     return struct.pack("<3I", *(value & 0xFFFFFFFF for value in values))
-
-
-def _global_size(a: Arguments) -> tuple[int, ...]:
-    return a.geometry.totals
 
 
 def _layers(a: Arguments, entry: PayloadArgument) -> int:
@@ -373,7 +341,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "local_size": lambda a, _: _three(a.geometry.local_size),
     "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),
     "group_count": lambda a, _: _three(a.geometry.groups),
-    "global_size": lambda a, _: _three(_global_size(a)),
+    "global_size": lambda a, _: _three(a.geometry.totals),
     "work_dimensions": lambda a, _: _number(a.geometry.dimensions, 4),
     "private_base_stateless": Arguments.private_base,
     "printf_buffer": lambda a, e: _number(a.printf_address(), e.size),

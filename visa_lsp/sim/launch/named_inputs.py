@@ -90,10 +90,7 @@ class LaunchInputs:
         self._next_bti = 0
 
     def fill(self, block: GroupPayload) -> None:
-        """Write every input.
-
-        Raises LaunchError if an argument has no input, an input no argument, or one does not fit the other.
-        """
+        """Write every input. Raises LaunchError."""
         given = self.config.args
         if not isinstance(given, tuple):
             self._check_names(given.keys())
@@ -248,15 +245,6 @@ class LaunchInputs:
 
 
 _NUMPY: Final = {
-    "ud": "uint32",
-    "d": "int32",
-    "uw": "uint16",
-    "w": "int16",
-    "ub": "uint8",
-    "b": "int8",
-    "uq": "uint64",
-    "q": "int64",
-    "hf": "float16",
-    "f": "float32",
-    "df": "float64",
-}
+    "ud": "uint32", "d": "int32", "uw": "uint16", "w": "int16", "ub": "uint8", "b": "int8", "uq": "uint64",
+    "q": "int64", "hf": "float16", "f": "float32", "df": "float64",
+}  # fmt: skip

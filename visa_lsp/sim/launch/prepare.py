@@ -64,10 +64,7 @@ class PreparedLaunch:
 
 
 def choose_kernel(program: Module, name: str | None) -> Kernel:
-    """Return the kernel of a name, or the only kernel.
-
-    Raises LaunchError if there is no such kernel, or several without a name.
-    """
+    """Return the kernel of a name, or the only kernel. Raises LaunchError."""
     names = [kernel.name for kernel in program.kernels]
     if name is not None:
         found = next((kernel for kernel in program.kernels if kernel.name == name), None)
@@ -100,7 +97,8 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
     if info is not None:
         _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
-    world = World(info.env.slm_size, info.argument_name) if info else World(_static_slm(kernel))
+    kilobytes = kernel.int_attribute("SLMSize") or 0
+    world = World(info.env.slm_size, info.argument_name) if info else World(1024 * kilobytes)
     world.add_memory(config.memory)
     world.add_sections(config.sections)
     world.add_symbols(config.symbols)
@@ -126,23 +124,14 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
             f"a group of '{kernel.name}' needs {world.slm_bytes} bytes of shared local memory; at most {MAX_SHARED_BYTES} (16 MiB) are allowed"
         )
     dispatch = Dispatch(
-        kernel=kernel,
-        functions={function.name: function for function in program.functions},
-        platform=platform,
-        groups=geometry.groups,
-        threads_per_group=geometry.threads,
-        simd=geometry.simd,
-        lanes=geometry.lanes,
-        payload=block.payload,
-        surfaces=world.surfaces,
-        memory=world.memory,
-        slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
-        samplers=world.samplers,
-        symbols=world.symbols,
-        file_variables=program.variables,
+        kernel=kernel, functions={function.name: function for function in program.functions}, platform=platform,
+        groups=geometry.groups, threads_per_group=geometry.threads, simd=geometry.simd, lanes=geometry.lanes,
+        payload=block.payload, surfaces=world.surfaces, memory=world.memory,
+        slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM, samplers=world.samplers,
+        symbols=world.symbols, file_variables=program.variables,
         item=geometry.item if config.threads is None else no_item,
         partial=_partial(geometry, edges) if edges else None,
-    )
+    )  # fmt: skip
     return PreparedLaunch(dispatch, geometry, world.arrays, world.buffers, names, printf)
 
 
@@ -153,14 +142,14 @@ def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
 
 def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: LaunchLayout) -> GroupPayload:
     grf = layout.geometry.grf_bytes
-    ends = [layout.cross(a.offset) + a.size for a in info.payload]
-    block = GroupPayload(layout.geometry, max([_end_of_inputs(kernel, grf), layout.cross_start, *ends]))
+    ends = [layout.payload.place(a.offset) + a.size for a in info.payload]
+    block = GroupPayload(layout.geometry, max([_end_of_inputs(kernel, grf), layout.payload.cross_start, *ends]))
     _put_ids(info, block, layout)
     for entry in info.payload:
-        block.put(layout.cross(entry.offset), arguments.encode(entry))
+        block.put(layout.payload.place(entry.offset), arguments.encode(entry))
     arguments.bind()
     if arguments.indirect is not None:
-        rest = block.payload((0, 0, 0), 0)[layout.cross(layout.inline_bytes) :]
+        rest = block.payload((0, 0, 0), 0)[layout.payload.place(layout.payload.inline_bytes) :]
         kept = arguments.indirect.data[: len(rest)]
         kept[:] = np.frombuffer(rest, np.uint8)[: kept.size]
     return block
@@ -168,8 +157,8 @@ def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: L
 
 def _put_ids(info: KernelInfo, block: GroupPayload, layout: LaunchLayout) -> None:
     grf = block.geometry.grf_bytes
-    if layout.id_dimensions:
-        block.put_local_ids(grf, layout.id_dimensions)
+    if layout.payload.id_dimensions:
+        block.put_local_ids(grf, layout.payload.id_dimensions)
     for entry in info.per_thread:
         if entry.arg_type == "packed_local_ids":
             block.put_rows(grf + entry.offset, block.geometry.local_ids()[:, :, 0])
@@ -184,7 +173,7 @@ def _edge(
     own = Arguments(info, arguments.config, edge, arguments.world, arguments.platform)
     for entry in info.payload:
         if entry.arg_type == "local_size":
-            block.put(layout.cross(entry.offset), own.encode(entry))
+            block.put(layout.payload.place(entry.offset), own.encode(entry))
     return block
 
 
@@ -215,15 +204,9 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     if config.global_size is not None:
         groups = _groups(kernel, config.global_size, local, fixed=any(required))
     geometry = Geometry(
-        simd,
-        platform.grf_bytes,
-        groups,
-        local,
-        config.global_offset,
-        walk,
-        config.global_size,
+        simd, platform.grf_bytes, groups, local, config.global_offset, walk, config.global_size,
         given_dimensions=config.dimensions,
-    )
+    )  # fmt: skip
     geometry.local_ids()  # raises for a group that is too large, before memory for its threads is allocated
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(
@@ -301,8 +284,3 @@ def _check_registers(kernel: Kernel, geometry: Geometry, shared: Sequence[FileVa
 
 def _end_of_inputs(kernel: Kernel, grf_bytes: int) -> int:
     return max((entry.offset + entry.size for entry in kernel.inputs), default=grf_bytes)
-
-
-def _static_slm(kernel: Kernel) -> int:
-    """Return the size of shared local memory in bytes by the kernel's attribute, which counts in KB."""
-    return 1024 * (kernel.int_attribute("SLMSize") or 0)

@@ -9,6 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
+from visa_lsp.program.payload_layout import up
 from visa_lsp.sim.launch.config import (
     Array,
     BufferArg,
@@ -19,7 +20,6 @@ from visa_lsp.sim.launch.config import (
     PlacedMemory,
     SamplerArg,
 )
-from visa_lsp.sim.launch.layout import align
 from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler, copy_aligned
 from visa_lsp.sim.registers import FIRST_HANDLE
 
@@ -37,14 +37,9 @@ _SAMPLER_ADDRESSES: Final = {
     "none": "none",
 }
 _DIMS: Final = {
-    "image_buffer": 1,
-    "image_1d": 1,
-    "image_1d_array": 2,
-    "image_2d": 2,
-    "image_2d_media": 2,
-    "image_2d_array": 3,
+    "image_buffer": 1, "image_1d": 1, "image_1d_array": 2, "image_2d": 2, "image_2d_media": 2, "image_2d_array": 3,
     "image_3d": 3,
-}
+}  # fmt: skip
 
 
 class World:
@@ -109,15 +104,12 @@ class World:
         The arguments begin at 0, because the kernel itself adds the size of its own arrays.
         """
         if key not in self._locals:
-            self._locals[key] = align(self.slm_bytes - self._static_slm_bytes, max(1, alignment))
+            self._locals[key] = up(self.slm_bytes - self._static_slm_bytes, max(1, alignment))
             self.slm_bytes = self._static_slm_bytes + self._locals[key] + arg.size
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
-        """Place ``size`` bytes of additional memory: private data, a printf buffer.
-
-        Raises LaunchError if they are more than ``MAX_BUFFER_BYTES``.
-        """
+        """Place ``size`` bytes of additional memory: private data, a printf buffer. Raises LaunchError."""
         if size > MAX_BUFFER_BYTES:
             raise LaunchError(
                 f"{name} needs {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed: launch fewer groups"
@@ -144,10 +136,7 @@ class World:
             self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
 
     def add_sections(self, sections: tuple[DataSection, ...]) -> None:
-        """Place the program's data, then apply its relocations.
-
-        Raises LaunchError if a relocation names no known symbol, or lies outside of its section.
-        """
+        """Place the program's data, then apply its relocations. Raises LaunchError."""
         placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
         for section, buffer in placed:
             self.symbols.update({name: buffer.address + at for name, at in section.symbols.items()})
@@ -182,13 +171,6 @@ def _image(name: str, arg: ImageArg, array: Array, image_type: str) -> Image:
         height, depth = 1, max(height, depth)
     axes = 3 if depth > 1 else 2 if height > 1 else 1
     return Image(
-        name,
-        array,
-        width=width,
-        height=height,
-        depth=depth,
-        channels=arg.channels,
-        format=arg.format,
-        dims=_DIMS.get(image_type, axes),
-        layered=image_type.endswith("array") if image_type else None,
-    )
+        name, array, width=width, height=height, depth=depth, channels=arg.channels, format=arg.format,
+        dims=_DIMS.get(image_type, axes), layered=image_type.endswith("array") if image_type else None,
+    )  # fmt: skip

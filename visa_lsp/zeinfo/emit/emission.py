@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.program.model import Kernel
-    from visa_lsp.zeinfo.payload_layout import Registers
+    from visa_lsp.program.payload_layout import Registers
 
 __all__ = ["ArgumentHint", "Doubt", "EmitError", "Emitted", "emit", "emit_with_doubts"]
 

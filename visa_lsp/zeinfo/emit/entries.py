@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from visa_lsp.program.payload_layout import PayloadLayout
     from visa_lsp.zeinfo.emit.slots import InputSlot
-    from visa_lsp.zeinfo.payload_layout import PayloadLayout
 
 _TYPES: Final = {
     "ud": "uint", "d": "int", "uw": "ushort", "w": "short", "ub": "uchar", "b": "char", "uq": "ulong", "q": "long",

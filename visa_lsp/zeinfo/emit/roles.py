@@ -22,8 +22,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
+from visa_lsp.program.payload_layout import CANDIDATES, Registers
 from visa_lsp.zeinfo.input_use import FIRST_DECLARED, R0, InputUse
-from visa_lsp.zeinfo.payload_layout import CANDIDATES, Registers
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

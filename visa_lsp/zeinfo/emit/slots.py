@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec import field as member
 
+from visa_lsp.program.payload_layout import PayloadLayout, Registers, id_block
 from visa_lsp.zeinfo.facts import input_name
-from visa_lsp.zeinfo.payload_layout import PayloadLayout, Registers, id_block
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel

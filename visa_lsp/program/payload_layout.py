@@ -1,7 +1,8 @@
-"""The layout of a document's payload in the register file, in bytes from its start.
+"""The layout of a thread's payload in the register file, in bytes from its start.
 
-The same rules as the launcher's (``sim/launch/layout.py`` states how they were measured), without a launch: r0 is one
-register, the per-thread payload follows, padded to registers, then the cross-thread payload. Invariant: pure arithmetic.
+Measured on the corpus (628 kernels, 6,323 inputs, eleven platforms): ``.input`` offsets count from the start of the register
+file; r0 is one register; local ids follow, per dimension two bytes a lane padded to a register; then the cross-thread bytes.
+Up to TGLLP one register is reserved even without local ids. Invariant: pure arithmetic.
 """
 
 from __future__ import annotations
@@ -52,6 +53,7 @@ class PayloadLayout:
     grf: int
     cross_start: int
     inline_bytes: int
+    id_dimensions: int = 0  # of local ids that a thread gets
 
     @staticmethod
     def of(
@@ -68,7 +70,7 @@ class PayloadLayout:
             per_thread = up(per_thread_end, grf.bytes)
         if not per_thread_end and grf.empty_row:
             per_thread = grf.bytes
-        return PayloadLayout(grf.bytes, grf.bytes + per_thread, inline_bytes)
+        return PayloadLayout(grf.bytes, grf.bytes + per_thread, inline_bytes, dimensions)
 
     def place(self, offset: int) -> int:
         """Return the place of a cross-thread offset. Inline data smaller than a register occupies a whole register."""
