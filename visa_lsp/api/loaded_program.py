@@ -117,12 +117,22 @@ class LoadedKernel:
         return tuple(replace(a, type="") if a.kind == "buffer" else a for a in _arguments(inferred))
 
     def launch(
-        self, groups: int | Sequence[int] | None = None, local_size: int | Sequence[int] | None = None,
-        args: Sequence[Any] | Mapping[Any, Any] | None = None, *, global_size: int | Sequence[int] | None = None,
-        global_offset: int | Sequence[int] | None = None, media_threads: tuple[int, int] | None = None,
-        symbols: Mapping[str, Array] | None = None, checks: str | Sequence[str] = "all", engine: str = "auto",
-        budget: int | None = None, repeat: int = 1, threads: int = 1, first_fault: bool = False,
-    ) -> LaunchResult:  # fmt: skip
+        self,
+        groups: int | Sequence[int] | None = None,
+        local_size: int | Sequence[int] | None = None,
+        args: Sequence[Any] | Mapping[Any, Any] | None = None,
+        *,
+        global_size: int | Sequence[int] | None = None,
+        global_offset: int | Sequence[int] | None = None,
+        media_threads: tuple[int, int] | None = None,
+        symbols: Mapping[str, Array] | None = None,
+        checks: str | Sequence[str] = "all",
+        engine: str = "auto",
+        budget: int | None = None,
+        repeat: int = 1,
+        threads: int = 1,
+        first_fault: bool = False,
+    ) -> LaunchResult:
         """Run the kernel; its faults are in the result.
 
         Parameters

@@ -186,13 +186,17 @@ def _with_settings(args: Arguments, settings: FolderSettings) -> Arguments:
     """Return the options completed from the settings of the folder."""
     terminal = sys.stdout.isatty() and args.output is None
     return structs.replace(
-        args, format=args.format or settings.format or ("full" if terminal else "concise"),
+        args,
+        format=args.format or settings.format or ("full" if terminal else "concise"),
         error_on_warning=args.error_on_warning or (settings.error_on_warning and args.max_warnings is None),
         max_warnings=settings.max_warnings if args.max_warnings is None else args.max_warnings,
-        embedded=args.embedded or settings.embedded, exit_zero=args.exit_zero or settings.exit_zero,
-        statistics=args.statistics or settings.statistics, fix=args.fix or args.diff,
-        baseline=args.baseline or settings.baseline, cache_dir=args.cache_dir or settings.cache_dir,
-    )  # fmt: skip
+        embedded=args.embedded or settings.embedded,
+        exit_zero=args.exit_zero or settings.exit_zero,
+        statistics=args.statistics or settings.statistics,
+        fix=args.fix or args.diff,
+        baseline=args.baseline or settings.baseline,
+        cache_dir=args.cache_dir or settings.cache_dir,
+    )
 
 
 def _effective_settings(
@@ -220,8 +224,12 @@ def _effective_settings(
 
 
 def _watch(
-    args: Arguments, paths: list[str], overrides: Overrides, new_baseline: str | None, cluster: Cluster | None,
-) -> int:  # fmt: skip
+    args: Arguments,
+    paths: list[str],
+    overrides: Overrides,
+    new_baseline: str | None,
+    cluster: Cluster | None,
+) -> int:
     results: dict[str, tuple[Stamp, Task, FileResult]] = {}
     watched = _list_files(args, paths, overrides)
     clear = _CLEAR if sys.stdout.isatty() else ""
@@ -266,9 +274,14 @@ def _list_files(args: Arguments, paths: list[str], overrides: Overrides) -> list
 
 
 def _run(
-    args: Arguments, paths: list[str], overrides: Overrides, new_baseline: str | None, stdin: SourceText | None,
-    cache: dict[str, tuple[Stamp, Task, FileResult]], cluster: Cluster | None,
-) -> int:  # fmt: skip
+    args: Arguments,
+    paths: list[str],
+    overrides: Overrides,
+    new_baseline: str | None,
+    stdin: SourceText | None,
+    cache: dict[str, tuple[Stamp, Task, FileResult]],
+    cluster: Cluster | None,
+) -> int:
     """Check all paths once and return the exit status; ``cache`` keeps results between the rounds of ``--watch``."""
     finder = Finder(_list_rules)
     options = _with_settings(args, finder.of_folder(_anchor(paths, args.stdin_filename)))
@@ -288,8 +301,19 @@ def _run(
         if host is not None and not is_installed(host):
             raise UserError(f"{name}: {MissingGrammarError(host)}")
         tasks.append(
-            Task(path, name, platform, selection, options.fix, options.unsafe_fixes, write, source, path in inputs.named, host),
-        )  # fmt: skip
+            Task(
+                path,
+                name,
+                platform,
+                selection,
+                options.fix,
+                options.unsafe_fixes,
+                write,
+                source,
+                path in inputs.named,
+                host,
+            )
+        )
     kept = _open_cached(options)
     results = _check_paths(tasks, options, cache, kept, cluster)
     results += [FileResult(path, error=f"{path}: {why}") for path, why in inputs.problems]
@@ -313,9 +337,12 @@ def _open_cached(options: Arguments) -> KeptVerdicts | None:
 
 
 def _check_paths(
-    tasks: list[Task], options: Arguments, cache: dict[str, tuple[Stamp, Task, FileResult]],
-    kept: KeptVerdicts | None, cluster: Cluster | None,
-) -> list[FileResult]:  # fmt: skip
+    tasks: list[Task],
+    options: Arguments,
+    cache: dict[str, tuple[Stamp, Task, FileResult]],
+    kept: KeptVerdicts | None,
+    cluster: Cluster | None,
+) -> list[FileResult]:
     stamps = {t.path: stamp(t.path) for t in tasks}
 
     def is_known(task: Task) -> bool:

@@ -187,9 +187,12 @@ def _baseline_to_write(args: Arguments) -> str | None:
 
 
 def _print(
-    kernels: list[KernelFigures], dumps: list[DumpFigures], errors: list[dict[str, str]],
-    findings: Sequence[ReportedFinding], args: Arguments,
-) -> None:  # fmt: skip
+    kernels: list[KernelFigures],
+    dumps: list[DumpFigures],
+    errors: list[dict[str, str]],
+    findings: Sequence[ReportedFinding],
+    args: Arguments,
+) -> None:
     if args.format == "json":
         answer = as_json(kernels)
         answer |= {"dumps": [dump_json(dump) for dump in dumps]} if dumps else {}

@@ -40,9 +40,15 @@ _TURNS: Final = 20  # attempts per item
 
 
 def results(
-    crew: Crew, work: Callable[[Item], Result], items: Sequence[Item], guesses: Sequence[float],
-    lost: Callable[[Item, str], Result], pack: Callable[[Item], Item], limit: float, folder: str = "",
-) -> Iterator[Result]:  # fmt: skip
+    crew: Crew,
+    work: Callable[[Item], Result],
+    items: Sequence[Item],
+    guesses: Sequence[float],
+    lost: Callable[[Item, str], Result],
+    pack: Callable[[Item], Item],
+    limit: float,
+    folder: str = "",
+) -> Iterator[Result]:
     """Yield the result of ``work`` for each item, in order; for a failed item that of ``lost``, called with the reason.
 
     ``work``, items and results are pickled; ``work`` holds shared data and is sent to each worker once. ``pack`` converts
@@ -51,9 +57,12 @@ def results(
     """
     batch = Batch(uuid.uuid4().hex, None, folder, limit)
     job = _Job(
-        crew, pickle.dumps(work, PROTOCOL), batch, lambda number: pickle.dumps(pack(items[number]), PROTOCOL),
+        crew,
+        pickle.dumps(work, PROTOCOL),
+        batch,
+        lambda number: pickle.dumps(pack(items[number]), PROTOCOL),
         guesses,
-    )  # fmt: skip
+    )
     try:
         for number, outcome in enumerate(job.outcomes()):
             # Unpickling is safe because the worker has confirmed its identity.

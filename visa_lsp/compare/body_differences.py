@@ -133,10 +133,12 @@ def _block(kind: ChangeKind, a: Lines, b: Lines, noun: str, code: Sequence[str])
     if len(code) == 1:
         return Difference(kind, a, b, f"{_DONE[kind]} {noun} {code[0]}")
     return Difference(
-        kind, a, b,
+        kind,
+        a,
+        b,
         f"{_DONE[kind]} {len(code)} {noun}s: {join_words([said.partition(':')[0] for said in code])}",
         tuple(code),
-    )  # fmt: skip
+    )
 
 
 def _code(

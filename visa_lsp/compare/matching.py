@@ -46,9 +46,13 @@ class Matching(Struct, frozen=True):
     def exchange(self) -> Matching:
         """Return the matching with its sides exchanged."""
         return Matching(
-            self.b, self.a, {other: ref for ref, other in self.renaming.items()}, [(j, i) for i, j in self.equal],
-            sorted((j, i) for i, j in self.changed), sorted(MovedRun(run.b, run.a, run.length) for run in self.moved),
-        )  # fmt: skip
+            self.b,
+            self.a,
+            {other: ref for ref, other in self.renaming.items()},
+            [(j, i) for i, j in self.equal],
+            sorted((j, i) for i, j in self.changed),
+            sorted(MovedRun(run.b, run.a, run.length) for run in self.moved),
+        )
 
 
 def match_bodies(a: ComparedBody, b: ComparedBody) -> Matching:

@@ -26,9 +26,14 @@ _OTHER_WORD: Final = 70
 
 
 def similar_pairs(
-    a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b: Sequence[Item], renaming: Renaming,
-    equal: Sequence[tuple[int, int]], moved: Sequence[MovedRun],
-) -> list[tuple[int, int]]:  # fmt: skip
+    a: ComparedBody,
+    b: ComparedBody,
+    items_a: Sequence[Item],
+    items_b: Sequence[Item],
+    renaming: Renaming,
+    equal: Sequence[tuple[int, int]],
+    moved: Sequence[MovedRun],
+) -> list[tuple[int, int]]:
     """Return pairs of items that are neither equal nor moved, each between two neighbouring pairs of ``equal``."""
     settled_a = {run.a + n for run in moved for n in range(run.length)}
     settled_b = {run.b + n for run in moved for n in range(run.length)}

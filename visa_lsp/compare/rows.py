@@ -84,9 +84,13 @@ def _behind(paired: set[int], lines: Sequence[int]) -> dict[int, list[int]]:
 
 
 def _between(
-    left: Sequence[int], right: Sequence[int], kinds_a: Kinds, kinds_b: Kinds, lines_a: Sequence[str],
+    left: Sequence[int],
+    right: Sequence[int],
+    kinds_a: Kinds,
+    kinds_b: Kinds,
+    lines_a: Sequence[str],
     lines_b: Sequence[str],
-) -> Iterator[AlignedLines]:  # fmt: skip
+) -> Iterator[AlignedLines]:
     """Yield lines without counterparts; equal lines outside of changes, mostly comments, are put side by side."""
     numbers: dict[str, int] = {}
     plain_a = [n for n in left if n not in kinds_a]

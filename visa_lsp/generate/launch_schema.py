@@ -39,26 +39,35 @@ def _sizes(low: int) -> Schema:
 _TEXT: Final[Schema] = {"type": ["string", "number", "boolean"]}
 # The schema of each type of ``VALUES``; words are lists of the words, and numbers may be nested.
 _TYPES: Final[dict[str, Schema]] = {
-    "text": _TEXT, "file": _TEXT, "word": _TEXT, "sizes": _sizes(1), "offsets": _sizes(0),
+    "text": _TEXT,
+    "file": _TEXT,
+    "word": _TEXT,
+    "sizes": _sizes(1),
+    "offsets": _sizes(0),
     "pair": {"type": "array", "items": _number(1, 65535), "minItems": 2, "maxItems": 2},
     "arguments": {
         "anyOf": [
             {"type": "array", "items": {"$ref": "#/definitions/Argument"}},
             {"type": "object", "additionalProperties": {"$ref": "#/definitions/Argument"}},
-        ],
+        ]
     },
-    "numbers": {"$ref": "#/definitions/numbers"}, "bytes": _number(1, MAX_SHARED_BYTES),
+    "numbers": {"$ref": "#/definitions/numbers"},
+    "bytes": _number(1, MAX_SHARED_BYTES),
     "axes": {
         "anyOf": [
             _number(0, MAX_BUFFER_BYTES),
             {"type": "array", "items": _number(0, MAX_BUFFER_BYTES), "maxItems": MAX_AXES},
-        ],
+        ]
     },
-    "seed": _number(0, (1 << 64) - 1), "flag": {"type": "boolean"}, "channels": {"enum": [1, 2, 4]},
-    "dimensions": {"enum": [1, 2, 3]}, "argument": {"type": ["integer", "string"]},
-    "tolerance": {"type": "number", "minimum": 0}, "places": _number(0, 1 << 30),
+    "seed": _number(0, (1 << 64) - 1),
+    "flag": {"type": "boolean"},
+    "channels": {"enum": [1, 2, 4]},
+    "dimensions": {"enum": [1, 2, 3]},
+    "argument": {"type": ["integer", "string"]},
+    "tolerance": {"type": "number", "minimum": 0},
+    "places": _number(0, 1 << 30),
     "expression": {"type": "string", "maxLength": MAX_EXPRESSION_CHARS},
-}  # fmt: skip
+}
 _FORMULA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_ .,()+*/%-]+$", "maxLength": MAX_EXPRESSION_CHARS}
 _FORMULAS: Final[Schema] = {
     "anyOf": [
@@ -85,11 +94,13 @@ def schema() -> Schema:
         if name not in (ROOT, "Sweep")
     }
     return {
-        "$schema": _DRAFT, "title": "Launch file of visa-lsp (NAME.launch.yaml)", **root,
-        "if": {"not": _require("sweep")}, "then": _without_expressions(TABLES[ROOT]),
+        "$schema": _DRAFT,
+        "title": "Launch file of visa-lsp (NAME.launch.yaml)",
+        **root,
+        "if": {"not": _require("sweep")},
+        "then": _without_expressions(TABLES[ROOT]),
         "definitions": {
-            "numbers": _NUMBERS, _name_computed("numbers"): _numbers_of(_name_computed("numbers")), **definitions,
-            **computed,
+            "numbers": _NUMBERS, _name_computed("numbers"): _numbers_of(_name_computed("numbers")), **definitions, **computed,
         },
     }  # fmt: skip
 

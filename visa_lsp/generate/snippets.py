@@ -19,9 +19,14 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "kernel": (
         "kernel",
         (
-            ".version 4.1", '.kernel "${1:name}"', "",
-            ".decl ${2:V32} v_type=G type=${3:d} num_elts=${4:8} align=GRF", "",
-            "    mov (M1, ${4:8}) ${2:V32}(0,0)<1> 0x0:${3:d}", "    $0", "    ret (M1, 1)",
+            ".version 4.1",
+            '.kernel "${1:name}"',
+            "",
+            ".decl ${2:V32} v_type=G type=${3:d} num_elts=${4:8} align=GRF",
+            "",
+            "    mov (M1, ${4:8}) ${2:V32}(0,0)<1> 0x0:${3:d}",
+            "    $0",
+            "    ret (M1, 1)",
         ),
         "A whole kernel",
     ),
@@ -31,12 +36,15 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
         "Declare a general variable",
     ),
     "alias": (
-        "decl alias", (".decl ${1:V33} v_type=G type=${2:ud} num_elts=${3:8} alias=<${4:V32}, ${5:0}>",),
+        "decl alias",
+        (".decl ${1:V33} v_type=G type=${2:ud} num_elts=${3:8} alias=<${4:V32}, ${5:0}>",),
         "Declare another view of a variable's bytes",
     ),
     "address variable": ("decl address", (".decl ${1:A0} v_type=A num_elts=${2:1}",), "Declare an address variable"),
     "predicate variable": (
-        "decl predicate", (".decl ${1:P1} v_type=P num_elts=${2:16}",), "Declare a predicate variable",
+        "decl predicate",
+        (".decl ${1:P1} v_type=P num_elts=${2:16}",),
+        "Declare a predicate variable",
     ),
     "surface variable": ("decl surface", (".decl ${1:T6} v_type=T num_elts=${2:1}",), "Declare a surface variable"),
     "sampler variable": ("decl sampler", (".decl ${1:S0} v_type=S num_elts=${2:1}",), "Declare a sampler variable"),
@@ -44,13 +52,15 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
     "loop": (
         "loop",
         (
-            "${1:LOOP}:", "    $0", "    add (M1, 1) ${2:counter}(0,0)<1> ${2:counter}(0,0)<0;1,0> 0x1:d",
+            "${1:LOOP}:",
+            "    $0",
+            "    add (M1, 1) ${2:counter}(0,0)<1> ${2:counter}(0,0)<0;1,0> 0x1:d",
             "    cmp.lt (M1, 1) ${3:P1} ${2:counter}(0,0)<0;1,0> ${4:limit}(0,0)<0;1,0>",
             "    (${3:P1}) jmp (M1, 1) ${1:LOOP}",
         ),
         "A counted loop",
     ),
-}  # fmt: skip
+}
 
 
 def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:

@@ -33,17 +33,22 @@ def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
     instruction = [_instruction(table, control=True), _instruction(table, control=False)]
     return {
         "$schema": "https://raw.githubusercontent.com/martinring/tmlanguage/master/tmlanguage.json",
-        "name": "vISA assembly", "scopeName": "source.visa", "fileTypes": ["visaasm", "isaasm"],
+        "name": "vISA assembly",
+        "scopeName": "source.visa",
+        "fileTypes": ["visaasm", "isaasm"],
         "patterns": [
-            {"include": "#comments"}, {"include": "#directives"}, {"include": "#labels"},
-            {"include": "#instructions"}, {"include": "#operands"},
+            {"include": "#comments"},
+            {"include": "#directives"},
+            {"include": "#labels"},
+            {"include": "#instructions"},
+            {"include": "#operands"},
         ],
         "repository": {
             "comments": {
                 "patterns": [
                     {"name": "comment.block.visa", "begin": r"/\*", "end": r"\*/"},
                     {"name": "comment.line.double-slash.visa", "match": "//.*$"},
-                ],
+                ]
             },
             "directives": {"patterns": [_declaration(type_words), _directive()]},
             "labels": {
@@ -53,9 +58,10 @@ def grammar(table: InstructionTable = TABLE) -> dict[str, Any]:
                     "2": {"name": "punctuation.separator.label.visa"},
                 },
             },
-            "instructions": {"patterns": instruction}, "operands": {"patterns": _operands(type_words)},
+            "instructions": {"patterns": instruction},
+            "operands": {"patterns": _operands(type_words)},
         },
-    }  # fmt: skip
+    }
 
 
 def _instruction(table: InstructionTable, *, control: bool) -> dict[str, Any]:
@@ -71,17 +77,20 @@ def _declaration(types: str) -> dict[str, Any]:
     word = r"[%A-Za-z_$@?][A-Za-z0-9_$@?-]*"
     keyword = {"1": {"name": "entity.other.attribute-name.visa"}, "2": {"name": _TYPE}}
     return {
-        "begin": rf"^\s*(?:\{{\s*)*(\.decl){_END}\s*({word})?", "end": "$",
+        "begin": rf"^\s*(?:\{{\s*)*(\.decl){_END}\s*({word})?",
+        "end": "$",
         "beginCaptures": {
-            "1": {"name": "keyword.other.directive.visa"}, "2": {"name": "variable.other.declaration.visa"},
+            "1": {"name": "keyword.other.directive.visa"},
+            "2": {"name": "variable.other.declaration.visa"},
         },
         "patterns": [
-            {"include": "#comments"}, {"match": rf"\b(type)\s*=\s*({types}){_END}", "captures": keyword},
+            {"include": "#comments"},
+            {"match": rf"\b(type)\s*=\s*({types}){_END}", "captures": keyword},
             {"match": rf"\b({_words(WORDED)})\s*=\s*([A-Za-z0-9_]+){_END}", "captures": keyword},
             {"match": rf"\b({_words(VALUED)})\s*(?==)", "name": "entity.other.attribute-name.visa"},
             {"include": "#operands"},
         ],
-    }  # fmt: skip
+    }
 
 
 def _directive() -> dict[str, Any]:

@@ -40,11 +40,13 @@ _ACCESSES: Final = _words(
     readwrite="loads and stores are allowed",
 )
 _INITS: Final = _words(
-    zeros="every element is 0", ones="every element is 1", arange="0, 1, 2, ...",
+    zeros="every element is 0",
+    ones="every element is 1",
+    arange="0, 1, 2, ...",
     cycle="0, 1, ..., 15, repeated: values with duplicates, for kernels that count or sort",
     random="random elements with seed 0; `init: {random: SEED}` sets another seed",
     undefined="zeros that count as uninitialised: `--checks uninitialised` reports their use",
-)  # fmt: skip
+)
 _ADDRESSES: Final = _words(
     none="coordinates outside of the image are undefined",
     clamp_to_edge="coordinates outside of the image read the nearest texel",
@@ -55,10 +57,15 @@ _ADDRESSES: Final = _words(
 _FILTERS: Final = _words(nearest="the texel at the coordinates", linear="the average of the surrounding texels")
 # Texel formats of an element type, the default first.
 TEXELS: Final = {
-    "uint8": ("unorm8", "uint8"), "int8": ("snorm8", "sint8"), "uint16": ("unorm16", "uint16"),
-    "int16": ("snorm16", "sint16"), "uint32": ("uint32",), "int32": ("sint32",), "float16": ("float16",),
+    "uint8": ("unorm8", "uint8"),
+    "int8": ("snorm8", "sint8"),
+    "uint16": ("unorm16", "uint16"),
+    "int16": ("snorm16", "sint16"),
+    "uint32": ("uint32",),
+    "int32": ("sint32",),
+    "float16": ("float16",),
     "float32": ("float32",),
-}  # fmt: skip
+}
 _FORMATS: Final = tuple(
     LaunchWord(
         name,
@@ -176,11 +183,14 @@ _EXPECTATION: Final = LaunchTable(
 )  # fmt: skip
 # The keys that may be axes: those with one plain value.
 _AXES: Final = {
-    "kernel": "kernel: [saxpy, saxpy_wide]", "file": "file: [old.visaasm, new.visaasm]",
-    "platform": "platform: [TGLLP, DG2]", "groups": "groups: [1, [4, 2, 1]]",
-    "local_size": "local_size: [[16, 1, 1], [256, 1, 1]]", "global_size": "global_size: [1, 1000, 65536]",
+    "kernel": "kernel: [saxpy, saxpy_wide]",
+    "file": "file: [old.visaasm, new.visaasm]",
+    "platform": "platform: [TGLLP, DG2]",
+    "groups": "groups: [1, [4, 2, 1]]",
+    "local_size": "local_size: [[16, 1, 1], [256, 1, 1]]",
+    "global_size": "global_size: [1, 1000, 65536]",
     "global_offset": "global_offset: [0, [0, 8, 0]]",
-}  # fmt: skip
+}
 _SWEEP: Final = LaunchTable(
     "Sweep", "a sweep", "The axes of a sweep, each with a list of values; there is a point for every combination, the last "
     "axis varying fastest. An axis named like a key replaces that key. Any other axis is a number "

@@ -36,9 +36,14 @@ class FindingView(NamedTuple):
 
 
 def finding_value(
-    document: Text, uri: str, found: Diagnostic, encoding: Encoding, *, related: bool = True,
+    document: Text,
+    uri: str,
+    found: Diagnostic,
+    encoding: Encoding,
+    *,
+    related: bool = True,
     other: Callable[[str], Text | None] = lambda _path: None,
-) -> Value:  # fmt: skip
+) -> Value:
     """Return the client's diagnostic of a finding; ``related``: the client can show other places.
 
     ``other`` returns the text of a related place in another document.

@@ -56,10 +56,14 @@ def max_group_items(platform: Platform) -> int:
 def platform_facts(platform: Platform) -> dict[int, bytes]:
     """Return the answers of clGetPlatformInfo."""
     return {
-        0x0900: _text("FULL_PROFILE"), 0x0901: _text(f"OpenCL 3.0 visa-lsp {__version__}"), 0x0902: _text("visa-lsp"),
-        0x0903: _text("visa-lsp"), 0x0904: _text(" ".join(_extensions(platform))), 0x0906: _u32(_VERSION_3),
+        0x0900: _text("FULL_PROFILE"),
+        0x0901: _text(f"OpenCL 3.0 visa-lsp {__version__}"),
+        0x0902: _text("visa-lsp"),
+        0x0903: _text("visa-lsp"),
+        0x0904: _text(" ".join(_extensions(platform))),
+        0x0906: _u32(_VERSION_3),
         0x0907: _versions(_extensions(platform)),
-    }  # fmt: skip
+    }
 
 
 def device_facts(platform: Platform) -> dict[int, bytes]:
@@ -117,9 +121,12 @@ def kernel_facts(kernel: ProgramKernel) -> dict[int, bytes]:
 def group_facts(kernel: ProgramKernel, platform: Platform) -> dict[int, bytes]:
     """Return the answers of clGetKernelWorkGroupInfo."""
     return {
-        0x11B0: _u64(max_items(kernel, platform)), 0x11B1: struct.pack("<3Q", *kernel.required),
-        0x11B2: _u64(kernel.local_bytes), 0x11B3: _u64(kernel.lanes), 0x11B4: _u64(kernel.private_bytes),
-    }  # fmt: skip
+        0x11B0: _u64(max_items(kernel, platform)),
+        0x11B1: struct.pack("<3Q", *kernel.required),
+        0x11B2: _u64(kernel.local_bytes),
+        0x11B3: _u64(kernel.lanes),
+        0x11B4: _u64(kernel.private_bytes),
+    }
 
 
 def max_items(kernel: ProgramKernel, platform: Platform) -> int:
@@ -132,9 +139,11 @@ def argument_facts(parameter: KernelParameter) -> dict[int, bytes]:
     qualifiers = sum(bit for word, bit in _QUALIFIERS.items() if word in parameter.qualifiers.split())
     return {
         0x1196: _u32(_ADDRESS.get(parameter.address, _PRIVATE)),
-        0x1197: _u32(_ACCESS.get(parameter.access, _NO_ACCESS)), 0x1198: _text(parameter.type),
-        0x1199: _u64(qualifiers), 0x119A: _text(parameter.name),
-    }  # fmt: skip
+        0x1197: _u32(_ACCESS.get(parameter.access, _NO_ACCESS)),
+        0x1198: _text(parameter.type),
+        0x1199: _u64(qualifiers),
+        0x119A: _text(parameter.name),
+    }
 
 
 def _extensions(platform: Platform) -> tuple[str, ...]:

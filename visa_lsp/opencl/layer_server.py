@@ -82,9 +82,13 @@ class Server:
     """The server of one program and its children."""
 
     def __init__(
-        self, programs: Programs, report: ExecReport, checks: str, say: Callable[[list[str]], None],
+        self,
+        programs: Programs,
+        report: ExecReport,
+        checks: str,
+        say: Callable[[list[str]], None],
         captures: Captures | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         self.captures = captures
         self.programs = programs
         self.report = report
@@ -130,9 +134,12 @@ class _Session:
         self._base = 0
         self._file = arena
         self._settings = LaunchSettings(
-            server.platform, list_checks(server.checks), max_group_items(server.platform), UnorderedLaunches(),
+            server.platform,
+            list_checks(server.checks),
+            max_group_items(server.platform),
+            UnorderedLaunches(),
             self._look_after_host,
-        )  # fmt: skip
+        )
 
     def run(self) -> None:
         """Answer requests until the connection ends."""

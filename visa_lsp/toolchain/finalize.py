@@ -106,9 +106,13 @@ class Finalized:
 
 
 def finalize(
-    codes: Sequence[str], call: FinalizerCall, *, with_pressure: bool = True, with_schedule: bool = False,
+    codes: Sequence[str],
+    call: FinalizerCall,
+    *,
+    with_pressure: bool = True,
+    with_schedule: bool = False,
     with_code: bool = False,
-) -> Finalized:  # fmt: skip
+) -> Finalized:
     """Finalize a text, given as its lines without comments. Raises ToolError."""
     bodies = bodies_of(codes)
     if not bodies:
@@ -220,9 +224,12 @@ def _schedule(copy: GuardedCopy, call: FinalizerCall, end: float) -> tuple[Sched
 
 
 def _group_by_lines(
-    bodies: Sequence[TextBody], number: int, listing: GenListing, pressure: ToldPressure,
+    bodies: Sequence[TextBody],
+    number: int,
+    listing: GenListing,
+    pressure: ToldPressure,
     schedules: Sequence[tuple[ScheduleRow, ...]] = (),
-) -> FinalizedKernel:  # fmt: skip
+) -> FinalizedKernel:
     """Return a listing grouped by the lines of the text; ``schedules`` are those of the bodies."""
     own = bodies[number]
     functions = [body for body in bodies if not body.is_kernel]

@@ -28,9 +28,12 @@ FINALIZER: Final = Tool(
     "GenX_IR", "--tool", "finalizer", "Intel's finalizer, which makes machine code from vISA", "libigc-tools"
 )
 OCLOC: Final = Tool(
-    "ocloc", "--ocloc", "ocloc", "Intel's offline compiler, which compiles OpenCL C",
+    "ocloc",
+    "--ocloc",
+    "ocloc",
+    "Intel's offline compiler, which compiles OpenCL C",
     "intel-opencl-icd, in newer releases intel-ocloc",
-)  # fmt: skip
+)
 
 
 def find_tool(tool: Tool, named: str | None = None) -> str:

@@ -110,11 +110,19 @@ def read_listing(text: str) -> GenListing:
     lines = tuple(_gen_lines(text))
     total = _GRF_TOTAL.search(head.get("thread_config", ""))
     return GenListing(
-        head.get("kernel", ""), head.get("platform", ""), lines,
-        _whole(head.get("instCount")) or sum(not line.is_label for line in lines), registers, sizes,
-        _whole(head.get("spill size")) or 0, _whole(head.get("private memory size")) or 0, conflicts,
-        _whole(head.get("GRF count")), int(total[1]) if total else None, head.get("RA type", ""),
-    )  # fmt: skip
+        head.get("kernel", ""),
+        head.get("platform", ""),
+        lines,
+        _whole(head.get("instCount")) or sum(not line.is_label for line in lines),
+        registers,
+        sizes,
+        _whole(head.get("spill size")) or 0,
+        _whole(head.get("private memory size")) or 0,
+        conflicts,
+        _whole(head.get("GRF count")),
+        int(total[1]) if total else None,
+        head.get("RA type", ""),
+    )
 
 
 @dataclass(frozen=True, slots=True)

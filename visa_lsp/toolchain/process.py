@@ -48,9 +48,13 @@ class Ran:
 
 
 def run_program(
-    command: Sequence[str], folder: Path, seconds: float, *, environment: Mapping[str, str] | None = None,
+    command: Sequence[str],
+    folder: Path,
+    seconds: float,
+    *,
+    environment: Mapping[str, str] | None = None,
     stop: Callable[[], bool] | None = None,
-) -> Ran:  # fmt: skip
+) -> Ran:
     """Run a program in a folder; its two output streams are merged.
 
     ``environment`` replaces that of this process; ``stop`` is called at intervals and returns whether the run was cancelled.
@@ -79,8 +83,12 @@ def run_program(
 
 
 def _wait_for_end(
-    process: subprocess.Popen[bytes], folder: Path, said: BinaryIO, seconds: float, stop: Callable[[], bool] | None,
-) -> str:  # fmt: skip
+    process: subprocess.Popen[bytes],
+    folder: Path,
+    said: BinaryIO,
+    seconds: float,
+    stop: Callable[[], bool] | None,
+) -> str:
     """Wait for the end of a process; return a message if it must be killed earlier."""
     end = time.monotonic() + seconds
     while True:

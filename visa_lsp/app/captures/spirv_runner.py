@@ -75,11 +75,16 @@ class _RunnerReader:
         expected = any(isinstance(arg, CapturedBuffer) and arg.after is not None for arg in args)
         note = "the capture has no output of SPIRVRunner (cpp_outs_N.pt), so nothing is expected"
         return Capture(
-            self.folder.path, kernel, (CapturedProgram(name, self.folder.read(name, MAX_PROGRAM_BYTES)),),
+            self.folder.path,
+            kernel,
+            (CapturedProgram(name, self.folder.read(name, MAX_PROGRAM_BYTES)),),
             self._get(self.facts, "build_flags", str) if "build_flags" in self.facts else "",
-            tuple((arg,) for arg in args), (groups[0] * width, groups[1], groups[2]), (width, 1, 1),
-            shared_bytes=self._count("shared_memory", least=0), notes=(*self.notes, *(() if expected else (note,))),
-        )  # fmt: skip
+            tuple((arg,) for arg in args),
+            (groups[0] * width, groups[1], groups[2]),
+            (width, 1, 1),
+            shared_bytes=self._count("shared_memory", least=0),
+            notes=(*self.notes, *(() if expected else (note,))),
+        )
 
     def _get(self, where: dict[str, Any], key: str, kind: type) -> Any:
         value = where.get(key)

@@ -92,9 +92,13 @@ def with_lines(options: str) -> str:
 
 
 def build_source(
-    source: BuildSource, device: str, options: str = "", tool: str | None = None, seconds: float = SECONDS,
+    source: BuildSource,
+    device: str,
+    options: str = "",
+    tool: str | None = None,
+    seconds: float = SECONDS,
     stop: Callable[[], bool] | None = None,
-) -> Build:  # fmt: skip
+) -> Build:
     """Compile a source for a device; ``stop`` returns whether the request was cancelled. Raises UserError."""
     chosen = tool_for(OCLOC, tool, settings_for(source.name if source.is_file else STDIN))
     with temporary_folder() as folder:

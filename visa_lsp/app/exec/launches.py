@@ -113,9 +113,13 @@ def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> 
 
 
 def _run_checked(
-    kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings, local: Triple, steps: int,
+    kernel: LoadedKernel,
+    enqueue: Enqueue,
+    settings: LaunchSettings,
+    local: Triple,
+    steps: int,
     recorder: AccessRecorder | None,
-) -> EnqueueResult:  # fmt: skip
+) -> EnqueueResult:
     """Run an enqueue of about ``steps`` instructions, a second time if it reads bytes that may be undefined."""
     config = LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
@@ -154,9 +158,13 @@ def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
 
 
 def _run(
-    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, recorder: AccessRecorder | None, *,
+    kernel: LoadedKernel,
+    config: LaunchConfig,
+    settings: LaunchSettings,
+    recorder: AccessRecorder | None,
+    *,
     is_probe: bool = False,
-) -> RunReport:  # fmt: skip
+) -> RunReport:
     """Run a configuration. A probe stops at its first fault, and always checks access."""
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,

@@ -110,9 +110,16 @@ def _has_long_registers(text: str) -> bool:
 
 
 def finalize_text(
-    source: Source, tool: str | None, options: tuple[str, ...], seconds: float, path: str = STDIN,
-    stop: Callable[[], bool] | None = None, *, schedule: bool = False, with_code: bool = False,
-) -> GenDocument:  # fmt: skip
+    source: Source,
+    tool: str | None,
+    options: tuple[str, ...],
+    seconds: float,
+    path: str = STDIN,
+    stop: Callable[[], bool] | None = None,
+    *,
+    schedule: bool = False,
+    with_code: bool = False,
+) -> GenDocument:
     """Finalize a text; ``path`` locates its settings, ``stop`` returns whether the request was cancelled.
 
     ``schedule`` adds the finalizer's schedule, ``with_code`` the bytes of the machine code instead of the register pressure.

@@ -90,9 +90,12 @@ class Condition:
 
 
 def condition_reports(
-    conditions: tuple[Condition, ...], prepared: PreparedLaunch, config: LaunchConfig, names: Mapping[str, Number],
+    conditions: tuple[Condition, ...],
+    prepared: PreparedLaunch,
+    config: LaunchConfig,
+    names: Mapping[str, Number],
     run: Callable[[Path], Mapping[Key, Array]],
-) -> Iterator[tuple[int, ExpectationReport]]:  # fmt: skip
+) -> Iterator[tuple[int, ExpectationReport]]:
     """Yield the report of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
 
     Raises LaunchError for an expression that cannot be computed, and what ``run`` raises.

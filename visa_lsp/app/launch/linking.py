@@ -32,9 +32,14 @@ _MAX_READ_BYTES: Final = 64 * MIB  # read from them
 
 
 def with_callees(
-    module: Module, kernel: Kernel, path: Path, platform: Platform | None, finder: Beside, notes: list[str],
+    module: Module,
+    kernel: Kernel,
+    path: Path,
+    platform: Platform | None,
+    finder: Beside,
+    notes: list[str],
     texts: dict[str, BodySource],
-) -> Module:  # fmt: skip
+) -> Module:
     """Return a program with the functions of its folder that a kernel calls, directly or indirectly.
 
     Adds their lines to ``texts`` and notes to ``notes``. Raises LaunchError if two files define a function, and TextProblems

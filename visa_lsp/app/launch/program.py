@@ -182,9 +182,11 @@ def link_variables(module: Module, known: tuple[FileVariable, ...] = ()) -> Modu
             variables[at] = variable
         places.append(at)
     return structs.replace(
-        module, variables=tuple(variables), kernels=tuple(_resolve_aliases(body, places) for body in module.kernels),
+        module,
+        variables=tuple(variables),
+        kernels=tuple(_resolve_aliases(body, places) for body in module.kernels),
         functions=tuple(_resolve_aliases(body, places) for body in module.functions),
-    )  # fmt: skip
+    )
 
 
 def _resolve_aliases(body: Kernel, places: list[int]) -> Kernel:

@@ -108,9 +108,15 @@ class Proposal:
 
 
 def propose(
-    module: Module, options: RunOptions, launch_path: Path, quick: Spec | None = None, *, tries: bool = True,
-    text: str | None = None, steps: int = _ALL_TRIAL_STEPS,
-) -> Proposal:  # fmt: skip
+    module: Module,
+    options: RunOptions,
+    launch_path: Path,
+    quick: Spec | None = None,
+    *,
+    tries: bool = True,
+    text: str | None = None,
+    steps: int = _ALL_TRIAL_STEPS,
+) -> Proposal:
     """Complete ``quick``, an object with keys of a launch file, to a launch.
 
     ``tries`` runs the kernel with unknown sizes, and gives buffers the length that it needs, within ``steps`` instructions.

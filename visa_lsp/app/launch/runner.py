@@ -115,9 +115,12 @@ def load_for(
 
 
 def run_module(
-    module: Module, launch: LaunchFile, options: RunOptions | None = None, notes: Sequence[str] = (),
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions | None = None,
+    notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
-) -> RunReport:  # fmt: skip
+) -> RunReport:
     """Run a program with a launch file: ``ready``, then ``run_ready``; raises their errors."""
     return run_ready(ready(module, launch, options or RunOptions(), notes, sources))
 
@@ -231,9 +234,12 @@ class ReadyRun:
 
 
 def ready(
-    module: Module, launch: LaunchFile, options: RunOptions, notes: Sequence[str] = (),
+    module: Module,
+    launch: LaunchFile,
+    options: RunOptions,
+    notes: Sequence[str] = (),
     sources: Mapping[str, BodySource] | None = None,
-) -> ReadyRun:  # fmt: skip
+) -> ReadyRun:
     """Link a program with the further files of launch file and options, and prepare its launch.
 
     ``sources`` has the texts of bodies, for the lines of reports. Raises LaunchError if the launch does not fit the

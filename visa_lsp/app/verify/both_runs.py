@@ -71,9 +71,12 @@ def run_text(opened: OpenedLaunch) -> TextRun:
 
 
 def compare_with(
-    text_run: TextRun, code: MachineCode, text: str, watchers: Sequence[Watcher] = (),
+    text_run: TextRun,
+    code: MachineCode,
+    text: str,
+    watchers: Sequence[Watcher] = (),
     steps: tuple[int, int] = MACHINE_STEPS,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Run machine code on the launch of a text's run, and compare; ``steps`` limit it, as ``MACHINE_STEPS``."""
     opened, threads = text_run.opened, text_run.result.threads
     unmodelled = _unmodelled_in_text(text_run.result)

@@ -148,9 +148,14 @@ def _rows_of_text(
 
 
 def _verdict(
-    name: str, text_name: str, source: Source, kernel: str, platform: Platform, options: VerifyOptions,
+    name: str,
+    text_name: str,
+    source: Source,
+    kernel: str,
+    platform: Platform,
+    options: VerifyOptions,
     request: CodeRequest,
-) -> KernelVerdict:  # fmt: skip
+) -> KernelVerdict:
     data = read_bytes(text_name)
     launches = list(launches_of(Path(text_name), options.launch, platform.name, kernel, data, tries=options.tries))
     simd = _simd(launches)

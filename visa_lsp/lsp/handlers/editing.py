@@ -280,9 +280,13 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
 
 
 def _action(
-    title: str, kind: types.CodeActionKind, opened: OpenDocument, edits: tuple[Edit, ...], encoding: Encoding,
+    title: str,
+    kind: types.CodeActionKind,
+    opened: OpenDocument,
+    edits: tuple[Edit, ...],
+    encoding: Encoding,
     more: str = "",
-) -> str:  # fmt: skip
+) -> str:
     """Return the JSON text of an offer; ``more`` are further members."""
     changes = {opened.key: raw_edits(opened.document, edits, encoding)}
     return (

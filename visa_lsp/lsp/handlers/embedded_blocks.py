@@ -66,10 +66,12 @@ async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Re
         return {"ok": False, "error": str(problem)}
     ending = f"{known.number + 1}{'.run' if kernel is not None else ''}.visaasm"
     answer = {
-        "ok": True, "block": known.number, "text": kernel.text if kernel is not None else known.text,
+        "ok": True,
+        "block": known.number,
+        "text": kernel.text if kernel is not None else known.text,
         "uri": f"{SCHEME}:/{quote(_name(opened.key))}.{ending}?{quote(opened.key, safe='')}",
         "range": raw_range(opened.document, known.span, ls.encoding),
-    }  # fmt: skip
+    }
     return {**answer, "quick": kernel.launch} if kernel is not None else answer
 
 

@@ -61,9 +61,13 @@ def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, Hos
 
 
 def answer_by_language(
-    ls: VisaServer, params: AtPosition, of_visa: Callable[..., R], of_host: Callable[..., R], *args: object,
+    ls: VisaServer,
+    params: AtPosition,
+    of_visa: Callable[..., R],
+    of_host: Callable[..., R],
+    *args: object,
     **more: object,
-) -> tuple[OpenDocument, R] | None:  # fmt: skip
+) -> tuple[OpenDocument, R] | None:
     """Return the open document of a request, and the answer of a feature of vISA, or of vISA in another language."""
     inside = place_in_host(ls, params)
     if inside is not None:

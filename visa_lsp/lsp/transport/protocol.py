@@ -210,9 +210,12 @@ class Protocol(LanguageServerProtocol):
     # ---- outgoing ----
 
     def send_request(
-        self, method: str, params: Any | None = None, callback: Callable[[Any], None] | None = None,
+        self,
+        method: str,
+        params: Any | None = None,
+        callback: Callable[[Any], None] | None = None,
         msg_id: str | int | None = None,
-    ) -> Future[Any]:  # fmt: skip
+    ) -> Future[Any]:
         """Send a request to the client, and remember it."""
         ident = msg_id if msg_id is not None else str(uuid.uuid4())
         self._asked.add(ident)
@@ -261,9 +264,13 @@ class Protocol(LanguageServerProtocol):
             self._server._report_server_error(failure, JsonRpcInternalError)  # noqa: SLF001 - as in pygls
 
     def _execute_handler(
-        self, msg_id: Any, handler: Any, callback: Callable[[Any], None], args: tuple[Any, ...] | None = None,
+        self,
+        msg_id: Any,
+        handler: Any,
+        callback: Callable[[Any], None],
+        args: tuple[Any, ...] | None = None,
         kwargs: dict[str, Any] | None = None,
-    ) -> None:  # fmt: skip
+    ) -> None:
         """Run a handler, and forget its future at its end, because pygls keeps those of notifications."""
 
         def end(future: Any) -> None:

@@ -77,9 +77,11 @@ class Arguments:
             arg = self._arg(binding.arg_index)
             if isinstance(arg, BufferArg | ImageArg):
                 self.world.surfaces[binding.bti_value] = self.world.buffer(
-                    self.key(binding.arg_index), arg, images.get(binding.arg_index, ""),
+                    self.key(binding.arg_index),
+                    arg,
+                    images.get(binding.arg_index, ""),
                     self._access(binding.arg_index),
-                )  # fmt: skip
+                )
         for sampler in self.info.inline_samplers:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 

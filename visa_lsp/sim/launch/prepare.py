@@ -124,14 +124,23 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
             f"a group of '{kernel.name}' needs {world.slm_bytes} bytes of shared local memory; at most {MAX_SHARED_BYTES} (16 MiB) are allowed"
         )
     dispatch = Dispatch(
-        kernel=kernel, functions={function.name: function for function in program.functions}, platform=platform,
-        groups=geometry.groups, threads_per_group=geometry.threads, simd=geometry.simd, lanes=geometry.lanes,
-        payload=block.payload, surfaces=world.surfaces, memory=world.memory,
-        slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM, samplers=world.samplers,
-        symbols=world.symbols, file_variables=program.variables,
+        kernel=kernel,
+        functions={function.name: function for function in program.functions},
+        platform=platform,
+        groups=geometry.groups,
+        threads_per_group=geometry.threads,
+        simd=geometry.simd,
+        lanes=geometry.lanes,
+        payload=block.payload,
+        surfaces=world.surfaces,
+        memory=world.memory,
+        slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
+        samplers=world.samplers,
+        symbols=world.symbols,
+        file_variables=program.variables,
         item=geometry.item if config.threads is None else no_item,
         partial=_partial(geometry, edges) if edges else None,
-    )  # fmt: skip
+    )
     return PreparedLaunch(dispatch, geometry, world.arrays, world.buffers, names, printf)
 
 
