@@ -124,7 +124,17 @@ def run_findings(report: RunReport) -> FindingList[RunFinding]:
 def _run_finding(report: RunReport, fault: Fault) -> RunFinding:
     place, excerpt = report.excerpt(fault)
     return RunFinding(
-        fault.kind.value, "note" if fault.is_note else "fault", fault.message, fault.kernel, fault.group,
-        fault.thread, fault.lane, fault.instruction, fault.line + 1 if fault.line >= 0 else None, place,
-        excerpt, fault.other or "", str(fault),
-    )  # fmt: skip
+        fault.kind.value,
+        "note" if fault.is_note else "fault",
+        fault.message,
+        fault.kernel,
+        fault.group,
+        fault.thread,
+        fault.lane,
+        fault.instruction,
+        fault.line + 1 if fault.line >= 0 else None,
+        place,
+        excerpt,
+        fault.other or "",
+        str(fault),
+    )

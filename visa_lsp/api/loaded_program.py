@@ -200,9 +200,15 @@ class LoadedKernel:
             said["expect"] = ()
         config = replace(config, **said, kernel=self.name)
         options = replace(
-            program.options, engine=engine, checks=checks if isinstance(checks, str) else ",".join(checks) or "none",
-            budget=budget, repeat=repeat, threads=threads, first_fault=first_fault, began=began,
-        )  # fmt: skip
+            program.options,
+            engine=engine,
+            checks=checks if isinstance(checks, str) else ",".join(checks) or "none",
+            budget=budget,
+            repeat=repeat,
+            threads=threads,
+            first_fault=first_fault,
+            began=began,
+        )
         with as_text_error():
             launch = replace(base, config=config, conditions=() if said else base.conditions)
             run = ready(program.module, launch, options, program.notes, program.sources)

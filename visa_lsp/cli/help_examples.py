@@ -7,7 +7,6 @@ from typing import Final
 HEADING: Final = "examples, to run in the folder examples/ of the repository:"
 
 # By command: the command line and its description.
-# fmt: off
 EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp": (
         ("visa-lsp check .", "report what is wrong in every text of the folder"),
@@ -16,7 +15,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp check": (
         ("visa-lsp check .", "check every text of the folder and its subfolders"),
-        ("visa-lsp check saxpy.visaasm --platform DG2 --extend-select ALL", "check one text for one platform, with every rule"),
+        (
+            "visa-lsp check saxpy.visaasm --platform DG2 --extend-select ALL",
+            "check one text for one platform, with every rule",
+        ),
         ("visa-lsp check . --max-errors 10 --format github", "report the first ten errors as GitHub annotations"),
     ),
     "visa-lsp asm": (
@@ -27,7 +29,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp dis": (
         ("visa-lsp dis saxpy.isa", "disassemble the object that `visa-lsp asm saxpy.visaasm` wrote"),
         ("visa-lsp dis saxpy.isa --summary", "list its kernels, inputs and attributes"),
-        ("visa-lsp dis mandelbrot.zebin -o mandelbrot", "write the parts of a zebin from `visa-lsp asm --zebin` into a folder"),
+        (
+            "visa-lsp dis mandelbrot.zebin -o mandelbrot",
+            "write the parts of a zebin from `visa-lsp asm --zebin` into a folder",
+        ),
     ),
     "visa-lsp diff": (
         ("visa-lsp diff saxpy.visaasm saxpy.isa", "compare a text with its object from `visa-lsp asm saxpy.visaasm`"),
@@ -41,13 +46,19 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp compare-runs": (
         ("visa-lsp compare-runs saxpy.visaasm saxpy.isa", "run a text and its object with saxpy.launch.yaml"),
-        ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --launch saxpy_sizes.launch.yaml", "run both at every point of a sweep"),
+        (
+            "visa-lsp compare-runs saxpy.visaasm saxpy.isa --launch saxpy_sizes.launch.yaml",
+            "run both at every point of a sweep",
+        ),
         ("visa-lsp compare-runs saxpy.visaasm saxpy.isa --ulp 2 --format json", "allow a tolerance and print JSON"),
     ),
     "visa-lsp why": (
         ("visa-lsp why saxpy.visaasm --value 'y[37]'", "print the instructions, lanes and values that made an element"),
         ("visa-lsp why average.visaasm", "explain the first failed expectation, else the first fault"),
-        ("visa-lsp why saxpy.visaasm --value 'y[0]' --against saxpy.visaasm --format json", "compare with the run of another program and print JSON"),
+        (
+            "visa-lsp why saxpy.visaasm --value 'y[0]' --against saxpy.visaasm --format json",
+            "compare with the run of another program and print JSON",
+        ),
     ),
     "visa-lsp verify": (
         ("visa-lsp verify saxpy.visaasm", "finalize a text, run both and compare every store"),
@@ -60,7 +71,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp gen saxpy.visaasm --schedule", "add the finalizer's cycles and stalls"),
     ),
     "visa-lsp compile": (
-        ("visa-lsp compile scale.cl -o built", "write text, machine code, zebin and a launch file (with Intel's ocloc)"),
+        (
+            "visa-lsp compile scale.cl -o built",
+            "write text, machine code, zebin and a launch file (with Intel's ocloc)",
+        ),
         ("visa-lsp compile scale.cl -o built --device tgllp,pvc", "compile for two devices and print a table"),
         ("visa-lsp run scale.cl", "compile and run it with a generated launch"),
     ),
@@ -92,7 +106,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     "visa-lsp zeinfo check": (
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml", "check ze_info and compare it with mandelbrot.visaasm"),
         ("visa-lsp zeinfo check mandelbrot.zeinfo.yaml --no-text", "check only ze_info"),
-        ("visa-lsp zeinfo check mandelbrot.zebin --text mandelbrot.isa", "compare a zebin with an object, both from `visa-lsp asm`"),
+        (
+            "visa-lsp zeinfo check mandelbrot.zebin --text mandelbrot.isa",
+            "compare a zebin with an object, both from `visa-lsp asm`",
+        ),
     ),
     "visa-lsp zeinfo emit": (
         ("visa-lsp zeinfo emit saxpy.visaasm", "print the ze_info; saxpy.launch.yaml describes the arguments"),
@@ -101,7 +118,10 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
     ),
     "visa-lsp stats": (
         ("visa-lsp stats mandelbrot.visaasm", "print the register pressure and where it peaks"),
-        ("visa-lsp stats saxpy.visaasm mandelbrot.visaasm --max-pressure 64", "print a table; exit 1 above 64 GRF rows"),
+        (
+            "visa-lsp stats saxpy.visaasm mandelbrot.visaasm --max-pressure 64",
+            "print a table; exit 1 above 64 GRF rows",
+        ),
         ("visa-lsp stats mandelbrot.visaasm --format json", "print the figures of each line as JSON"),
     ),
     "visa-lsp prove": (
@@ -120,7 +140,6 @@ EXAMPLES: Final[dict[str, tuple[tuple[str, str], ...]]] = {
         ("visa-lsp explain 'work item'", "explain a term of the glossary"),
     ),
 }
-# fmt: on
 
 
 def example_lines(program: str) -> str:

@@ -41,10 +41,14 @@ def names_of_second(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Ope
         tables[ref[0]][ref[1]] = name if counterpart or name not in ours else f"{name}'"
     names = b.names
     return structs.replace(
-        names, general={**names.general, **tables["G"]}, address={**names.address, **tables["A"]},
-        predicate={**names.predicate, **tables["P"]}, sampler={**names.sampler, **tables["S"]},
-        surface={**names.surface, **tables["T"]}, labels={**names.labels, **tables[LABEL]},
-    )  # fmt: skip
+        names,
+        general={**names.general, **tables["G"]},
+        address={**names.address, **tables["A"]},
+        predicate={**names.predicate, **tables["P"]},
+        sampler={**names.sampler, **tables["S"]},
+        surface={**names.surface, **tables["T"]},
+        labels={**names.labels, **tables[LABEL]},
+    )
 
 
 def name_in(names: OperandNames, ref: Ref) -> str:

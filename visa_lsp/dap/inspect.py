@@ -29,9 +29,21 @@ _ASSIGNMENT: Final = re.compile(r"([^=<>!]+)=(?!=)(.*)\Z", re.DOTALL)
 _WHY: Final = re.compile(r"\s*why\s+(\S.*)\Z", re.DOTALL)
 _WORD: Final = re.compile(r"[%\w$@?]*\Z")
 _WORDS: Final = (
-    "item", "local", "group", "thread", "lane", "emask", "any(", "all(", "sum(", "min(", "max(",
-    "abs(", "count(", "slm",
-)  # fmt: skip
+    "item",
+    "local",
+    "group",
+    "thread",
+    "lane",
+    "emask",
+    "any(",
+    "all(",
+    "sum(",
+    "min(",
+    "max(",
+    "abs(",
+    "count(",
+    "slm",
+)
 _MAX_PAGE_ROWS: Final = 100_000
 
 
@@ -307,7 +319,16 @@ def exception_info(session: DebugState, args: Body) -> Body:
 
 
 HANDLERS: Final = {
-    "threads": threads, "stackTrace": stack_trace, "scopes": scopes, "variables": variables, "evaluate": evaluate,
-    "setVariable": set_variable, "setExpression": set_expression, "completions": completions, "visaLanes": lanes,
-    "source": source, "loadedSources": loaded_sources, "exceptionInfo": exception_info,
-}  # fmt: skip
+    "threads": threads,
+    "stackTrace": stack_trace,
+    "scopes": scopes,
+    "variables": variables,
+    "evaluate": evaluate,
+    "setVariable": set_variable,
+    "setExpression": set_expression,
+    "completions": completions,
+    "visaLanes": lanes,
+    "source": source,
+    "loadedSources": loaded_sources,
+    "exceptionInfo": exception_info,
+}

@@ -153,7 +153,10 @@ def breakpoint_locations(session: DebugState, args: Body) -> Body:
 
 
 HANDLERS: Final = {
-    "setBreakpoints": set_breakpoints, "setFunctionBreakpoints": set_function_breakpoints,
-    "setInstructionBreakpoints": set_instruction_breakpoints, "setDataBreakpoints": set_data_breakpoints,
-    "setExceptionBreakpoints": set_exception_breakpoints, "breakpointLocations": breakpoint_locations,
-}  # fmt: skip
+    "setBreakpoints": set_breakpoints,
+    "setFunctionBreakpoints": set_function_breakpoints,
+    "setInstructionBreakpoints": set_instruction_breakpoints,
+    "setDataBreakpoints": set_data_breakpoints,
+    "setExceptionBreakpoints": set_exception_breakpoints,
+    "breakpointLocations": breakpoint_locations,
+}

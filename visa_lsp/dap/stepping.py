@@ -30,11 +30,15 @@ _OFFERED: Final = (
     "supportsLoadedSourcesRequest", "supportsClipboardContext", "supportsDelayedStackTraceLoading",
 )  # fmt: skip
 _FILTER_WORDS: Final = {
-    "bounds": "Accesses outside of memory or registers", "uninitialised": "Reads of values never written",
-    "races": "Data races", "barriers": "Barriers that some lanes or threads miss", "alignment": "Misaligned accesses",
-    "division": "Divisions by zero", "access": "Accesses that an argument does not allow",
+    "bounds": "Accesses outside of memory or registers",
+    "uninitialised": "Reads of values never written",
+    "races": "Data races",
+    "barriers": "Barriers that some lanes or threads miss",
+    "alignment": "Misaligned accesses",
+    "division": "Divisions by zero",
+    "access": "Accesses that an argument does not allow",
     "fatal": "Fatal faults: step budget, bad calls and operands",
-}  # fmt: skip
+}
 _OFF: Final = frozenset({"division"})  # a note of the run, not a fault
 
 
@@ -261,9 +265,24 @@ def goto(session: DebugState, args: Body) -> None:
 
 
 HANDLERS: Final = {
-    "initialize": initialize, "launch": launch, "attach": attach, "configurationDone": configuration_done,
-    "restart": restart, "disconnect": disconnect, "terminate": terminate, "cancel": cancel, "pause": pause,
-    "continue": continue_, "next": next_, "stepIn": step_in, "stepOut": step_out, "stepBack": step_back,
-    "reverseContinue": reverse_continue, "gotoTargets": goto_targets, "goto": goto, "visaRunAlone": run_alone,
-    "visaRunToBarrier": run_to_barrier, "visaLastWrite": last_write,
-}  # fmt: skip
+    "initialize": initialize,
+    "launch": launch,
+    "attach": attach,
+    "configurationDone": configuration_done,
+    "restart": restart,
+    "disconnect": disconnect,
+    "terminate": terminate,
+    "cancel": cancel,
+    "pause": pause,
+    "continue": continue_,
+    "next": next_,
+    "stepIn": step_in,
+    "stepOut": step_out,
+    "stepBack": step_back,
+    "reverseContinue": reverse_continue,
+    "gotoTargets": goto_targets,
+    "goto": goto,
+    "visaRunAlone": run_alone,
+    "visaRunToBarrier": run_to_barrier,
+    "visaLastWrite": last_write,
+}

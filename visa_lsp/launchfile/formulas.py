@@ -30,19 +30,33 @@ _MAX_NUMBER_BITS: Final = 128
 _CHARACTERS: Final = re.compile(r"[A-Za-z0-9_ .,()\[\]:+*/%@<>=!&|~-]*")
 
 ARITHMETIC: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
-    ast.Add: ("+", operator.add), ast.Sub: ("-", operator.sub), ast.Mult: ("*", operator.mul),
-    ast.Div: ("/", operator.truediv), ast.FloorDiv: ("//", operator.floordiv), ast.Mod: ("%", operator.mod),
-    ast.Pow: ("**", operator.pow), ast.USub: ("-", operator.neg), ast.UAdd: ("+", operator.pos),
-}  # fmt: skip
+    ast.Add: ("+", operator.add),
+    ast.Sub: ("-", operator.sub),
+    ast.Mult: ("*", operator.mul),
+    ast.Div: ("/", operator.truediv),
+    ast.FloorDiv: ("//", operator.floordiv),
+    ast.Mod: ("%", operator.mod),
+    ast.Pow: ("**", operator.pow),
+    ast.USub: ("-", operator.neg),
+    ast.UAdd: ("+", operator.pos),
+}
 COMPARISONS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
-    ast.Eq: ("==", operator.eq), ast.NotEq: ("!=", operator.ne), ast.Lt: ("<", operator.lt),
-    ast.LtE: ("<=", operator.le), ast.Gt: (">", operator.gt), ast.GtE: (">=", operator.ge),
-}  # fmt: skip
+    ast.Eq: ("==", operator.eq),
+    ast.NotEq: ("!=", operator.ne),
+    ast.Lt: ("<", operator.lt),
+    ast.LtE: ("<=", operator.le),
+    ast.Gt: (">", operator.gt),
+    ast.GtE: (">=", operator.ge),
+}
 # Operators for arrays only.
 OF_ARRAYS: Final[Mapping[type[ast.AST], tuple[str, Callable[..., Any]]]] = {
-    ast.MatMult: ("@", operator.matmul), ast.BitAnd: ("&", operator.and_), ast.BitOr: ("|", operator.or_),
-    ast.LShift: ("<<", operator.lshift), ast.RShift: (">>", operator.rshift), ast.Invert: ("~", operator.invert),
-}  # fmt: skip
+    ast.MatMult: ("@", operator.matmul),
+    ast.BitAnd: ("&", operator.and_),
+    ast.BitOr: ("|", operator.or_),
+    ast.LShift: ("<<", operator.lshift),
+    ast.RShift: (">>", operator.rshift),
+    ast.Invert: ("~", operator.invert),
+}
 
 
 def _round(value: Number) -> int:

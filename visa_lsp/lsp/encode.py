@@ -111,9 +111,13 @@ def _place(uri: str, span: Value, message: str) -> Value:
 
 def _value(found: Diagnostic, span: Value, places: list[Value]) -> Value:
     value: Value = {
-        "range": span, "message": found.message, "severity": SEVERITY[found.severity].value, "code": found.code,
-        "source": SOURCE, "data": {"name": found.name},
-    }  # fmt: skip
+        "range": span,
+        "message": found.message,
+        "severity": SEVERITY[found.severity].value,
+        "code": found.code,
+        "source": SOURCE,
+        "data": {"name": found.name},
+    }
     if places:
         value["relatedInformation"] = places
     return value

@@ -21,9 +21,19 @@ from visa_lsp.lsp.handlers import (
 from visa_lsp.lsp.visa_server import VisaServer
 
 HANDLERS: Final = (
-    document_sync, diagnostics, language, structure, editing, hierarchy, hints, objects, runs, tools,
-    commands, embedded_blocks,
-)  # fmt: skip
+    document_sync,
+    diagnostics,
+    language,
+    structure,
+    editing,
+    hierarchy,
+    hints,
+    objects,
+    runs,
+    tools,
+    commands,
+    embedded_blocks,
+)
 
 
 def create_server(version: str) -> VisaServer:

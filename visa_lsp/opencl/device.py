@@ -102,9 +102,14 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
     # Version of the architecture, device, slices, sub-slices, execution units in each, threads of a unit, features.
     major, minor = (*(platform.versions or ((0,),))[0], 0)[:2]
     units = (
-        major << 22 | minor << 14, _IDENTITIES.get(platform.name, 0), 1, 6, 16, 7 if platform.generation < 125 else 8,
+        major << 22 | minor << 14,
+        _IDENTITIES.get(platform.name, 0),
+        1,
+        6,
+        16,
+        7 if platform.generation < 125 else 8,
         0,
-    )  # fmt: skip
+    )
     facts |= {0x4250 + number: _u32(value) for number, value in enumerate(units)}
     facts[0x4108] = struct.pack(f"<{len(platform.sub_group_sizes)}Q", *platform.sub_group_sizes)
     facts[0x1061] = _named(("SPIR-V", 1, 2))

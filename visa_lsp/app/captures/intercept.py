@@ -83,9 +83,16 @@ class _InterceptReader:
         if self.before and not self.after:
             notes = ("the capture has no contents after the enqueue (folder Post), so nothing is expected",)
         return Capture(
-            folder.path, kernel, self._programs(), options, args, work, local if any(local) else None, offset,
+            folder.path,
+            kernel,
+            self._programs(),
+            options,
+            args,
+            work,
+            local if any(local) else None,
+            offset,
             notes=notes,
-        )  # fmt: skip
+        )
 
     def _contents(self, below: str) -> dict[int, str]:
         """Return the files of buffers and images in a folder, by argument."""

@@ -82,10 +82,13 @@ def _launch_text(
     path: Path, program: str, kernel: LoadedKernel, enqueue: Enqueue, before: dict[int, Array], result: EnqueueResult
 ) -> str:
     launch: Spec = {
-        "kernel": kernel.name, "file": f"{program}/{file_name(kernel.name)}.visaasm",
-        "zebin": f"{program}/program.zebin", "platform": result.report.platform,
-        "local_size": list(result.local_size), "global_size": list(enqueue.global_size[: enqueue.dimensions]),
-    }  # fmt: skip
+        "kernel": kernel.name,
+        "file": f"{program}/{file_name(kernel.name)}.visaasm",
+        "zebin": f"{program}/program.zebin",
+        "platform": result.report.platform,
+        "local_size": list(result.local_size),
+        "global_size": list(enqueue.global_size[: enqueue.dimensions]),
+    }
     if any(enqueue.global_offset):
         launch["global_offset"] = list(enqueue.global_offset)
     stem = path.name.removesuffix(".launch.yaml")

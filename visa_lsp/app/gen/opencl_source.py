@@ -36,9 +36,14 @@ def sources_of(build: Build) -> Iterator[Source]:
         if text.is_kernel:
             name = f"{build.source.name}: {file_name(text.name)}.visaasm"
             yield Source(
-                name, text.text, build.platform, made_from=made_from, device=build.device, simd=text.simd,
+                name,
+                text.text,
+                build.platform,
+                made_from=made_from,
+                device=build.device,
+                simd=text.simd,
                 listing=text.listing_text,
-            )  # fmt: skip
+            )
 
 
 def table(documents: Sequence[GenDocument]) -> list[str]:

@@ -112,18 +112,29 @@ def template(
     arguments = [_argument(info, index, sizes, types) for index in range(info.argument_count)]
     shares = info.env.barrier_count or info.env.slm_size or any(a["kind"] == "local" for a in arguments)
     return {
-        "kernel": info.name, "localSize": list(sizes.local), "groups": list(sizes.groups), "required": any(required),
-        "simdSize": info.env.simd_size, "shares": bool(shares) and not any(required), "arguments": arguments,
-    }  # fmt: skip
+        "kernel": info.name,
+        "localSize": list(sizes.local),
+        "groups": list(sizes.groups),
+        "required": any(required),
+        "simdSize": info.env.simd_size,
+        "shares": bool(shares) and not any(required),
+        "arguments": arguments,
+    }
 
 
 def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[str, str] | None) -> Spec:
     """Return an argument: its kind and its default."""
     made = default_argument(info, index, sizes, types)
     return {
-        "index": index, "name": info.argument_name(index), "kind": made.kind, "default": flow(made.launch),
-        "launch": made.launch, "words": made.words, "counts": sizes.has_count(info, index), "overrun": made.overrun,
-    }  # fmt: skip
+        "index": index,
+        "name": info.argument_name(index),
+        "kind": made.kind,
+        "default": flow(made.launch),
+        "launch": made.launch,
+        "words": made.words,
+        "counts": sizes.has_count(info, index),
+        "overrun": made.overrun,
+    }
 
 
 # ---- from an object to the text of a launch file ----

@@ -332,14 +332,29 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
     other_place, other_excerpt = report.other_excerpt(fault)
     (source, source_line), (other_source, other_source_line) = _sources(report, fault)
     return {
-        "kind": fault.kind.value, "message": fault.message, "text": str(fault), "kernel": fault.kernel,
-        "group": list(fault.group), "thread": fault.thread, "lane": fault.lane, "items": _items(fault.items),
-        "other_items": _items(fault.other_items), "instruction": fault.instruction,
-        "line": fault.line + 1 if fault.line >= 0 else None, "address": fault.address, "other": fault.other,
-        "place": place, "excerpt": excerpt, "other_place": other_place, "other_excerpt": other_excerpt,
-        "source": source, "source_excerpt": source_line, "other_source": other_source,
-        "other_source_excerpt": other_source_line, "count": fault.count,
-    }  # fmt: skip
+        "kind": fault.kind.value,
+        "message": fault.message,
+        "text": str(fault),
+        "kernel": fault.kernel,
+        "group": list(fault.group),
+        "thread": fault.thread,
+        "lane": fault.lane,
+        "items": _items(fault.items),
+        "other_items": _items(fault.other_items),
+        "instruction": fault.instruction,
+        "line": fault.line + 1 if fault.line >= 0 else None,
+        "address": fault.address,
+        "other": fault.other,
+        "place": place,
+        "excerpt": excerpt,
+        "other_place": other_place,
+        "other_excerpt": other_excerpt,
+        "source": source,
+        "source_excerpt": source_line,
+        "other_source": other_source,
+        "other_source_excerpt": other_source_line,
+        "count": fault.count,
+    }
 
 
 def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:

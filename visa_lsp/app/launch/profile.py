@@ -148,11 +148,20 @@ def _message_values(one: ProfiledInstruction) -> dict[str, Any]:
     assert one.lanes.message is not None
     counts = one.lanes.message
     return {
-        **_place(one), "kind": counts.kind, "memory": counts.memory, "messages": counts.messages,
-        "lanes": counts.lanes, "bytes": counts.bytes, "distinct": counts.distinct, "cache_lines": counts.cache_lines,
-        "coalescing": counts.coalescing, "broadcasts": counts.broadcasts, "bank_conflicts": counts.conflicts,
-        "same_place": counts.same_place, "unused": counts.unused,
-    }  # fmt: skip
+        **_place(one),
+        "kind": counts.kind,
+        "memory": counts.memory,
+        "messages": counts.messages,
+        "lanes": counts.lanes,
+        "bytes": counts.bytes,
+        "distinct": counts.distinct,
+        "cache_lines": counts.cache_lines,
+        "coalescing": counts.coalescing,
+        "broadcasts": counts.broadcasts,
+        "bank_conflicts": counts.conflicts,
+        "same_place": counts.same_place,
+        "unused": counts.unused,
+    }
 
 
 def _lanes(profile: RunProfile) -> tuple[int, int]:
@@ -258,9 +267,14 @@ def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource
 
 def _make_samples(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
     return {
-        "type": "sampled", "name": name, "unit": "none", "startValue": 0, "endValue": sum(weights),
-        "samples": stacks, "weights": weights,
-    }  # fmt: skip
+        "type": "sampled",
+        "name": name,
+        "unit": "none",
+        "startValue": 0,
+        "endValue": sum(weights),
+        "samples": stacks,
+        "weights": weights,
+    }
 
 
 def _loop_names(kernel: Kernel) -> list[list[str]]:

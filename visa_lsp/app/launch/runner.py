@@ -67,8 +67,14 @@ if TYPE_CHECKING:
     Engine = Callable[..., RunResult]
 
 __all__ = [
-    "LaunchError", "RunOptions", "TextProblems", "read_bytes", "run_launch", "run_module", "run_text",
-]  # fmt: skip
+    "LaunchError",
+    "RunOptions",
+    "TextProblems",
+    "read_bytes",
+    "run_launch",
+    "run_module",
+    "run_text",
+]
 
 ENGINES: Final = ("auto", "jit", "interp")
 INTERPRETED_STEPS: Final = 50_000_000  # some minutes; a longer kernel may never end

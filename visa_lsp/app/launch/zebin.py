@@ -19,9 +19,13 @@ if TYPE_CHECKING:
 
 # Sections with data of the program, and the payload argument for the address of each.
 _BASES: Final = {
-    ".data.const": "const_base", ".data.global": "global_base", ".data.const.string": "", ".rodata": "",
-    ".bss.const": "", ".bss.global": "",
-}  # fmt: skip
+    ".data.const": "const_base",
+    ".data.global": "global_base",
+    ".data.const.string": "",
+    ".rodata": "",
+    ".bss.const": "",
+    ".bss.global": "",
+}
 _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its low half
 
 

@@ -188,9 +188,16 @@ def _difference_by_fault(fault: Fault, code: MachineCode) -> FirstDifference:
     gen = code.instructions[fault.instruction].text if 0 <= fault.instruction < len(code.instructions) else ""
     line = code.instructions[fault.instruction].line if gen else -1
     return FirstDifference(
-        line, "", gen or fault.message, None, None, fault.lane, fault.thread, fault.group,
+        line,
+        "",
+        gen or fault.message,
+        None,
+        None,
+        fault.lane,
+        fault.thread,
+        fault.group,
         f"machine code: {fault.message}",
-    )  # fmt: skip
+    )
 
 
 def _line(left: ReadyRun, side: StoreSide | None) -> int:

@@ -36,11 +36,15 @@ if TYPE_CHECKING:
     from visa_lsp.ide.workspace import OpenDocument
 
 _ITEM: Final = {
-    ItemKind.MNEMONIC: types.CompletionItemKind.Function, ItemKind.DIRECTIVE: types.CompletionItemKind.Keyword,
-    ItemKind.MODIFIER: types.CompletionItemKind.EnumMember, ItemKind.VARIABLE: types.CompletionItemKind.Variable,
-    ItemKind.LABEL: types.CompletionItemKind.Reference, ItemKind.TYPE: types.CompletionItemKind.TypeParameter,
-    ItemKind.VALUE: types.CompletionItemKind.Value, ItemKind.PROPERTY: types.CompletionItemKind.Property,
-}  # fmt: skip
+    ItemKind.MNEMONIC: types.CompletionItemKind.Function,
+    ItemKind.DIRECTIVE: types.CompletionItemKind.Keyword,
+    ItemKind.MODIFIER: types.CompletionItemKind.EnumMember,
+    ItemKind.VARIABLE: types.CompletionItemKind.Variable,
+    ItemKind.LABEL: types.CompletionItemKind.Reference,
+    ItemKind.TYPE: types.CompletionItemKind.TypeParameter,
+    ItemKind.VALUE: types.CompletionItemKind.Value,
+    ItemKind.PROPERTY: types.CompletionItemKind.Property,
+}
 # The edits that format a chunk, for columns in certain units; cached, because a line's format depends on the line alone.
 _EDITS: Final = Key[tuple["Encoding", bytes, tuple[int, ...]]]()
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
@@ -76,10 +80,14 @@ def _completion(
     elif item.snippet:
         insert = item.label if item.kind is ItemKind.MNEMONIC else _PLACEHOLDER.sub(r"\1\2", insert)
     value: dict[str, Any] = {
-        "label": item.label, "kind": _ITEM[item.kind].value, "sortText": f"{item.rank:02}{item.label}",
-        "filterText": item.label, "insertTextFormat": form.value, "textEdit": {"range": place, "newText": insert},
+        "label": item.label,
+        "kind": _ITEM[item.kind].value,
+        "sortText": f"{item.rank:02}{item.label}",
+        "filterText": item.label,
+        "insertTextFormat": form.value,
+        "textEdit": {"range": place, "newText": insert},
         "data": {"uri": uri, "kind": item.kind.value, "line": at.line, "character": at.character},
-    }  # fmt: skip
+    }
     if item.detail:
         value["detail"] = item.detail
     return value

@@ -29,11 +29,14 @@ def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHi
     name = line_range(document, found.line, found.name_span, ls.encoding)
     end = line_range(document, last, type(found.name_span)(0, len(document.line_text(last))), ls.encoding).end
     return types.CallHierarchyItem(
-        name=found.name, kind=_KIND[found.kind], uri=opened.key,
-        range=types.Range(types.Position(min(found.first, found.line), 0), end), selection_range=name,
+        name=found.name,
+        kind=_KIND[found.kind],
+        uri=opened.key,
+        range=types.Range(types.Position(min(found.first, found.line), 0), end),
+        selection_range=name,
         detail=f"{found.kind} of {found.body}" if found.subroutine else found.kind,
         data={"body": found.body, "subroutine": found.subroutine},
-    )  # fmt: skip
+    )
 
 
 @handles(types.TEXT_DOCUMENT_PREPARE_CALL_HIERARCHY)

@@ -295,11 +295,12 @@ def completion_items(
             kind=types.CompletionItemKind.Property if item.is_key else types.CompletionItemKind.Value,
             detail=item.detail or None,
             documentation=types.MarkupContent(types.MarkupKind.Markdown, item.doc) if item.doc else None,
-            filter_text=item.label, sort_text=f"{rank:04}",
+            filter_text=item.label,
+            sort_text=f"{rank:04}",
             text_edit=types.TextEdit(range_of(document, item.span, ls.encoding), item.insert),
         )
         for rank, item in enumerate(info.completions(offset))
-    ]  # fmt: skip
+    ]
     return types.CompletionList(is_incomplete=False, items=items)
 
 

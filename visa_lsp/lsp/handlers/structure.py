@@ -38,12 +38,17 @@ if TYPE_CHECKING:
 _MAX_SYMBOLS: Final = 1500
 _KEPT_TOKENS: Final = 16
 _SYMBOL: Final = {
-    OutlineKind.KERNEL: types.SymbolKind.Module, OutlineKind.FUNCTION: types.SymbolKind.Function,
-    OutlineKind.SUBROUTINE: types.SymbolKind.Method, OutlineKind.LABEL: types.SymbolKind.Key,
-    OutlineKind.VARIABLE: types.SymbolKind.Variable, OutlineKind.ADDRESS: types.SymbolKind.Variable,
-    OutlineKind.PREDICATE: types.SymbolKind.Boolean, OutlineKind.HANDLE: types.SymbolKind.Object,
-    OutlineKind.INPUT: types.SymbolKind.Field, OutlineKind.GROUP: types.SymbolKind.Namespace,
-}  # fmt: skip
+    OutlineKind.KERNEL: types.SymbolKind.Module,
+    OutlineKind.FUNCTION: types.SymbolKind.Function,
+    OutlineKind.SUBROUTINE: types.SymbolKind.Method,
+    OutlineKind.LABEL: types.SymbolKind.Key,
+    OutlineKind.VARIABLE: types.SymbolKind.Variable,
+    OutlineKind.ADDRESS: types.SymbolKind.Variable,
+    OutlineKind.PREDICATE: types.SymbolKind.Boolean,
+    OutlineKind.HANDLE: types.SymbolKind.Object,
+    OutlineKind.INPUT: types.SymbolKind.Field,
+    OutlineKind.GROUP: types.SymbolKind.Namespace,
+}
 
 
 # ---- symbols ----
@@ -62,10 +67,15 @@ def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, An
     name = _name_range(ls, document, entry)
     end = {"line": entry.last, "character": units(document.line_text(entry.last), ls.encoding)}
     value: dict[str, Any] = {
-        "name": entry.name, "detail": entry.detail, "kind": _SYMBOL[entry.kind].value,
-        "range": {"start": {"line": entry.first, "character": 0}, "end": name["end"] if entry.last == entry.line else end},
+        "name": entry.name,
+        "detail": entry.detail,
+        "kind": _SYMBOL[entry.kind].value,
+        "range": {
+            "start": {"line": entry.first, "character": 0},
+            "end": name["end"] if entry.last == entry.line else end,
+        },
         "selectionRange": name,
-    }  # fmt: skip
+    }
     if entry.children:
         value["children"] = [_symbol(ls, document, child) for child in entry.children]
     return value

@@ -80,10 +80,14 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
     # A folder that does not exist, because files of others in the folder of temporary files do not belong to a launch.
     missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     run = runner.RunOptions(
-        source or (Path(_UNTITLED) if "why" in options and text is not None else None), options.get("platform"),
-        options.get("engine", "auto"), options.get("checks", "all"), finder=finder_of(options.get("opened")),
-        counts=options.get("profile") == "counts", profile=options.get("profile") == "lanes",
-    )  # fmt: skip
+        source or (Path(_UNTITLED) if "why" in options and text is not None else None),
+        options.get("platform"),
+        options.get("engine", "auto"),
+        options.get("checks", "all"),
+        finder=finder_of(options.get("opened")),
+        counts=options.get("profile") == "counts",
+        profile=options.get("profile") == "lanes",
+    )
     job = LaunchJob(
         str(source or _UNTITLED), launch or missing, run,
         text=None if asked is not None else words or None, data=None if text is None else encode_text(text),

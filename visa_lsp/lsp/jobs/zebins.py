@@ -50,11 +50,14 @@ def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
             problem = f"ze_info:{error}"
     told: list[dict[str, Any]] = [
         {
-            "name": printable(info.name), "simd": info.env.simd_size, "registers": info.env.grf_count,
-            "arguments": info.argument_count, "bytes": code.get(info.name),
+            "name": printable(info.name),
+            "simd": info.env.simd_size,
+            "registers": info.env.grf_count,
+            "arguments": info.argument_count,
+            "bytes": code.get(info.name),
         }
         for info in infos
-    ]  # fmt: skip
+    ]
     named = {info.name for info in infos}
     told += [{"name": printable(name), "bytes": size} for name, size in code.items() if name not in named]
     return told, problem

@@ -46,13 +46,27 @@ _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself incl
 # cl_channel_order and cl_channel_type of OpenCL's headers.
 _CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
 _CHANNEL_TYPE: Final = {
-    "snorm8": 0x10D0, "snorm16": 0x10D1, "unorm8": 0x10D2, "unorm16": 0x10D3, "sint8": 0x10D7, "sint16": 0x10D8,
-    "sint32": 0x10D9, "uint8": 0x10DA, "uint16": 0x10DB, "uint32": 0x10DC, "float16": 0x10DD, "float32": 0x10DE,
-}  # fmt: skip
+    "snorm8": 0x10D0,
+    "snorm16": 0x10D1,
+    "unorm8": 0x10D2,
+    "unorm16": 0x10D3,
+    "sint8": 0x10D7,
+    "sint16": 0x10D8,
+    "sint32": 0x10D9,
+    "uint8": 0x10DA,
+    "uint16": 0x10DB,
+    "uint32": 0x10DC,
+    "float16": 0x10DD,
+    "float32": 0x10DE,
+}
 _KINDS: Final = {
-    BufferArg: "a buffer", NullArg: "a null buffer", ValueArg: "a value", LocalArg: "shared local memory",
-    ImageArg: "an image", SamplerArg: "a sampler",
-}  # fmt: skip
+    BufferArg: "a buffer",
+    NullArg: "a null buffer",
+    ValueArg: "a value",
+    LocalArg: "shared local memory",
+    ImageArg: "an image",
+    SamplerArg: "a sampler",
+}
 
 
 class Arguments:

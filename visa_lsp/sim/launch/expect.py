@@ -74,9 +74,16 @@ def mismatch(actual: Array, expect: Expectation) -> Mismatch | None:
     )
     more = ", ..." if errors.count > _SHOWN else ""
     return Mismatch(
-        f"{errors.count} of {actual.size} elements differ: {first}{more}", wanted, differs, errors.count,
-        tuple(errors.first), errors.absolute, errors.relative, errors.ulp, errors.unordered,
-    )  # fmt: skip
+        f"{errors.count} of {actual.size} elements differ: {first}{more}",
+        wanted,
+        differs,
+        errors.count,
+        tuple(errors.first),
+        errors.absolute,
+        errors.relative,
+        errors.ulp,
+        errors.unordered,
+    )
 
 
 def _cut(wanted: Array, kind: np.dtype[Any]) -> float | None:

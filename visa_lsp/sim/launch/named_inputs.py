@@ -245,6 +245,15 @@ class LaunchInputs:
 
 
 _NUMPY: Final = {
-    "ud": "uint32", "d": "int32", "uw": "uint16", "w": "int16", "ub": "uint8", "b": "int8", "uq": "uint64",
-    "q": "int64", "hf": "float16", "f": "float32", "df": "float64",
-}  # fmt: skip
+    "ud": "uint32",
+    "d": "int32",
+    "uw": "uint16",
+    "w": "int16",
+    "ub": "uint8",
+    "b": "int8",
+    "uq": "uint64",
+    "q": "int64",
+    "hf": "float16",
+    "f": "float32",
+    "df": "float64",
+}

@@ -213,9 +213,15 @@ def _geometry(kernel: Kernel, info: KernelInfo | None, config: LaunchConfig, pla
     if config.global_size is not None:
         groups = _groups(kernel, config.global_size, local, fixed=any(required))
     geometry = Geometry(
-        simd, platform.grf_bytes, groups, local, config.global_offset, walk, config.global_size,
+        simd,
+        platform.grf_bytes,
+        groups,
+        local,
+        config.global_offset,
+        walk,
+        config.global_size,
         given_dimensions=config.dimensions,
-    )  # fmt: skip
+    )
     geometry.local_ids()  # raises for a group that is too large, before memory for its threads is allocated
     if groups[0] * groups[1] * groups[2] * geometry.threads > MAX_THREADS:
         raise LaunchError(

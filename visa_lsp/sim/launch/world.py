@@ -37,9 +37,14 @@ _SAMPLER_ADDRESSES: Final = {
     "none": "none",
 }
 _DIMS: Final = {
-    "image_buffer": 1, "image_1d": 1, "image_1d_array": 2, "image_2d": 2, "image_2d_media": 2, "image_2d_array": 3,
+    "image_buffer": 1,
+    "image_1d": 1,
+    "image_1d_array": 2,
+    "image_2d": 2,
+    "image_2d_media": 2,
+    "image_2d_array": 3,
     "image_3d": 3,
-}  # fmt: skip
+}
 
 
 class World:
@@ -171,6 +176,13 @@ def _image(name: str, arg: ImageArg, array: Array, image_type: str) -> Image:
         height, depth = 1, max(height, depth)
     axes = 3 if depth > 1 else 2 if height > 1 else 1
     return Image(
-        name, array, width=width, height=height, depth=depth, channels=arg.channels, format=arg.format,
-        dims=_DIMS.get(image_type, axes), layered=image_type.endswith("array") if image_type else None,
-    )  # fmt: skip
+        name,
+        array,
+        width=width,
+        height=height,
+        depth=depth,
+        channels=arg.channels,
+        format=arg.format,
+        dims=_DIMS.get(image_type, axes),
+        layered=image_type.endswith("array") if image_type else None,
+    )
