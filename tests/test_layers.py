@@ -63,7 +63,7 @@ ALLOWED = {
     "checks.rules": {"rule", "support"},
     "app.captures": {"compile", "errors", "launch", "output_files", "zebins"},
     "app.check": {
-        "baselines", "clusters", "errors", "inputs", "caches", "output_files", "parallel", "rule_registry", "settings", "suggestions",
+        "baselines", "clusters", "errors", "inputs", "output_files", "parallel", "rule_registry", "settings", "suggestions",
         "visible_text",
     },
     "app.compare_runs": {"errors", "inputs", "launch", "progress"},

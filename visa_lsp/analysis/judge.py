@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.body import Body, Setup
 
-# Reading the verdicts of other processes pays from this number of new classes on.
-_DISK_LOOKUP_CLASSES: Final = 64
 # The second pass judges lines that depend on findings of the first; the bound only guards against a loop.
 _PASSES: Final = 6
 
@@ -36,9 +34,6 @@ _PASSES: Final = 6
 def judge_pending(body: Body, setup: Setup, group: Iterable[int]) -> set[Subject]:
     """Judge the classes that lines of chunks wait for; return stale subjects."""
     pending, stale = representatives(body, group), set[Subject]()
-    if len(pending) > _DISK_LOOKUP_CLASSES and body.verdicts.ask_store():
-        stale |= settle(body, group)
-        pending = representatives(body, group)
     if pending:
         lines = {body.line(setup.document, place): line_class for line_class, place in pending.items()}
         judged = judge_with_outline(body, setup, _with_declarations(body, setup, lines), lines)

@@ -19,8 +19,9 @@ from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.binding_pass import MISSING_LABEL
-from visa_lsp.syntax.bulk import declares, statement_of
+from visa_lsp.syntax.bulk import declares
 from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import LINE_MARK, Statement
 
 if TYPE_CHECKING:

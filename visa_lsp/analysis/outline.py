@@ -16,9 +16,9 @@ from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
 from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
-from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:

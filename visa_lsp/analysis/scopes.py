@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.syntax.bulk import Facts, statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines
 from visa_lsp.syntax.chunks import Chunk, code_in
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Scope
 from visa_lsp.syntax.word_search import chunks_with
+
+if TYPE_CHECKING:
+    from visa_lsp.syntax.bulk import Facts
 
 _NAME: Final = re.compile(r"%?[A-Za-z_][A-Za-z0-9_]*")
 # With more scopes, every name that one of them declares is taken to differ.

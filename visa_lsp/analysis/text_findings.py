@@ -28,10 +28,10 @@ from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, REPORTED_LINES, report_unchecked
 from visa_lsp.sema.bind import bind
-from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.document import common
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.app.caches import open_caches
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
@@ -296,8 +295,7 @@ def _dispatch(argv: list[str]) -> int:
     add_arguments(parser)
     args = parser.parse_args(rest)
     hear_interrupts()
-    with open_caches(command):
-        return execute(args)
+    return execute(args)
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:

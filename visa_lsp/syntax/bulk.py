@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from sys import intern
 from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.syntax.comments import is_continued, join_lines
-from visa_lsp.syntax.parse import parse_line
-from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK, Statement
+from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK
 
 _LINE_COMMENT: Final = re.compile(r"//[^\n]*")
 _QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')
@@ -214,9 +212,3 @@ def label_offsets(code: str) -> list[tuple[int, str]]:
         at = match.start() + 1
         found.append((line, match.group(1)))
     return found
-
-
-@lru_cache(maxsize=1024)
-def statement_of(code: str) -> Statement | None:
-    """Return ``parse_line`` of a line, cached for lines that are parsed often; statements do not contain their place."""
-    return parse_line(code)

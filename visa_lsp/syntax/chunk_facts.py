@@ -12,17 +12,9 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from visa_lsp.syntax.bulk import (
-    Facts,
-    code_of,
-    decl_offsets,
-    facts_of,
-    instructions_of,
-    label_offsets,
-    opens_body,
-    statement_of,
-)  # fmt: skip
+from visa_lsp.syntax.bulk import Facts, code_of, decl_offsets, facts_of, instructions_of, label_offsets, opens_body
 from visa_lsp.syntax.chunks import Chunk, code_in, codes_in, line_in, single_code
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction
 
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")

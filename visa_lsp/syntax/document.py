@@ -13,10 +13,10 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
+from visa_lsp.syntax.bulk import bodies_of, nth_line
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
 from visa_lsp.syntax.comments import join_lines, may_cross_lines
-from visa_lsp.syntax.parse import parse_line
+from visa_lsp.syntax.parse import parse_line, statement_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, with_newlines
 

@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.chunk_index import ChunkIndex
 from visa_lsp.ide.index.directory import directory_of
-from visa_lsp.syntax.bulk import decl_offsets, statement_of
+from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.syntax.chunk_facts import INPUT, facts_in
 from visa_lsp.syntax.chunks import code_in, first_line_of
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Scope
 from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
