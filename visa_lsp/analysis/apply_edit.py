@@ -17,7 +17,8 @@ from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
 from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
-from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, learn_words, lines_with
+from visa_lsp.syntax.document import common
+from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -113,19 +114,16 @@ def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
 
 
 def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
-    """Return the change of the replaced chunks, with the new chunk if it is an edit of a single old one."""
+    """Return the change of the replaced chunks; a single chunk in place of one is taken for an edit of it."""
     gone = frozenset(id(chunk) for chunk, _ in known)
     if len(known) != 1 or len(added) != 1:
         return Change(gone)
     base, chunk = known[0][0], added[0]
-    origin = chunk.origin
-    if origin is None or origin.base is not base or base.opens_in_block or chunk.opens_in_block:
-        return Change(gone)
-    if facts_in(base).strange or facts_in(chunk).strange:
-        return Change(gone)
-    if base.words:
-        learn_words(chunk)
-    return Change(gone, chunk, origin.head, base.count - origin.tail, chunk.count - base.count)
+    for side in (base, chunk):
+        if side.starred or side.opens_in_block or facts_in(side).strange:
+            return Change(gone)
+    head, tail = common(base.lines, chunk.lines)
+    return Change(gone, chunk, head, base.count - tail, chunk.count - base.count)
 
 
 def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set[Dependency]:

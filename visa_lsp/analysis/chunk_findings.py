@@ -43,7 +43,7 @@ class Spot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Removed chunks. If a ``chunk`` replaces one, the other fields map lines of the old one to it, as in ``Origin``."""
+    """Removed chunks. If a ``chunk`` replaces one, the other fields map lines of the old one to it."""
 
     gone: frozenset[int]  # by ``id``
     chunk: Chunk | None = None

@@ -15,7 +15,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.apply_edit import Todo, advance, ends_of
-from visa_lsp.analysis.body import Body, Setup, Splice
+from visa_lsp.analysis.body import Body, Setup
 from visa_lsp.analysis.chunk_findings import ChunkLines, Findings
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
@@ -67,7 +67,7 @@ class TextFindings:
     def update(self, document: Document) -> Findings:
         """Return all findings of a snapshot."""
         chunks = document.chunks
-        head, tail = document.count_shared(self._chunks)
+        head, tail = common(self._chunks, chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
         self._braced += sum([facts_in(c).braced for c in fresh]) - sum([facts_in(c).braced for c in gone])
         if self._braced:
@@ -95,8 +95,6 @@ class TextFindings:
         self._chunks = document.chunks
         self._bodies, self._end = [], None
         self._dormant.clear()
-        for chunk in document.chunks:
-            chunk.origin = None
         bound = bind(document, self.platform)
         return Findings(document, (), run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
@@ -173,7 +171,6 @@ def update_body(body: Body, setup: Setup) -> None:
     changed = key != body.key or body.splice is not None
     if changed:
         before = ends_of(body) if body.lines and key == body.key else None
-        splice = body.splice or Splice()
         body.key = key
         body.verdicts = verdicts_of((*key[:-1], *filter(rule_sets().common.match, body.directives.attributes)))
         body.outline.place(body.chunks)
@@ -181,8 +178,6 @@ def update_body(body: Body, setup: Setup) -> None:
     body.outline.refresh(key, setup.versions, body.names, body.chunks, changed=changed)
     if changed:
         _check_lines(body, setup, todo, stale, unjudged)
-        for chunk in body.chunks[splice.head : splice.head + splice.added]:
-            chunk.origin = None
     if body.outline.findings is None:
         judge_with_outline(body, setup, set()).forget()
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from visa_lsp.syntax.document import common
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -39,7 +40,7 @@ class HostChange(NamedTuple):
 def change_between(before: Document, after: Document) -> HostChange:
     """Return the difference of two states of a text; only chunks that they do not share are compared."""
     old, new = before.chunks, after.chunks
-    head, tail = after.count_shared(old)
+    head, tail = common(old, after.chunks)
     start = sum(chunk.length for chunk in old[:head])
     gone = "".join(chunk.source for chunk in old[head : len(old) - tail])
     come = "".join(chunk.source for chunk in new[head : len(new) - tail])

@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
-_EDITED_CHUNKS: Final = 8
-_KEPT: Final = 256
+_SINGLE_LINES: Final = 8
 
 
 def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
@@ -89,22 +88,11 @@ class Document:
     def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
         self.session = session or Session()
-        # (first line, line after the last, lines) of the last requested chunk, because callers read in the order of the text.
-        self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
-        self._single_codes: dict[int, str] = {}
-        self._last_chunk = -1
-        self._single = 0  # number of single lines of that chunk that were looked up
-        self._changed: tuple[Sequence[Chunk], int, int] | None = None
 
     @staticmethod
     def parse(text: str) -> Document:
         """Return a document from a whole text."""
         return Document(_chunks(text, False, first=True, last=True))
-
-    def count_shared(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Return the numbers of chunks at the head and at the tail shared with another document's chunks."""
-        known = self._changed
-        return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
 
     @cached_property
     def _first_lines(self) -> list[int]:
@@ -147,28 +135,12 @@ class Document:
 
     def code(self, line: int) -> str:
         """Return a line without comment and end; empty for a line outside the text."""
-        known = self._single_codes.get(line)
-        if known is not None:
-            return known
-        first, behind, codes = self._last_codes
-        if not first <= line < behind:
-            if not 0 <= line < self.line_count:
-                return ""
-            at, inside = self._locate(line)
-            chunk = self.chunks[at]
-            if at != self._last_chunk:
-                self._last_chunk, self._single = at, 0
-            self._single += 1
-            if self._single <= _EDITED_CHUNKS and not (chunk.starred or chunk.opens_in_block):
-                # Looked up singly, because only one or two lines of most chunks are ever requested.
-                if len(self._single_codes) >= _KEPT:
-                    self._single_codes.clear()
-                known = self._single_codes[line] = single_code(chunk, inside)
-                return known
-            codes = codes_in(chunk)
-            first = line - inside
-            self._last_codes = (first, first + chunk.count, codes)
-        return codes[line - first]
+        if not 0 <= line < self.line_count:
+            return ""
+        at, inside = self._locate(line)
+        chunk = self.chunks[at]
+        # Looked up singly, because only one or two lines of most chunks are ever requested.
+        return codes_in(chunk)[inside] if chunk.starred or chunk.opens_in_block else single_code(chunk, inside)
 
     def codes_at(self, lines: Sequence[int]) -> dict[int, str]:
         """Return ``code`` of lines of the text, which must be in order."""
@@ -179,7 +151,7 @@ class Document:
             first = self._first_lines[number]
             behind = bisect_left(lines, self._first_lines[number + 1], at + 1)
             some = lines[at:behind]
-            codes = codes_in(self.chunks[number]) if len(some) > _EDITED_CHUNKS else None
+            codes = codes_in(self.chunks[number]) if len(some) > _SINGLE_LINES else None
             found.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
             at = behind
         return found
@@ -293,12 +265,7 @@ class Document:
             # The chunks of a statement are cut again as one text, because a statement is in one chunk.
             first, last = min(first, joined[0]), max(last, joined[1] - behind + last + 1)
             fresh = self._replace(first, last, start, end, new_text)
-        document = Document(spliced, self.session)
-        document._changed = chunks, first, len(chunks) - same
-        document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
-        document._first_lines = _splice_sums(self._first_lines, first, last + 1, [c.count for c in fresh])
-        document._first_offsets = _splice_sums(self._first_offsets, first, last + 1, [c.length for c in fresh])
-        return document
+        return Document(spliced, self.session)
 
     def _replace(self, first: int, last: int, start: int, end: int, new_text: str) -> list[Chunk]:
         """Return new chunks for those from ``first`` to ``last``, with the text of ``[start, end)`` replaced."""
@@ -357,16 +324,6 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     """Return the numbers of equal members at the head and at the tail of two lists."""
     head = same_head(old, new)
     return head, same_tail(old, new, min(len(old), len(new)) - head)
-
-
-def _splice_sums(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
-    """Return prefix sums after the values ``[first, end)`` were replaced."""
-    new = [*accumulate(fresh, initial=sums[first])]
-    if new == sums[first : end + 1]:
-        return sums
-    moved = new[-1] - sums[end]
-    rest = map(moved.__add__, sums[end + 1 :]) if moved else sums[end + 1 :]
-    return [*sums[:first], *new, *rest]
 
 
 __all__ = ["CHUNK_LINES", "Chunk", "Document", "split_lines"]

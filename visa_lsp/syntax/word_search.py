@@ -35,23 +35,15 @@ def needle(name: str) -> Needle:
     return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
 
 
-def bits_of(text: str, more: bytes = bytes(_BITS // 8)) -> bytes:
-    """Return the bits of a text, one for the hash of each of its words, besides those in ``more``."""
+def bits_of(text: str) -> bytes:
+    """Return the bits of a text, one for the hash of each of its words."""
     if not text.isascii():
         return _ALL
-    bits = bytearray(more)
+    bits = bytearray(_BITS // 8)
     for word in set(text.translate(_APART).split()):
         at = hash(word) % _BITS
         bits[at >> 3] |= 1 << (at & 7)
     return bytes(bits)
-
-
-def learn_words(chunk: Chunk) -> None:
-    """Store the bits of a chunk with it; an edited chunk has the bits of its base and of the new text."""
-    if not chunk.words:
-        origin = chunk.origin
-        known = origin is not None and origin.base.words
-        chunk.words = bits_of(origin.between(chunk), known) if origin is not None and known else bits_of(chunk.text)
 
 
 def may_have(chunk: Chunk, needle: Needle) -> bool:
@@ -72,7 +64,7 @@ def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -
     for index, chunk in enumerate(chunks):
         if not chunk.words and fresh:
             fresh -= 1
-            learn_words(chunk)
+            chunk.words = bits_of(chunk.text)
         if words := chunk.words:
             for at, bit in bits:
                 if words[at] & bit:
