@@ -13,9 +13,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from visa_lsp.syntax.bulk import Facts, bodies_of, code_of, nth_line
+from visa_lsp.syntax.bulk import Facts, code_of, nth_line
 from visa_lsp.syntax.comments import code_after_comment, is_continued, join_lines, may_cross_lines, strip
-from visa_lsp.text import with_newlines
 
 # A part of every comment for this program.
 _MARK: Final = "visa:"
@@ -46,21 +45,15 @@ class Chunk:
         text: str,
         count: int,
         opens_in_block: bool,
-        searched: str | None = None,
         source: str | None = None,
     ) -> None:
-        """Make a chunk; ``searched`` is a part of the text with every sign of a comment, None if unknown.
-
-        ``source`` is the original text, if different.
-        """
-        if searched is None:
-            searched = text
+        """Make a chunk; ``source`` is the original text, if different."""
         self.text = text
         self.source = text if source is None or source == text else source
         self.count = count
         self.length = len(text)
-        self.marked = _MARK in searched
-        self.starred = "*" in searched or is_continued(searched)
+        self.marked = _MARK in text
+        self.starred = "*" in text or is_continued(text)
         self._enter(opens_in_block)
         self.facts: Facts | None = None
         self.plain: Chunk | None = None
@@ -114,26 +107,6 @@ class Chunk:
         other.plain = self if in_block else None
         other.words = self.words
         return other
-
-    def edit(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
-        """Return the chunk with ``[start, end)`` replaced; None if the result is not a single chunk within the limit."""
-        source = text = self.source[:start] + new_text + self.source[end:]
-        if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":
-            text = with_newlines(source)
-            behind = start + len(new_text)
-            # A carriage return before the edit, a line end or half of one, may have another role now.
-            start -= self.source[max(0, start - 1) : start] == "\r"
-            new_text = text[start:behind]
-        count = self.count - self.text.count("\n", start, end) + new_text.count("\n")
-        if not 0 < count <= most:
-            return None
-        before = text.rfind("\n", 0, start)
-        behind = text.find("\n", start + len(new_text))
-        touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
-        if bodies_of(touched):
-            return None
-        searched = None if self.marked or self.starred else f"{touched}\n"
-        return Chunk(text, count, self.opens_in_block, searched, source)
 
 
 # A few chunks are read repeatedly: those at the ends of a body, and those being edited. The size suffices to read a

@@ -242,11 +242,7 @@ class Document:
         chunks = self.chunks
         if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
             first -= 1  # because a newline inserted here belongs to the carriage return before it
-        one = None
-        if first == last and not self._begins_with_mark(start, end, new_text):
-            base = self._first_offsets[first]
-            one = chunks[first].edit(start - base, end - base, new_text, most=2 * CHUNK_LINES)
-        fresh = [one] if one is not None else self._replace(first, last, start, end, new_text)
+        fresh = self._replace(first, last, start, end, new_text)
         while True:
             in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
             same = last + 1  # the first unchanged chunk after the replaced part
@@ -273,12 +269,6 @@ class Document:
         # The chunk with `end` keeps its newline, so that the replaced part ends at the end of a chunk.
         text = old[: start - base] + new_text + old[end - base :]
         return _chunks(text, self.chunks[first].opens_in_block, first=not first, last=last + 1 == len(self.chunks))
-
-    def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:
-        """Return whether the text begins with a byte-order mark after ``[start, end)`` is replaced."""
-        head = self.chunks[0].source
-        begin = head[:1] if start else new_text[:1] or head[end : end + 1]
-        return begin == BYTE_ORDER_MARK
 
 
 def _joined_chunks(chunks: Sequence[Chunk], first: int, behind: int) -> tuple[int, int] | None:
