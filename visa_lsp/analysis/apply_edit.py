@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.body import Body, Splice
-from visa_lsp.analysis.chunk_findings import Change, ChunkLines, Dormant
+from visa_lsp.analysis.chunk_findings import Change, ChunkLines
 from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Dependency, Need
 from visa_lsp.analysis.directives import Place
@@ -88,19 +88,12 @@ def advance(body: Body, before: Ends | None) -> Changes:
     if changed is None or parted:
         return _all_lines(body, stale, unjudged)
     stale.update(_spellings(changed))
-    _put_aside(body, known, added)
-    body.dormant.note(changed, body.names.before)
-    woken = _take_back(body, todo)
-    _add_mentions(body.chunks, todo, changed, set(range(len(body.chunks))).difference(woken) if woken else None)
-    if woken:
-        _add_mentions(body.chunks, todo, body.dormant.others(body.names.tokens), woken)
-        stale.update(*[body.lines[index].subjects for index in woken])
+    _add_mentions(body.chunks, todo, changed)
     return Changes(todo, stale, unjudged)
 
 
 def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Changes:
     body.lines = [ChunkLines() for _ in body.chunks]
-    body.dormant = Dormant()
     return Changes(dict.fromkeys(range(len(body.chunks))), stale, unjudged)
 
 
@@ -167,33 +160,11 @@ def _follow(body: Body, change: Change) -> tuple[set[Dependency], set[int]]:
     return stale, unjudged
 
 
-def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: range) -> None:
-    """Keep the lines of chunks that are inside a comment now."""
-    plain = {id(p) for i in added if (p := body.chunks[i].plain) is not None}
-    if plain:
-        if body.dormant.before:
-            body.dormant = Dormant()
-        body.dormant.lines.update({id(c): (c, lines) for c, lines in known if id(c) in plain})
-
-
-def _take_back(body: Body, todo: Todo) -> set[int]:
-    """Restore the lines of chunks that are no longer inside a comment; return these chunks."""
-    woken = set[int]()
-    for index in list(todo) if body.dormant.lines else ():
-        found = body.dormant.lines.pop(id(body.chunks[index]), None)
-        if found is not None and todo[index] is None:
-            found[1].kept.clear()
-            body.lines[index] = found[1]
-            todo[index] = []
-            woken.add(index)
-    return woken
-
-
-def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str], where: set[int] | None) -> None:
-    """Add the lines of chunks, or of those in ``where``, that mention one of the names."""
+def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str]) -> None:
+    """Add the lines of chunks that mention one of the names."""
     for index in chunks_with(chunks, names, AT_ONCE) if names else ():
         known = todo.get(index, [])
-        if known is None or (where is not None and index not in where):
+        if known is None:
             continue
         if len(names) > _SEARCHED_NAMES:
             todo[index] = None

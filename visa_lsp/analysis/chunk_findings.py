@@ -19,7 +19,7 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.dependencies import Dependency, Subject
     from visa_lsp.syntax.chunks import Chunk
@@ -262,27 +262,6 @@ class ChunkLines(Struct):
                     tuple([f for f in findings if f is not None]), kept.subjects, kept.needs, kept.missing
                 )
         self.forget_derived()
-
-
-class Dormant(Struct):
-    """The lines of removed chunks, and the tokens of names at that time.
-
-    ``before`` has the old tokens of names whose token changed since. The lines are still valid, except those with one
-    of ``others``.
-    """
-
-    lines: dict[int, tuple[Chunk, ChunkLines]] = field(default_factory=dict)
-    before: dict[str, str | None] = field(default_factory=dict)
-
-    def note(self, changed: Iterable[str], before: Mapping[str, str | None]) -> None:
-        """Note that the tokens of some names have changed."""
-        if self.lines:
-            for name in changed:
-                self.before.setdefault(name, before.get(name))
-
-    def others(self, tokens: dict[str, str]) -> set[str]:
-        """Return the names whose token differs from the recorded one."""
-        return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
 
 
 class Findings:

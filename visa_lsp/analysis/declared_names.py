@@ -59,7 +59,7 @@ class Names:
     """
 
     __slots__ = (
-        "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "before", "decl", "inputs", "irregular",
+        "_aliases", "_facts", "_homes", "_label_count", "_places", "_plain", "_spellings", "decl", "inputs", "irregular",
         "pattern", "redeclared", "said", "scoped", "setting", "tokens",
     )  # fmt: skip
 
@@ -70,7 +70,6 @@ class Names:
         self.irregular: set[str] = set()
         self.setting = Setting()
         self.scoped: set[str] = set()
-        self.before: dict[str, str | None] = {}  # the tokens, before the last update, of the names that it changed
         self.inputs: dict[str, str] = {}
         self.said = ""  # the attributes, for lines with words that depend on them
         self.pattern = TOKEN
@@ -174,7 +173,7 @@ class Names:
                 self._places[id(facts[added[0]])] = added[0]
         else:
             self._places = None
-        self._facts, self.before = facts, {}
+        self._facts = facts
         wide = any(not f.narrow for f in (facts if fresh else facts[added.start : added.stop])) or not all(
             map(NARROW_NAME.fullmatch, setting.directives.functions)
         )
@@ -344,7 +343,7 @@ class Names:
 
     def _forget(self, name: str) -> None:
         self.decl.pop(name, None)
-        self.before[name] = self.tokens.pop(name, None)
+        self.tokens.pop(name, None)
         self.irregular.discard(name)
         self.redeclared.discard(name)
 
@@ -372,7 +371,7 @@ class Names:
             if name not in affected:
                 affected.add(name)
                 waiting.extend(n for n in self._aliases.get(name, ()) if n in self.decl)
-        before = self.before = {name: self.before.get(name, dict.get(self.tokens, name)) for name in affected}
+        before = {name: dict.get(self.tokens, name) for name in affected}
         places = {name: self.place(name) for name in affected if name in self.decl}
         undeclared = self.setting.directives.functions | self.setting.directives.broken
         for name in affected - places.keys():

@@ -59,8 +59,6 @@ class TextFindings:
         self.platform = platform
         self._bodies: list[Body] = []
         self._chunks: Sequence[Chunk] = ()
-        # Bodies that are inside a comment now, by their first chunk.
-        self._dormant: dict[int, Body] = {}
         self._end: int | None = None  # the first unchecked chunk, if there are too many bodies
         self._braced = 0  # the number of chunks with braces on the lines of statements
 
@@ -94,7 +92,6 @@ class TextFindings:
         """
         self._chunks = document.chunks
         self._bodies, self._end = [], None
-        self._dormant.clear()
         bound = bind(document, self.platform)
         return Findings(document, (), run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
@@ -115,18 +112,9 @@ class TextFindings:
         groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MAX_BODIES + 1])]
         old = self._bodies
         head, tail = common([body.chunks for body in old], [group for _, group in groups])
-        middle, bodies = old[head : len(old) - tail], old[:head]
-        for offset, (_, group) in enumerate(groups[head : len(groups) - tail]):
-            known = middle[offset] if offset < len(middle) else self._dormant.get(id(group[0]))
-            stays = known is not None and (offset < len(middle) or known.chunks == group)
-            bodies.append(known if known is not None and stays else Body())
-        bodies += old[len(old) - tail :]
-        awake = {id(state) for state in bodies}
-        plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
-        dropped = [*self._dormant.values(), *middle] if plain else []
-        self._dormant = {
-            id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
-        }
+        middle = old[head : len(old) - tail]
+        fresh = [Body() for _ in range(len(groups) - len(old))]
+        bodies = [*old[:head], *middle[: len(groups) - head - tail], *fresh, *old[len(old) - tail :]]
         for state, (index, group) in zip(bodies, groups, strict=True):
             state.take_chunks(index, group)
         self._bodies = bodies

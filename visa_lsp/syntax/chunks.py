@@ -31,12 +31,11 @@ class Chunk:
 
     ``marked`` chunks may contain a suppression. ``starred`` ones may have comments or statements of several lines.
     ``goes_on``: there is a statement of several lines. ``is_pending``: the last statement may continue in the next chunk.
-    ``facts`` and ``words`` are caches of the modules that compute them. ``plain`` is the chunk without a comment that
-    continues from above.
+    ``facts`` and ``words`` are caches of the modules that compute them.
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block", "plain",
+        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block",
         "source", "starred", "text", "words",
     )  # fmt: skip
 
@@ -54,20 +53,14 @@ class Chunk:
         self.length = len(text)
         self.marked = _MARK in text
         self.starred = "*" in text or is_continued(text)
-        self._enter(opens_in_block)
-        self.facts: Facts | None = None
-        self.plain: Chunk | None = None
-        self.words = b""
-
-    def _enter(self, in_block: bool) -> None:
-        """Set the state of comments at the start of the text, and the state at its end."""
-        self.opens_in_block = in_block
-        self.closes_in_block = in_block
+        self.opens_in_block = self.closes_in_block = opens_in_block
         self.goes_on = self.is_pending = False
-        if self.starred and not self.is_comment and may_cross_lines(self.text, in_block):
-            lines = join_lines(self.text, in_block)
+        if self.starred and not self.is_comment and may_cross_lines(text, opens_in_block):
+            lines = join_lines(text, opens_in_block)
             self.closes_in_block = lines.in_block
             self.goes_on, self.is_pending = bool(lines.ends), lines.is_pending
+        self.facts: Facts | None = None
+        self.words = b""
 
     @property
     def lines(self) -> list[str]:
@@ -94,19 +87,8 @@ class Chunk:
         return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
     def enter(self, in_block: bool) -> Chunk:
-        """Return the chunk after another state of comments; going back returns the original chunk."""
-        if in_block == self.opens_in_block:
-            return self
-        if self.plain is not None and self.plain.opens_in_block == in_block:
-            return self.plain
-        other = object.__new__(Chunk)
-        other.text, other.source, other.count, other.length = self.text, self.source, self.count, self.length
-        other.marked, other.starred = self.marked, self.starred
-        other._enter(in_block)
-        other.facts = None
-        other.plain = self if in_block else None
-        other.words = self.words
-        return other
+        """Return the chunk after another state of comments."""
+        return Chunk(self.text, self.count, in_block, self.source)
 
 
 # A few chunks are read repeatedly: those at the ends of a body, and those being edited. The size suffices to read a
