@@ -26,16 +26,6 @@ class HostChange(NamedTuple):
         """The distance by which the text after it moves."""
         return len(self.new) - len(self.old)
 
-    @property
-    def now(self) -> Span:
-        """The span of the new text."""
-        return Span(self.span.start, self.span.start + len(self.new))
-
-    def map_span(self, span: Span) -> Span:
-        """Return the place of an old span in the new text; a span around the change grows with it."""
-        start = span.start + (self.by if span.start >= self.span.end else 0)
-        return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
-
 
 def change_between(before: Document, after: Document) -> HostChange:
     """Return the difference of two states of a text; only chunks that they do not share are compared."""
