@@ -174,54 +174,34 @@ class ChunkLines(Struct):
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
     is_deferred: bool = False
-    _subjects: frozenset[Subject] | None = None
-    _needs: frozenset[Dependency] | None = None
-    _chunks: frozenset[int] | None = None
-    _shown: tuple[Finding, ...] | None = None
-    _mistaken: list[int] | None = None
-
-    def forget_derived(self) -> None:
-        """Drop the cached properties."""
-        self._subjects = self._needs = self._chunks = self._shown = self._mistaken = None
 
     @property
     def subjects(self) -> frozenset[Subject]:
         """The subjects on which the findings of these lines depend, and the names missing in them."""
-        if self._subjects is None:
-            kept = [kept.subjects for kept in self.kept.values()]
-            self._subjects = frozenset().union(*kept, *map(names_in, self.missing.values()))
-        return self._subjects
+        if not self.kept and not self.missing:
+            return frozenset()
+        return frozenset().union(*[k.subjects for k in self.kept.values()], *map(names_in, self.missing.values()))
 
     @property
     def needs(self) -> frozenset[Dependency]:
         """The needs of all findings."""
-        if self._needs is None:
-            self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
-        return self._needs
+        return frozenset().union(*[kept.needs for kept in self.kept.values()])
 
     @property
     def chunks(self) -> frozenset[int]:
         """The chunks, by ``id``, that findings have places in."""
-        if self._chunks is None:
-            self._chunks = frozenset(
-                id(anchor.chunk) for kept in self.kept.values() for f in kept.findings for anchor in f.anchors
-            )
-        return self._chunks
+        return frozenset(id(anchor.chunk) for kept in self.kept.values() for f in kept.findings for anchor in f.anchors)
 
     @property
     def shown(self) -> tuple[Finding, ...]:
         """All findings, in order."""
-        if self._shown is None:
-            every = [finding for kept in self.kept.values() for finding in kept.findings]
-            self._shown = tuple(sorted(every, key=lambda f: f.order))
-        return self._shown
+        every = [finding for kept in self.kept.values() for finding in kept.findings]
+        return tuple(sorted(every, key=lambda f: f.order))
 
     @property
     def mistaken(self) -> list[int]:
         """The lines with findings, in order."""
-        if self._mistaken is None:
-            self._mistaken = sorted([offset for offset, kept in self.kept.items() if kept.findings])
-        return self._mistaken
+        return sorted([offset for offset, kept in self.kept.items() if kept.findings])
 
     def subjects_of(self, offset: int) -> frozenset[Subject]:
         """Return the subjects of a line."""
@@ -234,7 +214,6 @@ class ChunkLines(Struct):
         self.alone.discard(offset)
         self.missing.pop(offset, None)
         self.kept.pop(offset, None)
-        self.forget_derived()
         return subjects
 
     def edit(self, change: Change) -> ChunkLines:
@@ -261,7 +240,6 @@ class ChunkLines(Struct):
                 self.kept[offset] = Kept(
                     tuple([f for f in findings if f is not None]), kept.subjects, kept.needs, kept.missing
                 )
-        self.forget_derived()
 
 
 class Findings:

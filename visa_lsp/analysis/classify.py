@@ -51,7 +51,6 @@ def classify_chunk(body: Body, document: Document, index: int, offsets: list[int
         stale |= _classify_declarations(body, index, offsets)
     if facts.specials:
         stale |= _classify_directives(body, index, offsets)
-    lines.forget_derived()
     return stale
 
 
@@ -206,7 +205,6 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
                     continue
                 stale.update(_apply_verdict(body, lines, offset, code[offset], verdict))
             del lines.waiting[offset]
-        lines.forget_derived()
     return stale
 
 
@@ -220,7 +218,6 @@ def give_up(body: Body, group: Iterable[int]) -> set[str]:
             for offset in lines.waiting:
                 stale.update(_judge_alone(body, lines, offset, code[offset]))
             lines.waiting.clear()
-            lines.forget_derived()
     return stale
 
 

@@ -86,8 +86,6 @@ def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
             at = places.get(line)
             if at is not None:
                 outline.findings.append((at, Finding.of(diagnostic, document)))
-    if not outline.findings:
-        outline.note_clean()
 
 
 def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[int]) -> None:
@@ -154,7 +152,6 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
                 rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                 del lines.kept[offset]
                 dropped.add((index, offset))
-            lines.forget_derived()
     return rechecked, dropped
 
 
@@ -244,7 +241,6 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
                 needs.add(Need.UNNUMBERED)
         lines = body.lines[index]
         lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
-        lines.forget_derived()
     return news
 
 

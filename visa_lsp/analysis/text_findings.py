@@ -20,7 +20,7 @@ from visa_lsp.analysis.chunk_findings import ChunkLines, Findings
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import judge
-from visa_lsp.analysis.outline import hide_name, remember
+from visa_lsp.analysis.outline import hide_name
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.verdicts import verdicts_of
 from visa_lsp.checks.rule import Scope
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
-# The frames of texts of this process without findings of rules of scope TEXT.
-_clean_frames: set[object] = set()
-_MAX_CLEAN_FRAMES: Final = 64
 # Lines are classified in groups of chunks, because a text of different lines would otherwise have all of them in memory
 # at once, and because later groups use the verdicts of earlier ones.
 _GROUP_CHUNKS: Final = 16
@@ -59,6 +56,7 @@ class TextFindings:
         self.platform = platform
         self._bodies: list[Body] = []
         self._chunks: Sequence[Chunk] = ()
+        self._clean_frame: object = None  # the facts of a snapshot without findings of rules of scope TEXT
         self._end: int | None = None  # the first unchecked chunk, if there are too many bodies
         self._braced = 0  # the number of chunks with braces on the lines of statements
 
@@ -129,7 +127,7 @@ class TextFindings:
         open_comment = document.chunks[-1].closes_in_block
         statement = document.code(first).strip() if first >= 0 else ""
         frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
-        if frame in _clean_frames:
+        if frame == self._clean_frame:
             return []
         some = (
             self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_find_repeated_bodies(self._bodies)]
@@ -139,7 +137,7 @@ class TextFindings:
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         if not found:
-            remember(_clean_frames, frame, _MAX_CLEAN_FRAMES)
+            self._clean_frame = frame
         return found
 
     def _report_left_out(self, document: Document) -> Iterator[Diagnostic]:
