@@ -18,7 +18,7 @@ from visa_lsp.analysis.setting import setting_of
 from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
 from visa_lsp.syntax.document import common
-from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
+from visa_lsp.syntax.word_search import chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -162,7 +162,7 @@ def _follow(body: Body, change: Change) -> tuple[set[Dependency], set[int]]:
 
 def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str]) -> None:
     """Add the lines of chunks that mention one of the names."""
-    for index in chunks_with(chunks, names, AT_ONCE) if names else ():
+    for index in chunks_with(chunks, names) if names else ():
         known = todo.get(index, [])
         if known is None:
             continue

@@ -73,7 +73,7 @@ def find_scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, 
             found |= _find_declared_names(body, region, declaring)
     else:
         every = set[str]().union(*[names for _, names in declared])
-        some = chunks_with(body.chunks, every, len(body.chunks)) if every else ()
+        some = chunks_with(body.chunks, every) if every else ()
         named = {index: every.intersection(_NAME.findall(code_in(body.chunks[index]))) for index in some}
         for region, names in declared:
             found |= _find_names_outside(body, region, names, named)

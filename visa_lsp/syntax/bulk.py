@@ -53,11 +53,8 @@ NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 _PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
-_NARROW_LINES: Final = re.compile(f"(?:{NARROW_NAME.pattern}\n)*+")
 # Longer lines are not read in bulk, because the parser refuses the longest ones by their length.
 _MAX_BULK_LINE_CHARS: Final = 4000
-# The word of a declaration, its name and its properties.
-_PARTS: Final = 3
 
 
 def code_of(text: str, in_block: bool) -> str:
@@ -103,10 +100,6 @@ def facts_of(code: str) -> Facts:
     """Return the facts of a block; equal texts in the facts of all blocks are one object."""
     braced = ("{" in code or "}" in code) and _BRACED.search(code) is not None
     plain = code.isascii() and not code.encode("ascii").translate(None, _PLAIN)
-    if plain and not braced and "\n.decl " in code:
-        known = _only_declarations(code)
-        if known is not None:
-            return known
     pairs = _DECL.findall(code)
     specials: list[tuple[int, str]] = []
     scopes = mixed = False
@@ -135,24 +128,6 @@ def facts_of(code: str) -> Facts:
     return Facts(
         decls, properties, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens, braced=braced
     )
-
-
-def _only_declarations(code: str) -> Facts | None:
-    """Return the facts of a block with only declarations of narrow names, the usual kind of block with declarations."""
-    many = code.count("\n.decl ")
-    if many < code.count("\n") - 1:
-        return None
-    lines = code.removesuffix("\n").split("\n")[1:]
-    if many != len(lines) or max(map(len, lines)) > _MAX_BULK_LINE_CHARS:
-        return None
-    parts = [line.split(None, 2) for line in lines]
-    if min(map(len, parts)) < _PARTS:
-        return None
-    _, names, properties = zip(*parts, strict=True)
-    if _NARROW_LINES.fullmatch("\n".join([*names, ""])) is None:
-        return None
-    decls, properties = tuple(map(intern, names)), tuple(map(intern, map(str.rstrip, properties)))
-    return Facts(decls, properties, (), (), False, False, False, False, True, False)
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:

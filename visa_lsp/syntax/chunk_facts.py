@@ -43,11 +43,7 @@ def decl_lines(chunk: Chunk) -> Sequence[int]:
     many = len(facts.decls)
     if many in (0, chunk.count):
         return range(many)
-    # The common case: the compilers' spelling.
-    code = code_in(chunk)
-    others = {line for line, _ in facts.specials}
-    plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]
-    return plain if len(plain) == many else decl_offsets(code)
+    return decl_offsets(code_in(chunk))
 
 
 @lru_cache(maxsize=64)

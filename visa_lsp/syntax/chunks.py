@@ -31,21 +31,15 @@ class Chunk:
 
     ``marked`` chunks may contain a suppression. ``starred`` ones may have comments or statements of several lines.
     ``goes_on``: there is a statement of several lines. ``is_pending``: the last statement may continue in the next chunk.
-    ``facts`` and ``words`` are caches of the modules that compute them.
+    ``facts`` is a cache of the module that computes them.
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block",
-        "source", "starred", "text", "words",
+        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block", "source",
+        "starred", "text",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        text: str,
-        count: int,
-        opens_in_block: bool,
-        source: str | None = None,
-    ) -> None:
+    def __init__(self, text: str, count: int, opens_in_block: bool, source: str | None = None) -> None:
         """Make a chunk; ``source`` is the original text, if different."""
         self.text = text
         self.source = text if source is None or source == text else source
@@ -60,7 +54,6 @@ class Chunk:
             self.closes_in_block = lines.in_block
             self.goes_on, self.is_pending = bool(lines.ends), lines.is_pending
         self.facts: Facts | None = None
-        self.words = b""
 
     @property
     def lines(self) -> list[str]:

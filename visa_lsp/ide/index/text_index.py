@@ -19,7 +19,7 @@ from visa_lsp.syntax.chunks import code_in, first_line_of
 from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Scope
-from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
+from visa_lsp.syntax.word_search import chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -218,7 +218,7 @@ class Index:
         found: list[int] = []
         for group in groups:
             chunks = self.document.chunks[group.first : group.end]
-            for at in chunks_with(chunks, wanted, AT_ONCE):
+            for at in chunks_with(chunks, wanted):
                 base = self.document.line_of(group.first + at)
                 lines = list(lines_with(chunks[at].text, wanted))
                 if chunks[at].goes_on:
