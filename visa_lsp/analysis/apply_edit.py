@@ -49,7 +49,7 @@ def advance(body: Body, before: Ends | None) -> Changes:
     """Apply the pending splice. ``before`` are the ends of the body before it; with None every line is classified."""
     splice, body.splice = body.splice or Splice(), None
     head, gone, many = splice
-    behind, added = head + len(gone), range(head, head + many)
+    end, added = head + len(gone), range(head, head + many)
     old = body.names.setting
     labels = [
         [name for f in facts for name in f.labels] for facts in (map(facts_in, gone), body.facts[head : head + many])
@@ -64,15 +64,15 @@ def advance(body: Body, before: Ends | None) -> Changes:
     parted = len(parts) != len(old_parts) and not (setting.parts is None is old.parts)
     if before is None:
         return _all_lines(body, set(), set())
-    known = list(zip(gone, body.lines[head:behind], strict=True))
+    removed = list(zip(gone, body.lines[head:end], strict=True))
     todo: Todo = dict.fromkeys(added)
     stale: set[Dependency] = set()
-    change = _change_of(known, [body.chunks[index] for index in added])
+    change = _change_of(removed, [body.chunks[index] for index in added])
     if change.chunk is None:
-        stale.update(*[lines.subjects for _, lines in known])
-        body.lines[head:behind] = [ChunkLines() for _ in added]
+        stale.update(*[lines.subjects for _, lines in removed])
+        body.lines[head:end] = [ChunkLines() for _ in added]
     else:
-        ((_, lines),) = known
+        ((_, lines),) = removed
         todo[head] = list(range(change.head, change.behind + change.shift))
         stale.update(*[lines.subjects_of(offset) for offset in range(change.head, change.behind)])
         body.lines[head] = lines.edit(change)
@@ -163,12 +163,12 @@ def _follow(body: Body, change: Change) -> tuple[set[Dependency], set[int]]:
 def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str]) -> None:
     """Add the lines of chunks that mention one of the names."""
     for index in chunks_with(chunks, names) if names else ():
-        known = todo.get(index, [])
-        if known is None:
+        lines_to_classify = todo.get(index, [])
+        if lines_to_classify is None:
             continue
         if len(names) > _SEARCHED_NAMES:
             todo[index] = None
             continue
         lines = list(lines_with(chunks[index].text, names))
-        if lines or known:
-            todo[index] = sorted({*known, *lines})
+        if lines or lines_to_classify:
+            todo[index] = sorted({*lines_to_classify, *lines})

@@ -124,10 +124,10 @@ class Body(Struct, eq=False):
         for index, (chunk, lines) in enumerate(zip(self.chunks, self.lines, strict=True)):
             if not lines.kept and index not in of_outline:
                 continue
-            found = lines.shown
+            findings = lines.shown
             if self.cut is not None and index >= self.cut[0]:
-                found = tuple([f for f in found if (index, f.anchors[0].offset) < self.cut])
+                findings = tuple([f for f in findings if (index, f.anchors[0].offset) < self.cut])
             if index in of_outline:
-                found = tuple(sorted(chain(found, of_outline[index]), key=lambda f: f.order))
-            if found:
-                yield chunk, found
+                findings = tuple(sorted(chain(findings, of_outline[index]), key=lambda f: f.order))
+            if findings:
+                yield chunk, findings

@@ -220,12 +220,12 @@ class ChunkLines(Struct):
         """Return the lines for the new chunk, without the changed ones."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
-            return ((at, new) for at in some if (new := change.map_offset(at)) is not None)
+            return ((offset, new) for offset in some if (new := change.map_offset(offset)) is not None)
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
-            {new: self.missing[at] for at, new in places(self.missing)},
-            kept={new: self.kept[at] for at, new in places(self.kept)},
+            {new: self.missing[offset] for offset, new in places(self.missing)},
+            kept={new: self.kept[offset] for offset, new in places(self.kept)},
             is_deferred=self.is_deferred,
         )
 

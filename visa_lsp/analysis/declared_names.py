@@ -90,19 +90,19 @@ class Names:
 
     def with_bases(self, names: Iterable[str]) -> tuple[set[str], list[tuple[int, int]]]:
         """Return the names and all variables that they are aliases of, and (chunk, number in it) of their declarations."""
-        found, places, waiting = set[str](), list[tuple[int, int]](), set(names)
+        closure, places, waiting = set[str](), list[tuple[int, int]](), set(names)
         twice: dict[str, list[tuple[int, int]]] = {}
         while waiting:
             name = waiting.pop()
-            found.add(name)
+            closure.add(name)
             if name in self.redeclared and not twice:
                 twice = self._twice_declared()
             for index, number in twice.get(name) or ([self.place(name)] if name in self.decl else ()):
                 places.append((index, number))
                 base = base_of(self._facts[index].properties[number])
-                if base and base not in found:
+                if base and base not in closure:
                     waiting.add(base)
-        return found, places
+        return closure, places
 
     def find_declarations(self, names: set[str]) -> list[tuple[int, int]]:
         """Return (chunk, number of the declaration in it) for all declarations of names."""
@@ -111,12 +111,12 @@ class Names:
 
     def _twice_declared(self) -> dict[str, list[tuple[int, int]]]:
         """Return all declarations of the names that have two or more."""
-        found: dict[str, list[tuple[int, int]]] = {}
+        places: dict[str, list[tuple[int, int]]] = {}
         for index, facts in enumerate(self._facts):
             for k, name in enumerate(facts.decls if not self.redeclared.isdisjoint(facts.decls) else ()):
                 if name in self.redeclared:
-                    found.setdefault(name, []).append((index, k))
-        return found
+                    places.setdefault(name, []).append((index, k))
+        return places
 
     def place(self, name: str) -> tuple[int, int]:
         """Return (chunk, number of the declaration in it) of a declared name; the first of several."""
@@ -125,15 +125,17 @@ class Names:
 
     def spelt_like(self, word: str) -> set[str]:
         """Return every declared name and label that a rule could suggest for a missing one."""
-        known = self._spellings
-        if known is None:
-            known = self._spellings = {}
+        names_by_spelling = self._spellings
+        if names_by_spelling is None:
+            names_by_spelling = self._spellings = {}
             for name in self.decl.keys() | self._label_count.keys():
-                known.setdefault(normalize_spelling(name), set()).add(name)
-            self._plain = dict.fromkeys(sorted([n for alike in known if not alike.number for n in known[alike]]))
+                names_by_spelling.setdefault(normalize_spelling(name), set()).add(name)
+            self._plain = dict.fromkeys(
+                sorted([n for alike in names_by_spelling if not alike.number for n in names_by_spelling[alike]])
+            )
         # Because similar names are not suggested if there are more.
         plain = islice(self._plain, MAX_PLAIN_NAMES + 1) if is_likened(word) else ()
-        return known.get(normalize_spelling(word), set()).union(plain)
+        return names_by_spelling.get(normalize_spelling(word), set()).union(plain)
 
     def with_label(self, names: set[str]) -> list[int]:
         """Return the chunks that define labels of some names."""
@@ -159,14 +161,14 @@ class Names:
         if not (changed or fresh or len(gone) != len(added) or setting.scoped is not None):
             return changed
         tokens, scoped, pattern = self.tokens, self.scoped, self.pattern
-        known = self.decl.keys() | self._label_count.keys()
+        declared = self.decl.keys() | self._label_count.keys()
         self._build(inputs, wide=not fresh and pattern is LETTERS_TOKEN)
         if fresh or self.pattern is not pattern:
             self._spellings = None
             return None
         changed |= scoped ^ self.scoped
-        known |= self.decl.keys() | self._label_count.keys()
-        changed.update(name for name, _ in tokens.items() ^ self.tokens.items() if name in known)
+        declared |= self.decl.keys() | self._label_count.keys()
+        changed.update(name for name, _ in tokens.items() ^ self.tokens.items() if name in declared)
         if self._spellings is not None:
             for name in changed:
                 there = name in self.decl or name in self._label_count
@@ -190,12 +192,12 @@ class Names:
         special = special_words().union(
             inputs, said.functions, said.broken, setting.declared_late, self.scoped, self._label_count
         )
-        known, self._chunk_tokens = self._chunk_tokens, {}
+        kept_tokens, self._chunk_tokens = self._chunk_tokens, {}
         for index, f in enumerate(facts):
             if not f.narrow:
                 self.irregular.update(n for n in (*f.decls, *f.labels) if not PLAIN_NAME.fullmatch(n))
             if f.decls:
-                pair = known.get(id(f))
+                pair = kept_tokens.get(id(f))
                 self._chunk_tokens[id(f)] = pair if pair is not None and pair[0] is f else (f, _find_plain_tokens(f))
                 self._declare(index, f, special)
         for name in self._label_count.keys() - self.decl.keys():
@@ -275,14 +277,14 @@ def _join_directives(specials: Sequence[str]) -> str:
 
 def _inputs_in(specials: Sequence[str]) -> dict[str, str]:
     """Return the input directives of each variable that they name."""
-    found: dict[str, str] = {}
+    directives: dict[str, str] = {}
     for text in specials:
         match = INPUT.match(text)
         if match:
             name, where = match.groups()
             kind = text.split()[0] + ("" if _PLACED.fullmatch(where) else where)
-            found[name] = found.get(name, "") + "\n" + kind
-    return found
+            directives[name] = directives.get(name, "") + "\n" + kind
+    return directives
 
 
 def find_duplicates(facts: Iterable[Facts]) -> set[str]:

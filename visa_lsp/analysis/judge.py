@@ -77,22 +77,22 @@ def judge_with_outline(body: Body, setup: Setup, lines: set[int], reported: Iter
 def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
     """Store the findings about the outline, and those in its lines that are judged with it."""
     document, outline = setup.document, body.outline
-    places = {body.line(document, place): at for at, place in enumerate(outline.places)}
+    places = {body.line(document, place): number for number, place in enumerate(outline.places)}
     special = body.lines_at(document, [(index, offset) for index, offset, _ in body.directives.places])
     outline.findings = []
     for diagnostic in judged.findings:
         line = document.line_at(diagnostic.span.start)
         if diagnostic.name in rule_sets().outline or (line in special and diagnostic.name in rule_sets().line):
-            at = places.get(line)
-            if at is not None:
-                outline.findings.append((at, Finding.of(diagnostic, document)))
+            number = places.get(line)
+            if number is not None:
+                outline.findings.append((number, Finding.of(diagnostic, document)))
 
 
 def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[int]) -> None:
     """Judge the lines of ``active`` chunks that may have findings but have none kept, and the lines that depend on those."""
     stale = set(stale)
-    rechecked, known = _drop(body, stale)  # the subjects of lines that are judged again are not new
-    active.update([index for index, _ in known])
+    rechecked, dropped_places = _drop(body, stale)  # the subjects of lines that are judged again are not new
+    active.update([index for index, _ in dropped_places])
     joint = set[Subject]()
     for _ in range(_PASSES):
         body.cut = body.find_cut()
@@ -104,7 +104,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         coupled = _add_coupled_lines(body, setup, places, rechecked)
         required = _with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
         judged = _judge_places(body, setup, places, required)
-        news = _keep(body, setup, judged, places, known)
+        news = _keep(body, setup, judged, places, dropped_places)
         judged.forget()
         # Lines with a missing name are judged together with all others that have it. Other shared subjects are known
         # only after a line is judged.
@@ -113,7 +113,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         joint |= shared
         stale |= shared
         rechecked, dropped = _drop(body, {*shared})
-        known |= dropped
+        dropped_places |= dropped
         active.update([index for index, _ in dropped])
 
 
@@ -196,22 +196,22 @@ def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: 
     """Return the other lines that findings of lines depend on; for a missing name, at most the number that a message counts."""
     wanted = rechecked.union(*[body.names.find_coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
-    found: set[Place] = set()
+    coupled: set[Place] = set()
     counts: Counter[str] = Counter()
     for index, lines in enumerate(body.lines) if wanted else ():
         if wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
             continue
-        found.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
+        coupled.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
         for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
             if missing is not None:
                 counted = [n for n in missing if n.removesuffix(":") in unknown and counts[n] <= MAX_RENAMED_USES]
                 if counted:
                     counts.update(counted)
-                    found.add((index, offset))
+                    coupled.add((index, offset))
             elif offset not in lines.kept and not wanted.isdisjoint(_names_at(body, setup, (index, offset))):
-                found.add((index, offset))
-    return found
+                coupled.add((index, offset))
+    return coupled
 
 
 def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: set[Place]) -> set[Subject]:

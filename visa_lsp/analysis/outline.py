@@ -99,13 +99,15 @@ class Outline:
             places.update(_last_code(chunks, index, offset, first_chunk))
         coded = [index for index in range(first_chunk, len(chunks)) if facts_in(chunks[index]).has_code]
         starts = ((index, first_instruction(chunks[index])) for index in coded)
-        first = set(islice((place for place in starts if place[1] >= 0), 1))
+        first_instructions = set(islice((place for place in starts if place[1] >= 0), 1))
         beginning = _find_start(chunks) if self.directives.opening is None else set[Place]()
-        self.places = sorted(places | beginning | first)
+        self.places = sorted(places | beginning | first_instructions)
         opened = self.directives.opening is not None
         self.start = self.directives.places[0][:2] if opened else min(beginning, default=None)
         # The place of the first instruction shows whether there are several parts.
-        self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
+        self.shaping = sorted(
+            self.directives.shaping | beginning | (first_instructions if self.directives.parts else set())
+        )
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
         if codes != self._codes:
             self._codes, self.names = codes, {}

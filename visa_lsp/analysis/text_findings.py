@@ -119,13 +119,13 @@ class TextFindings:
 
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
         """Return the findings of rules of scope TEXT."""
-        first = _first_statement(document)
+        first_line = _first_statement(document)
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
             # A single kernel shares its name with no other, so that only the length of the name matters.
             openings[openings.index(named[0])] = hide_name(named[0])
         open_comment = document.chunks[-1].closes_in_block
-        statement = document.code(first).strip() if first >= 0 else ""
+        statement = document.code(first_line).strip() if first_line >= 0 else ""
         frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
         if frame == self._clean_frame:
             return []
@@ -133,7 +133,9 @@ class TextFindings:
             self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_find_repeated_bodies(self._bodies)]
         )
         starts = [line for body in some if (line := body.start(document)) is not None]
-        judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
+        judged = judge(
+            document, sorted({first_line, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES
+        )
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         if not found:

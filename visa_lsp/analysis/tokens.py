@@ -61,9 +61,9 @@ class Tokens(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         if name[:1].isdigit():
-            found = self[name] = _value_class(name)
+            token = self[name] = _value_class(name)
         elif name in special_words():
-            found = self[name] = self.words.get(name, name)
+            token = self[name] = self.words.get(name, name)
         else:
-            found = UNKNOWN
-        return found
+            token = UNKNOWN
+        return token

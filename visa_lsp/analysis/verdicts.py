@@ -54,10 +54,10 @@ _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
 
 def verdicts_of(key: object) -> Verdicts:
     """Return the verdicts of a kind of body, shared by all texts of the process."""
-    found = _verdicts.get(key)
-    if found is None:
-        found = _verdicts[key] = Verdicts()
+    verdicts = _verdicts.get(key)
+    if verdicts is None:
+        verdicts = _verdicts[key] = Verdicts()
         while len(_verdicts) > _MAX_KINDS:
             _verdicts.popitem(last=False)
     _verdicts.move_to_end(key)
-    return found
+    return verdicts

@@ -171,19 +171,19 @@ def replace_words(pieces: list[str], tokens: Mapping[str, str]) -> str:
 
 def decl_offsets(code: str) -> list[int]:
     """Return the line of each declaration of a block, in the order of ``Facts.decls``."""
-    found, at, line = [], 0, -1
+    offsets, at, line = [], 0, -1
     for match in _DECL.finditer(code):
         line += code.count("\n", at, match.start() + 1)
         at = match.start() + 1
-        found.append(line)
-    return found
+        offsets.append(line)
+    return offsets
 
 
 def label_offsets(code: str) -> list[tuple[int, str]]:
     """Return (line, name) of each label of a block."""
-    found, at, line = [], 0, -1
+    labels, at, line = [], 0, -1
     for match in _LABEL.finditer(code + "\n"):
         line += code.count("\n", at, match.start() + 1)
         at = match.start() + 1
-        found.append((line, match.group(1)))
-    return found
+        labels.append((line, match.group(1)))
+    return labels

@@ -36,34 +36,34 @@ def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
     ends = join_lines(text, in_block).ends if may_cross_lines(text, in_block) else {}
     starts = list(ends)
 
-    def leave_statement(at: int) -> int:
+    def leave_statement(offset: int) -> int:
         """Return the end of the statement of several lines around the start of a line, or that start."""
-        before = bisect_left(starts, at) - 1
-        return max(at, min(ends[starts[before]], len(text))) if before >= 0 else at
+        before = bisect_left(starts, offset) - 1
+        return max(offset, min(ends[starts[before]], len(text))) if before >= 0 else offset
 
-    bodies = [at for at in bodies_of(text) if leave_statement(at) == at] if ends else bodies_of(text)
+    bodies = [offset for offset in bodies_of(text) if leave_statement(offset) == offset] if ends else bodies_of(text)
     for start, end in pairwise([0, *bodies, len(text)]):
         size = text.count("\n", start, end) + (last and end == len(text))
         many = max(1, round(size / CHUNK_LINES))
-        at, line = start, 0
+        offset, line = start, 0
         for border in [size * i // many for i in range(1, many + 1)]:
             if line < border:
-                stop = end if border == size else leave_statement(nth_line(text, border - line, at))
-                behind = size if stop == end else line + text.count("\n", at, stop)
-                pieces.append((text[at:stop], behind - line))
-                at, line = stop, behind
+                stop = end if border == size else leave_statement(nth_line(text, border - line, offset))
+                behind = size if stop == end else line + text.count("\n", offset, stop)
+                pieces.append((text[offset:stop], behind - line))
+                offset, line = stop, behind
     return pieces
 
 
 def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk]:
     chunks = []
-    plain, at = with_newlines(text), 0
+    plain, offset = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # read as a blank, so that offsets do not change
     for piece, count in _cut(plain, in_block, last=last):
-        source = None if plain is text else text[at : at + len(piece)]
+        source = None if plain is text else text[offset : offset + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source)
-        at += len(piece)
+        offset += len(piece)
         in_block = chunk.closes_in_block
         chunks.append(chunk)
     return chunks
@@ -144,17 +144,17 @@ class Document:
 
     def codes_at(self, lines: Sequence[int]) -> dict[int, str]:
         """Return ``code`` of lines of the text, which must be in order."""
-        found: dict[int, str] = {}
-        at = 0
-        while at < len(lines):
-            number = self.chunk_at(lines[at])
+        codes_by_line: dict[int, str] = {}
+        position = 0
+        while position < len(lines):
+            number = self.chunk_at(lines[position])
             first = self._first_lines[number]
-            behind = bisect_left(lines, self._first_lines[number + 1], at + 1)
-            some = lines[at:behind]
+            behind = bisect_left(lines, self._first_lines[number + 1], position + 1)
+            some = lines[position:behind]
             codes = codes_in(self.chunks[number]) if len(some) > _SINGLE_LINES else None
-            found.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
-            at = behind
-        return found
+            codes_by_line.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
+            position = behind
+        return codes_by_line
 
     def line_text(self, line: int) -> str:
         """Return a line without its end; empty for a line outside the text."""
@@ -237,14 +237,14 @@ class Document:
         """Return the document with the text of ``[start, end)`` replaced; offsets are clamped to the text."""
         start = max(0, min(start, len(self)))
         end = max(start, min(end, len(self)))
-        first = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
-        last = min(max(bisect_right(self._first_offsets, end) - 1, first), len(self.chunks) - 1)
+        first_chunk = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
+        last = min(max(bisect_right(self._first_offsets, end) - 1, first_chunk), len(self.chunks) - 1)
         chunks = self.chunks
-        if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
-            first -= 1  # because a newline inserted here belongs to the carriage return before it
-        fresh = self._replace(first, last, start, end, new_text)
+        if first_chunk and start == self._first_offsets[first_chunk] and chunks[first_chunk - 1].source.endswith("\r"):
+            first_chunk -= 1  # because a newline inserted here belongs to the carriage return before it
+        fresh = self._replace(first_chunk, last, start, end, new_text)
         while True:
-            in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
+            in_block = fresh[-1].closes_in_block if fresh else chunks[first_chunk].opens_in_block
             same = last + 1  # the first unchanged chunk after the replaced part
             moved: list[Chunk] = []
             while same < len(chunks) and chunks[same].opens_in_block != in_block:
@@ -253,14 +253,14 @@ class Document:
                 same += 1
             # A copy and a splice, because every other method visits all chunks more than once.
             spliced = list(chunks)
-            spliced[first:same] = [*fresh, *moved]
-            behind = first + len(fresh)
-            joined = _joined_chunks(spliced, first, behind + len(moved))
+            spliced[first_chunk:same] = [*fresh, *moved]
+            end_of_new = first_chunk + len(fresh)
+            joined = _joined_chunks(spliced, first_chunk, end_of_new + len(moved))
             if joined is None:
                 break
             # The chunks of a statement are cut again as one text, because a statement is in one chunk.
-            first, last = min(first, joined[0]), max(last, joined[1] - behind + last + 1)
-            fresh = self._replace(first, last, start, end, new_text)
+            first_chunk, last = min(first_chunk, joined[0]), max(last, joined[1] - end_of_new + last + 1)
+            fresh = self._replace(first_chunk, last, start, end, new_text)
         return Document(spliced, self.session)
 
     def _replace(self, first: int, last: int, start: int, end: int, new_text: str) -> list[Chunk]:

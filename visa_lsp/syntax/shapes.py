@@ -57,7 +57,7 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
     texts: list[str] = []
     ends = [0]
     pieces: list[str] = []
-    at = 0
+    end = 0
     head = _HEAD.match(line)
     if head is not None:
         if head.group(1) is not None:
@@ -65,22 +65,22 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
             pieces += (line[:start], "\x01")
             texts.append(head.group(1))
             ends.append(stop)
-            at = stop
+            end = stop
         scan = head.end()
         # A label is only a name, and the word of a directive ends at a blank, so that neither has a mnemonic to keep.
         if line[scan : scan + 1] == ":" or (line[scan : scan + 1] in "$@?-" and scan < len(line)):
-            scan = at
+            scan = end
     else:
         scan = 0
     for match in _TOKEN.finditer(line, scan):
         group = match.lastindex
         if group is not None:
             start, stop = match.span(group)
-            pieces += (line[at:start], _PLACEHOLDER[group])
+            pieces += (line[end:start], _PLACEHOLDER[group])
             texts.append(line[start:stop])
             ends.append(stop)
-            at = stop
-    pieces.append(line[at:])
+            end = stop
+    pieces.append(line[end:])
     return "".join(pieces), texts, ends
 
 
@@ -126,7 +126,7 @@ class _Writer:
 
     def node(self, node: object) -> str:
         """Return the code for a tree, a tuple of trees or a plain value; a part without payload before it is a constant."""
-        known = len(self.constants)
+        constants_before = len(self.constants)
         self._depth += 1
         if self._depth > _MAX_TREE_DEPTH:
             raise _NotGeneral
@@ -134,7 +134,7 @@ class _Writer:
         self._depth -= 1
         if "[" in code or not isinstance(node, (Struct, tuple)):
             return code
-        del self.constants[known:]
+        del self.constants[constants_before:]
         return self._constant(node)
 
     def _write(self, node: object) -> str:
