@@ -11,7 +11,9 @@ import re
 from collections import Counter
 from functools import lru_cache
 from itertools import islice
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
+
+from msgspec import Struct, field
 
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
@@ -43,6 +45,46 @@ def names_of(code: str) -> frozenset[str]:
     return frozenset(found).union(more)
 
 
+class _Alias(NamedTuple):
+    """A declaration of an alias: its text before and after the base; ``is_early`` if the base follows it in the chunk."""
+
+    name: str
+    head: str
+    base: str
+    tail: str
+    is_early: bool
+
+
+class _ChunkTokens(Struct):
+    """The tokens of the names of a chunk that are no aliases, by their first declarations, and the aliases.
+
+    ``of_aliases`` are the tokens of the aliases while those of their bases in other chunks are ``of_bases``.
+    """
+
+    facts: Facts
+    plain: dict[str, str]
+    aliases: list[_Alias]
+    bases: list[str]  # in other chunks
+    of_bases: list[str | None] | None = None
+    of_aliases: dict[str, str] = field(default_factory=dict)
+
+    @staticmethod
+    def of(facts: Facts) -> _ChunkTokens:
+        """Return the tokens that the facts of a chunk determine."""
+        plain: dict[str, str] = {}
+        aliases: list[_Alias] = []
+        for number, (name, rest) in enumerate(zip(facts.decls, facts.properties, strict=True)):
+            match = alias_in(rest)
+            if match is None:
+                plain.setdefault(name, class_token(rest))
+            else:
+                base = match.group(1)
+                is_early = base in facts.decls[number:]
+                aliases.append(_Alias(name, rest[: match.start(1)], base, rest[match.end(1) :], is_early))
+        bases = sorted({alias.base for alias in aliases}.difference(facts.decls))
+        return _ChunkTokens(facts, plain, aliases, bases)
+
+
 class Names:
     """The names of a body.
 
@@ -50,7 +92,7 @@ class Names:
     """
 
     __slots__ = (
-        "_chunk_tokens", "_facts", "_label_count", "_plain", "_spellings", "decl", "inputs", "irregular", "pattern",
+        "_chunk_tokens", "_facts", "_label_count", "_made_anew", "_plain", "_spellings", "decl", "inputs", "irregular", "pattern",
         "redeclared", "said", "scoped", "setting", "tokens",
     )  # fmt: skip
 
@@ -69,8 +111,8 @@ class Names:
         self._spellings: dict[Spelling, set[str]] | None = None
         self._plain: dict[str, None] = {}  # those without a number
         self._facts: list[Facts] = []
-        # The tokens of the names that are no aliases, by the facts of their chunk.
-        self._chunk_tokens: dict[int, tuple[Facts, dict[str, str]]] = {}
+        self._chunk_tokens: dict[int, _ChunkTokens] = {}  # by the facts of the chunk
+        self._made_anew: list[str] = []  # the aliases whose tokens the last update made
 
     # ---- questions ----
 
@@ -161,14 +203,13 @@ class Names:
         if not (changed or fresh or len(gone) != len(added) or setting.scoped is not None):
             return changed
         tokens, scoped, pattern = self.tokens, self.scoped, self.pattern
-        declared = self.decl.keys() | self._label_count.keys()
         self._build(inputs, wide=not fresh and pattern is LETTERS_TOKEN)
         if fresh or self.pattern is not pattern:
             self._spellings = None
             return None
         changed |= scoped ^ self.scoped
-        declared |= self.decl.keys() | self._label_count.keys()
-        changed.update(name for name, _ in tokens.items() ^ self.tokens.items() if name in declared)
+        anew = self._made_anew
+        changed.update([name for name in anew if dict.get(tokens, name) != dict.get(self.tokens, name)])
         if self._spellings is not None:
             for name in changed:
                 there = name in self.decl or name in self._label_count
@@ -188,6 +229,7 @@ class Names:
         self.said = _join_directives(said.texts)
         words = {word: word + self.said for word in rule_sets().attribute_words}
         self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()
+        self._made_anew = []
         self._label_count = Counter([name for f in facts for name in f.labels])
         special = special_words().union(
             inputs, said.functions, said.broken, setting.declared_late, self.scoped, self._label_count
@@ -197,9 +239,11 @@ class Names:
             if not f.narrow:
                 self.irregular.update(n for n in (*f.decls, *f.labels) if not PLAIN_NAME.fullmatch(n))
             if f.decls:
-                pair = kept_tokens.get(id(f))
-                self._chunk_tokens[id(f)] = pair if pair is not None and pair[0] is f else (f, _find_plain_tokens(f))
-                self._declare(index, f, special)
+                chunk = kept_tokens.get(id(f))
+                if chunk is None or chunk.facts is not f:
+                    chunk = _ChunkTokens.of(f)
+                self._chunk_tokens[id(f)] = chunk
+                self._declare(index, chunk, special)
         for name in self._label_count.keys() - self.decl.keys():
             self.tokens[name] = self._whole(name, "")
         for name in said.functions | said.broken:
@@ -207,38 +251,43 @@ class Names:
         for name in self.irregular:
             self.tokens.pop(name, None)
 
-    def _declare(self, index: int, facts: Facts, special: frozenset[str]) -> None:
+    def _declare(self, index: int, chunk: _ChunkTokens, special: frozenset[str]) -> None:
         """Add the declarations of the next chunk; the names in ``special`` may stand for more than they are declared as."""
-        decl, tokens, declared = self.decl, self.tokens, facts.decls
-        plain = self._chunk_tokens[id(facts)][1]
-        if len(plain) == len(declared) and special.isdisjoint(declared) and decl.keys().isdisjoint(declared):
+        decl, tokens, declared = self.decl, self.tokens, chunk.facts.decls
+        odd = self.irregular | self.setting.directives.broken
+        count = len(chunk.plain) + len(chunk.aliases)
+        if count == len(declared) and special.isdisjoint(declared) and decl.keys().isdisjoint(declared):
             decl.update(dict.fromkeys(declared, index))
-            tokens.update(plain)
+            tokens.update(chunk.plain)
+            bases = [dict.get(tokens, base) for base in chunk.bases]
+            is_odd = not odd.isdisjoint(chunk.bases)
+            if is_odd or bases != chunk.of_bases:
+                for alias in chunk.aliases:
+                    tokens[alias.name] = self._alias_token(alias, is_early=alias.is_early)
+                chunk.of_bases = None if is_odd else bases
+                chunk.of_aliases = {alias.name: tokens[alias.name] for alias in chunk.aliases}
+                self._made_anew += chunk.of_aliases
+            tokens.update(chunk.of_aliases)
             return
-        for name, rest in zip(declared, facts.properties, strict=True):
+        self._made_anew += [alias.name for alias in chunk.aliases]
+        aliases = {alias.name: alias for alias in reversed(chunk.aliases)}
+        for name, rest in zip(declared, chunk.facts.properties, strict=True):
             if name in decl:
                 self.redeclared.add(name)
                 continue
-            token = plain.get(name) if name not in special else None
-            if token is None:
-                match = alias_in(rest)
-                base = match.group(1) if match is not None and match.group(1) not in self.irregular else ""
-                token = self._token(name, rest, match, tokens.get(base))
-                if name in special:
-                    token = self._whole(name, token)
+            is_plain = alias_in(rest) is None
+            token = class_token(rest + self.inputs.get(name, "")) if is_plain else self._alias_token(aliases[name])
             decl[name] = index
-            tokens[name] = token
+            tokens[name] = self._whole(name, token) if name in special else token
 
-    def _token(self, name: str, rest: str, match: re.Match[str] | None, base_token: str | None) -> str:
-        """Return the token of a declaration of a name."""
-        definition = rest
-        if match is not None:
-            base = match.group(1)
-            if base_token == SINGLE or base in self.setting.directives.broken:
-                return SINGLE
-            known = base_token or (base if base in special_words() else UNKNOWN)
-            definition = rest[: match.start(1)] + known + rest[match.end(1) :]
-        return class_token(definition + self.inputs.get(name, ""))
+    def _alias_token(self, alias: _Alias, *, is_early: bool = False) -> str:
+        """Return the token of an alias whose earlier declarations have theirs."""
+        name, head, base, tail, _ = alias
+        base_token = None if is_early or base in self.irregular else dict.get(self.tokens, base)
+        if base_token == SINGLE or base in self.setting.directives.broken:
+            return SINGLE
+        meaning = base_token or (base if base in special_words() else UNKNOWN)
+        return class_token(head + meaning + tail + self.inputs.get(name, ""))
 
     def _whole(self, name: str, declared: str) -> str:
         """Return the whole meaning of a name; ``declared`` is empty for an undeclared one."""
@@ -261,12 +310,6 @@ def _differences(gone: Sequence[Facts], new: Sequence[Facts]) -> set[str]:
     labels = [Counter(name for f in side for name in f.labels).items() for side in (gone, new)]
     pairs = before[head : len(before) - tail] + after[head : len(after) - tail]
     return {name for name, _ in (*pairs, *(labels[0] ^ labels[1]))}
-
-
-def _find_plain_tokens(facts: Facts) -> dict[str, str]:
-    """Return the tokens of the names of a chunk that are no aliases, by their first declarations."""
-    pairs = zip(reversed(facts.decls), reversed(facts.properties), strict=True)
-    return {name: class_token(rest) for name, rest in pairs if alias_in(rest) is None}
 
 
 def _join_directives(specials: Sequence[str]) -> str:
