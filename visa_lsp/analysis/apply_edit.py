@@ -113,7 +113,8 @@ def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]
         return Change(gone)
     base, chunk = known[0][0], added[0]
     for side in (base, chunk):
-        if side.starred or side.opens_in_block or facts_in(side).strange:
+        # The lines of a chunk with directives may belong to other parts of the body now.
+        if side.starred or side.opens_in_block or facts_in(side).strange or facts_in(side).specials:
             return Change(gone)
     head, tail = common(base.lines, chunk.lines)
     return Change(gone, chunk, head, base.count - tail, chunk.count - base.count)
