@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.disguise import disguise_text
 from benchmarks.measure import PRODUCT, Machine, compile_package, folder, measure_call, read_number, work_of_process
-from visa_lsp.app.check.runner import guess, judge_on_worker
+from visa_lsp.app.check.runner import guess, judge
 from visa_lsp.app.check.suppress import Selection
 from visa_lsp.app.check.verdict import Task
 from visa_lsp.cluster import job
@@ -83,7 +83,7 @@ def _measure(paths: Sequence[Path], workers: int) -> float:
         with Client(address, set_as_default=False) as watcher:
             # The first tasks start the processes; the second ones load what a check needs, and keep on disk what lines say.
             _run(crew, partial(measure_call, abs), [0] * 50 * workers)
-            _run(crew, partial(measure_call, judge_on_worker), [_task(path) for path in paths])
+            _run(crew, partial(measure_call, judge), [_task(path) for path in paths])
 
             def spent() -> tuple[float, float, float]:
                 return time.perf_counter(), time.process_time(), sum(watcher.run(work_of_process).values())
@@ -92,7 +92,7 @@ def _measure(paths: Sequence[Path], workers: int) -> float:
                 (f"{EMPTY_TASKS} tasks of one item", abs, [0] * EMPTY_TASKS, [1.0] * EMPTY_TASKS, 1),
                 (
                     "check",
-                    judge_on_worker,
+                    judge,
                     [_task(path) for path in paths],
                     [guess(_task(path)) for path in paths],
                     most,

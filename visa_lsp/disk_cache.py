@@ -1,10 +1,10 @@
 """Disk cache for small facts: an append-only file of keys and values.
 
 The first line of a file, its mark, identifies the files of the package for which it is valid; a file with another mark
-counts as empty. Every other line is ``checksum TAB key TAB value``, with key and value in JSON. A key may have several
-values. Knows nothing of the values. Invariant: nothing here raises: an unreadable file counts as empty, and a torn or
-damaged line is skipped. A file that has grown too large is restarted. Data of other users is not trusted: files and
-folders are used only if they belong to the user and other users cannot write to them.
+counts as empty. Every other line is ``checksum TAB key TAB value``, with key and value in JSON. Knows nothing of the
+values. Invariant: nothing here raises: an unreadable file counts as empty, and a torn or damaged line is skipped. A file
+that has grown too large is restarted. Data of other users is not trusted: files and folders are used only if they belong
+to the user and other users cannot write to them.
 """
 
 from __future__ import annotations
@@ -42,23 +42,17 @@ class Kept:
 
     def get(self, key: str) -> object:
         """Return the latest value of a key, of a JSON type; None if there is none."""
-        values = self.get_all(key)
-        return values[-1] if values else None
-
-    def get_all(self, key: str) -> list[object]:
-        """Return every value of a key, in order."""
         entries = self._read() if self._entries is None else self._entries
-        values = []
         try:
             name = msgspec.json.encode(key)
         except ValueError:  # a lone surrogate, from bytes that are not text
-            return []
-        for line in entries.get(name, ()):
+            return None
+        for line in reversed(entries.get(name, [])):
             checksum, _, rest = line.partition(b"\t")
             with contextlib.suppress(ValueError, RecursionError):
                 if int(checksum, 16) == zlib.crc32(rest):
-                    values.append(msgspec.json.decode(rest.partition(b"\t")[2]))
-        return values
+                    return msgspec.json.decode(rest.partition(b"\t")[2])
+        return None
 
     def put(self, key: str, value: object) -> None:
         """Store a value, if JSON can represent it."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-_CACHES = pytest.StashKey[ExitStack]()
 _ENDINGS = (".launch.yaml", ".launch.yml")
 
 
@@ -72,16 +71,11 @@ class LaunchTest(pytest.Item):
             from visa_lsp.app.errors import NEEDS_NUMPY
 
             raise LaunchFailure(NEEDS_NUMPY) from None
-        from visa_lsp.app.caches import open_caches
         from visa_lsp.app.launch.printing import Outcome, failure_line, text_lines
         from visa_lsp.launchfile.values import point_words
 
         engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")
         options = runner.RunOptions(engine=engine, checks=checks)
-        if _CACHES not in self.config.stash:
-            self.config.stash[_CACHES] = caches = ExitStack()
-            caches.enter_context(open_caches("run"))
-            self.config.add_cleanup(caches.close)
         try:
             first = read_launch_file(self.path)
             for point in first.sweep.points() if first.sweep is not None else [()]:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from corpus import files
 
 from benchmarks.inputs import generate
-from visa_lsp.analysis import outline, text_findings, verdicts
+from visa_lsp.analysis import verdicts
 
 if TYPE_CHECKING:
     import random
@@ -40,8 +40,6 @@ PIECES = (
 def forget_verdicts() -> None:
     """Have this process know nothing of any text, as one that was just started."""
     verdicts._verdicts.clear()
-    outline._clean.clear()
-    text_findings._clean_frames.clear()
 
 
 def sources(most_lines: int) -> list[str]:

@@ -120,7 +120,7 @@ def compared(host, text, seed):
 
 def zones(host):
     """Where each body is, and what it depends on."""
-    return [(p.base, p.unit.length, p.zone, p.inner if p.inner.start < p.inner.end else None) for p in host.placed]
+    return [(p.base, p.unit.length, p.zone, p.is_alone) for p in host.placed]
 
 
 def places(host):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -86,20 +85,6 @@ def test_what_has_no_name_and_blanks_are_left_out():
     assert names[:5] == ["line", "statement", "instruction", "predicate", "pname"]
     assert (found.text, found.parts[0].text) == (line, line.strip())
     assert parse_node("") is None
-
-
-def test_a_process_that_knows_the_shapes_loads_no_parsimonious(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path))
-    code = (
-        "import sys; from visa_lsp.syntax.parse import parse_line; from visa_lsp.syntax.statement_cache import use_cache_of_user\n"
-        "with use_cache_of_user(): print(len(parse_line(sys.argv[1]).operands))\n"
-        "print({'parsimonious', 'regex', 'threading', 'visa_lsp.syntax.nodes'} & {*sys.modules} - {'threading'})"
-    )
-    for number, loaded in ((1, True), (20, False)):
-        line = f"add (M1, 16) V{number}(0,0)<1> V2(0,0)<1;1,0> {number}:d"
-        run = subprocess.run([sys.executable, "-c", code, line], capture_output=True, text=True, check=True)
-        assert run.stdout.split("\n")[0] == "3"
-        assert (run.stdout.split("\n")[1] != "set()") == loaded, run.stdout
 
 
 # As deep as a line may be, of what parsimonious takes the most calls for.

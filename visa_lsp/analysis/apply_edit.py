@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.analysis.body import Body, Splice
-from visa_lsp.analysis.chunk_findings import Change, ChunkLines, Dormant
+from visa_lsp.analysis.chunk_findings import Change, ChunkLines
 from visa_lsp.analysis.declared_names import NAME
 from visa_lsp.analysis.dependencies import Dependency, Need
 from visa_lsp.analysis.directives import Place
@@ -17,7 +17,8 @@ from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
 from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
-from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, learn_words, lines_with
+from visa_lsp.syntax.document import common
+from visa_lsp.syntax.word_search import chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -48,7 +49,7 @@ def advance(body: Body, before: Ends | None) -> Changes:
     """Apply the pending splice. ``before`` are the ends of the body before it; with None every line is classified."""
     splice, body.splice = body.splice or Splice(), None
     head, gone, many = splice
-    behind, added = head + len(gone), range(head, head + many)
+    end, added = head + len(gone), range(head, head + many)
     old = body.names.setting
     labels = [
         [name for f in facts for name in f.labels] for facts in (map(facts_in, gone), body.facts[head : head + many])
@@ -63,15 +64,15 @@ def advance(body: Body, before: Ends | None) -> Changes:
     parted = len(parts) != len(old_parts) and not (setting.parts is None is old.parts)
     if before is None:
         return _all_lines(body, set(), set())
-    known = list(zip(gone, body.lines[head:behind], strict=True))
+    removed = list(zip(gone, body.lines[head:end], strict=True))
     todo: Todo = dict.fromkeys(added)
     stale: set[Dependency] = set()
-    change = _change_of(known, [body.chunks[index] for index in added])
+    change = _change_of(removed, [body.chunks[index] for index in added])
     if change.chunk is None:
-        stale.update(*[lines.subjects for _, lines in known])
-        body.lines[head:behind] = [ChunkLines() for _ in added]
+        stale.update(*[lines.subjects for _, lines in removed])
+        body.lines[head:end] = [ChunkLines() for _ in added]
     else:
-        ((_, lines),) = known
+        ((_, lines),) = removed
         todo[head] = list(range(change.head, change.behind + change.shift))
         stale.update(*[lines.subjects_of(offset) for offset in range(change.head, change.behind)])
         body.lines[head] = lines.edit(change)
@@ -87,19 +88,12 @@ def advance(body: Body, before: Ends | None) -> Changes:
     if changed is None or parted:
         return _all_lines(body, stale, unjudged)
     stale.update(_spellings(changed))
-    _put_aside(body, known, added)
-    body.dormant.note(changed, body.names.before)
-    woken = _take_back(body, todo)
-    _add_mentions(body.chunks, todo, changed, set(range(len(body.chunks))).difference(woken) if woken else None)
-    if woken:
-        _add_mentions(body.chunks, todo, body.dormant.others(body.names.tokens), woken)
-        stale.update(*[body.lines[index].subjects for index in woken])
+    _add_mentions(body.chunks, todo, changed)
     return Changes(todo, stale, unjudged)
 
 
 def _all_lines(body: Body, stale: set[Dependency], unjudged: set[int]) -> Changes:
     body.lines = [ChunkLines() for _ in body.chunks]
-    body.dormant = Dormant()
     return Changes(dict.fromkeys(range(len(body.chunks))), stale, unjudged)
 
 
@@ -113,19 +107,17 @@ def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
 
 
 def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
-    """Return the change of the replaced chunks, with the new chunk if it is an edit of a single old one."""
+    """Return the change of the replaced chunks; a single chunk in place of one is taken for an edit of it."""
     gone = frozenset(id(chunk) for chunk, _ in known)
     if len(known) != 1 or len(added) != 1:
         return Change(gone)
     base, chunk = known[0][0], added[0]
-    origin = chunk.origin
-    if origin is None or origin.base is not base or base.opens_in_block or chunk.opens_in_block:
-        return Change(gone)
-    if facts_in(base).strange or facts_in(chunk).strange:
-        return Change(gone)
-    if base.words:
-        learn_words(chunk)
-    return Change(gone, chunk, origin.head, base.count - origin.tail, chunk.count - base.count)
+    for side in (base, chunk):
+        # The lines of a chunk with directives may belong to other parts of the body now.
+        if side.starred or side.opens_in_block or facts_in(side).strange or facts_in(side).specials:
+            return Change(gone)
+    head, tail = common(base.lines, chunk.lines)
+    return Change(gone, chunk, head, base.count - tail, chunk.count - base.count)
 
 
 def _stale_ends(before: Ends, ends: Ends, change: Change, splice: Splice) -> set[Dependency]:
@@ -169,37 +161,15 @@ def _follow(body: Body, change: Change) -> tuple[set[Dependency], set[int]]:
     return stale, unjudged
 
 
-def _put_aside(body: Body, known: Sequence[tuple[Chunk, ChunkLines]], added: range) -> None:
-    """Keep the lines of chunks that are inside a comment now."""
-    plain = {id(p) for i in added if (p := body.chunks[i].plain) is not None}
-    if plain:
-        if body.dormant.before:
-            body.dormant = Dormant()
-        body.dormant.lines.update({id(c): (c, lines) for c, lines in known if id(c) in plain})
-
-
-def _take_back(body: Body, todo: Todo) -> set[int]:
-    """Restore the lines of chunks that are no longer inside a comment; return these chunks."""
-    woken = set[int]()
-    for index in list(todo) if body.dormant.lines else ():
-        found = body.dormant.lines.pop(id(body.chunks[index]), None)
-        if found is not None and todo[index] is None:
-            found[1].kept.clear()
-            body.lines[index] = found[1]
-            todo[index] = []
-            woken.add(index)
-    return woken
-
-
-def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str], where: set[int] | None) -> None:
-    """Add the lines of chunks, or of those in ``where``, that mention one of the names."""
-    for index in chunks_with(chunks, names, AT_ONCE) if names else ():
-        known = todo.get(index, [])
-        if known is None or (where is not None and index not in where):
+def _add_mentions(chunks: Sequence[Chunk], todo: Todo, names: set[str]) -> None:
+    """Add the lines of chunks that mention one of the names."""
+    for index in chunks_with(chunks, names) if names else ():
+        lines_to_classify = todo.get(index, [])
+        if lines_to_classify is None:
             continue
         if len(names) > _SEARCHED_NAMES:
             todo[index] = None
             continue
         lines = list(lines_with(chunks[index].text, names))
-        if lines or known:
-            todo[index] = sorted({*known, *lines})
+        if lines or lines_to_classify:
+            todo[index] = sorted({*lines_to_classify, *lines})

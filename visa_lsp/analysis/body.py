@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from msgspec import Struct, field
 
-from visa_lsp.analysis.chunk_findings import ChunkLines, Dormant, Finding
 from visa_lsp.analysis.declared_names import Names
 from visa_lsp.analysis.directives import Directives, Place
 from visa_lsp.analysis.outline import Outline
@@ -25,6 +24,7 @@ from visa_lsp.syntax.document import common
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from visa_lsp.analysis.chunk_findings import ChunkLines, Finding
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.chunks import Chunk
@@ -65,7 +65,6 @@ class Body(Struct, eq=False):
     verdicts: Verdicts = field(default_factory=Verdicts)  # on the classes of bodies of this kind
     cut: Place | None = None  # the first unchecked line, if more lines than the limit have findings
     splice: Splice | None = None
-    dormant: Dormant = field(default_factory=Dormant)  # the lines of chunks that are inside a comment now
 
     @property
     def directives(self) -> Directives:
@@ -125,10 +124,10 @@ class Body(Struct, eq=False):
         for index, (chunk, lines) in enumerate(zip(self.chunks, self.lines, strict=True)):
             if not lines.kept and index not in of_outline:
                 continue
-            found = lines.shown
+            findings = lines.shown
             if self.cut is not None and index >= self.cut[0]:
-                found = tuple([f for f in found if (index, f.anchors[0].offset) < self.cut])
+                findings = tuple([f for f in findings if (index, f.anchors[0].offset) < self.cut])
             if index in of_outline:
-                found = tuple(sorted(chain(found, of_outline[index]), key=lambda f: f.order))
-            if found:
-                yield chunk, found
+                findings = tuple(sorted(chain(findings, of_outline[index]), key=lambda f: f.order))
+            if findings:
+                yield chunk, findings

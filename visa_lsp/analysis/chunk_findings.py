@@ -19,7 +19,7 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.dependencies import Dependency, Subject
     from visa_lsp.syntax.chunks import Chunk
@@ -43,7 +43,7 @@ class Spot(NamedTuple):
 
 
 class Change(NamedTuple):
-    """Removed chunks. If a ``chunk`` replaces one, the other fields map lines of the old one to it, as in ``Origin``."""
+    """Removed chunks. If a ``chunk`` replaces one, the other fields map lines of the old one to it."""
 
     gone: frozenset[int]  # by ``id``
     chunk: Chunk | None = None
@@ -174,54 +174,34 @@ class ChunkLines(Struct):
     waiting: dict[int, str] = field(default_factory=dict)  # with their classes
     kept: dict[int, Kept] = field(default_factory=dict)
     is_deferred: bool = False
-    _subjects: frozenset[Subject] | None = None
-    _needs: frozenset[Dependency] | None = None
-    _chunks: frozenset[int] | None = None
-    _shown: tuple[Finding, ...] | None = None
-    _mistaken: list[int] | None = None
-
-    def forget_derived(self) -> None:
-        """Drop the cached properties."""
-        self._subjects = self._needs = self._chunks = self._shown = self._mistaken = None
 
     @property
     def subjects(self) -> frozenset[Subject]:
         """The subjects on which the findings of these lines depend, and the names missing in them."""
-        if self._subjects is None:
-            kept = [kept.subjects for kept in self.kept.values()]
-            self._subjects = frozenset().union(*kept, *map(names_in, self.missing.values()))
-        return self._subjects
+        if not self.kept and not self.missing:
+            return frozenset()
+        return frozenset().union(*[k.subjects for k in self.kept.values()], *map(names_in, self.missing.values()))
 
     @property
     def needs(self) -> frozenset[Dependency]:
         """The needs of all findings."""
-        if self._needs is None:
-            self._needs = frozenset().union(*[kept.needs for kept in self.kept.values()])
-        return self._needs
+        return frozenset().union(*[kept.needs for kept in self.kept.values()])
 
     @property
     def chunks(self) -> frozenset[int]:
         """The chunks, by ``id``, that findings have places in."""
-        if self._chunks is None:
-            self._chunks = frozenset(
-                id(anchor.chunk) for kept in self.kept.values() for f in kept.findings for anchor in f.anchors
-            )
-        return self._chunks
+        return frozenset(id(anchor.chunk) for kept in self.kept.values() for f in kept.findings for anchor in f.anchors)
 
     @property
     def shown(self) -> tuple[Finding, ...]:
         """All findings, in order."""
-        if self._shown is None:
-            every = [finding for kept in self.kept.values() for finding in kept.findings]
-            self._shown = tuple(sorted(every, key=lambda f: f.order))
-        return self._shown
+        every = [finding for kept in self.kept.values() for finding in kept.findings]
+        return tuple(sorted(every, key=lambda f: f.order))
 
     @property
     def mistaken(self) -> list[int]:
         """The lines with findings, in order."""
-        if self._mistaken is None:
-            self._mistaken = sorted([offset for offset, kept in self.kept.items() if kept.findings])
-        return self._mistaken
+        return sorted([offset for offset, kept in self.kept.items() if kept.findings])
 
     def subjects_of(self, offset: int) -> frozenset[Subject]:
         """Return the subjects of a line."""
@@ -234,19 +214,18 @@ class ChunkLines(Struct):
         self.alone.discard(offset)
         self.missing.pop(offset, None)
         self.kept.pop(offset, None)
-        self.forget_derived()
         return subjects
 
     def edit(self, change: Change) -> ChunkLines:
         """Return the lines for the new chunk, without the changed ones."""
 
         def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
-            return ((at, new) for at in some if (new := change.map_offset(at)) is not None)
+            return ((offset, new) for offset in some if (new := change.map_offset(offset)) is not None)
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
-            {new: self.missing[at] for at, new in places(self.missing)},
-            kept={new: self.kept[at] for at, new in places(self.kept)},
+            {new: self.missing[offset] for offset, new in places(self.missing)},
+            kept={new: self.kept[offset] for offset, new in places(self.kept)},
             is_deferred=self.is_deferred,
         )
 
@@ -261,28 +240,6 @@ class ChunkLines(Struct):
                 self.kept[offset] = Kept(
                     tuple([f for f in findings if f is not None]), kept.subjects, kept.needs, kept.missing
                 )
-        self.forget_derived()
-
-
-class Dormant(Struct):
-    """The lines of removed chunks, and the tokens of names at that time.
-
-    ``before`` has the old tokens of names whose token changed since. The lines are still valid, except those with one
-    of ``others``.
-    """
-
-    lines: dict[int, tuple[Chunk, ChunkLines]] = field(default_factory=dict)
-    before: dict[str, str | None] = field(default_factory=dict)
-
-    def note(self, changed: Iterable[str], before: Mapping[str, str | None]) -> None:
-        """Note that the tokens of some names have changed."""
-        if self.lines:
-            for name in changed:
-                self.before.setdefault(name, before.get(name))
-
-    def others(self, tokens: dict[str, str]) -> set[str]:
-        """Return the names whose token differs from the recorded one."""
-        return {name for name, token in self.before.items() if dict.get(tokens, name) != token}
 
 
 class Findings:

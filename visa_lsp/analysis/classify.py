@@ -51,7 +51,6 @@ def classify_chunk(body: Body, document: Document, index: int, offsets: list[int
         stale |= _classify_declarations(body, index, offsets)
     if facts.specials:
         stale |= _classify_directives(body, index, offsets)
-    lines.forget_derived()
     return stale
 
 
@@ -60,22 +59,22 @@ def _classify_code(body: Body, document: Document, index: int, offsets: list[int
     clean, others, setting = body.verdicts.clean, body.verdicts.others, body.names.setting
     code: Sequence[str] | dict[int, str] = ()
     if offsets is None:
-        found = classes(instructions_of(code_in(chunk), body.facts[index]), names.tokens, names.pattern)
+        line_classes = classes(instructions_of(code_in(chunk), body.facts[index]), names.tokens, names.pattern)
     else:
         code = {offset: instruction_of(document.code(body.line(document, (index, offset)))) for offset in offsets}
-        found = classes("".join(["\n" + code[o] for o in offsets]), names.tokens, names.pattern)
+        line_classes = classes("".join(["\n" + code[o] for o in offsets]), names.tokens, names.pattern)
     readers = rule_sets().value_readers
     irregular = {name for name in names.irregular if name in chunk.text}
     reading = reads_attributes(chunk.text)
     stale = set[Subject]()
     # The common case first: every line is described by its class, and most classes are clean.
     regular = readers is None and not irregular and not reading and setting.parts is None
-    new = set(found).difference(clean) if regular else None
+    new = set(line_classes).difference(clean) if regular else None
     if new is not None and not new and not setting.declared_late:
         return stale
     if offsets is None:
         code = instructions_in(chunk)
-    places = enumerate(found) if offsets is None else zip(offsets, found, strict=True)
+    places = enumerate(line_classes) if offsets is None else zip(offsets, line_classes, strict=True)
     for offset, plain in places if new is None else [(o, c) for o, c in places if c in new or LATE in c]:
         line, line_class = code[offset], plain
         if plain == _SINGLE_LABEL and line.rstrip(": \t") in setting.lone:
@@ -144,13 +143,13 @@ def _classify_declarations(body: Body, index: int, offsets: list[int] | None) ->
         if twice:
             chosen = sorted({*chosen, *[k for k, name in enumerate(declared) if name in twice]})
     else:
-        at = decl_lines(body.chunks[index])
-        numbers = [(bisect_left(at, offset), offset) for offset in offsets]
-        chosen = [k for k, offset in numbers if k < len(at) and at[k] == offset]
+        decl_offsets = decl_lines(body.chunks[index])
+        numbers = [(bisect_left(decl_offsets, offset), offset) for offset in offsets]
+        chosen = [k for k, offset in numbers if k < len(decl_offsets) and decl_offsets[k] == offset]
     stale = set[Subject]()
-    at = decl_lines(body.chunks[index]) if chosen else ()
+    decl_offsets = decl_lines(body.chunks[index]) if chosen else ()
     for k in chosen:
-        token, offset = names.decl_token(declared[k]), at[k]
+        token, offset = names.decl_token(declared[k]), decl_offsets[k]
         if token in clean:
             continue
         if token == SINGLE or facts.strange:
@@ -206,7 +205,6 @@ def settle(body: Body, group: Iterable[int]) -> set[str]:
                     continue
                 stale.update(_apply_verdict(body, lines, offset, code[offset], verdict))
             del lines.waiting[offset]
-        lines.forget_derived()
     return stale
 
 
@@ -220,7 +218,6 @@ def give_up(body: Body, group: Iterable[int]) -> set[str]:
             for offset in lines.waiting:
                 stale.update(_judge_alone(body, lines, offset, code[offset]))
             lines.waiting.clear()
-            lines.forget_derived()
     return stale
 
 

@@ -7,12 +7,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.rule_sets import rule_sets
-from visa_lsp.syntax.bulk import Facts, statement_of
 from visa_lsp.syntax.chunk_facts import FUNCTION, INPUT
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import BodyDirective, Decl
+
+if TYPE_CHECKING:
+    from visa_lsp.syntax.bulk import Facts
 
 _OPENING: Final = re.compile(r"\s*\.(?:kernel|global_function)(?![A-Za-z0-9_])")
 _VERSION: Final = re.compile(r"\s*\.version(?![A-Za-z0-9_])")

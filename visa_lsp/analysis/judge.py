@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.body import Body, Setup
 
-# Reading the verdicts of other processes pays from this number of new classes on.
-_DISK_LOOKUP_CLASSES: Final = 64
 # The second pass judges lines that depend on findings of the first; the bound only guards against a loop.
 _PASSES: Final = 6
 
@@ -36,9 +34,6 @@ _PASSES: Final = 6
 def judge_pending(body: Body, setup: Setup, group: Iterable[int]) -> set[Subject]:
     """Judge the classes that lines of chunks wait for; return stale subjects."""
     pending, stale = representatives(body, group), set[Subject]()
-    if len(pending) > _DISK_LOOKUP_CLASSES and body.verdicts.ask_store():
-        stale |= settle(body, group)
-        pending = representatives(body, group)
     if pending:
         lines = {body.line(setup.document, place): line_class for line_class, place in pending.items()}
         judged = judge_with_outline(body, setup, _with_declarations(body, setup, lines), lines)
@@ -82,24 +77,22 @@ def judge_with_outline(body: Body, setup: Setup, lines: set[int], reported: Iter
 def _keep_outline(body: Body, setup: Setup, judged: Judged) -> None:
     """Store the findings about the outline, and those in its lines that are judged with it."""
     document, outline = setup.document, body.outline
-    places = {body.line(document, place): at for at, place in enumerate(outline.places)}
+    places = {body.line(document, place): number for number, place in enumerate(outline.places)}
     special = body.lines_at(document, [(index, offset) for index, offset, _ in body.directives.places])
     outline.findings = []
     for diagnostic in judged.findings:
         line = document.line_at(diagnostic.span.start)
         if diagnostic.name in rule_sets().outline or (line in special and diagnostic.name in rule_sets().line):
-            at = places.get(line)
-            if at is not None:
-                outline.findings.append((at, Finding.of(diagnostic, document)))
-    if not outline.findings:
-        outline.note_clean()
+            number = places.get(line)
+            if number is not None:
+                outline.findings.append((number, Finding.of(diagnostic, document)))
 
 
 def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[int]) -> None:
     """Judge the lines of ``active`` chunks that may have findings but have none kept, and the lines that depend on those."""
     stale = set(stale)
-    rechecked, known = _drop(body, stale)  # the subjects of lines that are judged again are not new
-    active.update([index for index, _ in known])
+    rechecked, dropped_places = _drop(body, stale)  # the subjects of lines that are judged again are not new
+    active.update([index for index, _ in dropped_places])
     joint = set[Subject]()
     for _ in range(_PASSES):
         body.cut = body.find_cut()
@@ -111,7 +104,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         coupled = _add_coupled_lines(body, setup, places, rechecked)
         required = _with_declarations(body, setup, body.lines_at(setup.document, places | coupled))
         judged = _judge_places(body, setup, places, required)
-        news = _keep(body, setup, judged, places, known)
+        news = _keep(body, setup, judged, places, dropped_places)
         judged.forget()
         # Lines with a missing name are judged together with all others that have it. Other shared subjects are known
         # only after a line is judged.
@@ -120,7 +113,7 @@ def judge_lines(body: Body, setup: Setup, stale: set[Dependency], active: set[in
         joint |= shared
         stale |= shared
         rechecked, dropped = _drop(body, {*shared})
-        known |= dropped
+        dropped_places |= dropped
         active.update([index for index, _ in dropped])
 
 
@@ -159,7 +152,6 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
                 rechecked.update(names_in(lines.missing.get(offset, ())), lines.kept[offset].subjects)
                 del lines.kept[offset]
                 dropped.add((index, offset))
-            lines.forget_derived()
     return rechecked, dropped
 
 
@@ -204,22 +196,22 @@ def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: 
     """Return the other lines that findings of lines depend on; for a missing name, at most the number that a message counts."""
     wanted = rechecked.union(*[body.names.find_coupled(_names_at(body, setup, place)) for place in places])
     unknown = {name for name in names_among(wanted) if body.names.tokens[name] == UNKNOWN}
-    found: set[Place] = set()
+    coupled: set[Place] = set()
     counts: Counter[str] = Counter()
     for index, lines in enumerate(body.lines) if wanted else ():
         if wanted.isdisjoint(lines.subjects) and lines.alone <= lines.kept.keys():
             continue
-        found.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
+        coupled.update([(index, o) for o, kept in lines.kept.items() if not wanted.isdisjoint(kept.subjects)])
         for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
             if missing is not None:
                 counted = [n for n in missing if n.removesuffix(":") in unknown and counts[n] <= MAX_RENAMED_USES]
                 if counted:
                     counts.update(counted)
-                    found.add((index, offset))
+                    coupled.add((index, offset))
             elif offset not in lines.kept and not wanted.isdisjoint(_names_at(body, setup, (index, offset))):
-                found.add((index, offset))
-    return found
+                coupled.add((index, offset))
+    return coupled
 
 
 def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: set[Place]) -> set[Subject]:
@@ -249,7 +241,6 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
                 needs.add(Need.UNNUMBERED)
         lines = body.lines[index]
         lines.kept[offset] = Kept(tuple(by_line.get(line, ())), frozenset(subjects), frozenset(needs), missing)
-        lines.forget_derived()
     return news
 
 

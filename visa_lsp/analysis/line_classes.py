@@ -19,8 +19,9 @@ from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.sema.bind import bind
 from visa_lsp.sema.binding_pass import MISSING_LABEL
-from visa_lsp.syntax.bulk import declares, statement_of
+from visa_lsp.syntax.bulk import declares
 from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import LINE_MARK, Statement
 
 if TYPE_CHECKING:
@@ -154,20 +155,20 @@ def verdicts_on(
                 # A reference to a name that is not a token: the class does not say what it refers to.
                 if known is not None and place.span.start not in known:
                     unsure.add(place.line)
-    found: dict[int, Verdict] = {}
+    verdicts: dict[int, Verdict] = {}
     for line, tokens in lines.items():
         absent = missing.get(line, {})
         if line in alone:
-            found[line] = ALONE
+            verdicts[line] = ALONE
         elif line in unsure or (tokens is None and absent):
-            found[line] = None
+            verdicts[line] = None
         else:
             unknown = [column for column, token in tokens or () if token == UNKNOWN]
             # The class does not show that a word which is not a token is missing.
-            found[line] = tuple([2 * at + absent[column] for at, column in enumerate(unknown) if column in absent])
+            verdicts[line] = tuple([2 * at + absent[column] for at, column in enumerate(unknown) if column in absent])
             if not absent.keys() <= set(unknown):
-                found[line] = None
-    return found
+                verdicts[line] = None
+    return verdicts
 
 
 def _depending_on_broken(document: Document, body: Body) -> Iterator[int]:

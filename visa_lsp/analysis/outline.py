@@ -1,8 +1,7 @@
 """The outline of a kernel or function: the lines that rules about the body as a whole read.
 
-These are the directives, the first instruction, and the last instructions of each part. An outline without findings is
-clean in every body with the same outline, in all texts of this process. Invariant: while ``key`` is the same, the
-findings about the outline are the same, except for the places of its lines.
+These are the directives, the first instruction, and the last instructions of each part. Invariant: while ``key`` is the
+same, the findings about the outline are the same, except for the places of its lines.
 """
 
 from __future__ import annotations
@@ -11,14 +10,14 @@ import re
 from itertools import islice
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.analysis.declared_names import NAME, names_of
+from visa_lsp.analysis.declared_names import names_of
 from visa_lsp.analysis.directives import NO_DIRECTIVES, Place, function_in
 from visa_lsp.analysis.tokens import SINGLE
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
-from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines, facts_in, first_instruction, instructions_in
 from visa_lsp.syntax.chunks import codes_in
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Decl, InputDecl, Instruction, KernelAttr, Label, Scope
 
 if TYPE_CHECKING:
@@ -33,22 +32,11 @@ _NOTES: Final = sorted({re.escape(row.head) for row in TABLE.rows if row.flow is
 _NOTE: Final = re.compile(rf"\s*(?:\([^()]*\)\s*)?(?:{'|'.join(_NOTES)})", re.IGNORECASE)
 _INSIDE: Final = (Instruction, Label, Decl, InputDecl, KernelAttr, Scope)
 _QUOTED: Final = re.compile(r'"[^"]*"')
-# The outlines without findings in this process, their maximum number, and the maximum length of one.
-_clean: set[object] = set()
-_MAX_CLEAN_OUTLINES: Final = 64
-_MAX_CLASS_CHARS: Final = 20_000
 
 
 def hide_name(opening: str) -> str:
     """Replace the name in a line that opens a body by its length, because other lines depend only on that."""
     return _QUOTED.sub(lambda match: f'"{len(match.group())}"', opening)
-
-
-def remember(known: set[object], what: object, most: int) -> None:
-    """Add an entry to a set that all texts of the process share; a full set is cleared first."""
-    if len(known) >= most:
-        known.clear()
-    known.add(what)
 
 
 class Outline:
@@ -70,8 +58,6 @@ class Outline:
         self.leading: list[Place] = []
         self.shaping: list[Place] = []  # the lines that other lines depend on
         self._codes: tuple[str, ...] = ()
-        self._class: object = None
-        self._clean_key: object = None
 
     def follow(self, change: Change) -> None:
         """Move the findings along with a change of chunks; drop all if one of their lines is removed."""
@@ -81,17 +67,6 @@ class Outline:
             self.findings = None
         elif found:
             self.findings = found
-
-    @property
-    def is_clean(self) -> bool:
-        """True if the outline is known to have no findings."""
-        return self.key == self._clean_key
-
-    def note_clean(self) -> None:
-        """Record that the outline has no findings."""
-        self._clean_key = self.key
-        if self._class is not None:
-            remember(_clean, self._class, _MAX_CLEAN_OUTLINES)
 
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines of the outline."""
@@ -124,13 +99,15 @@ class Outline:
             places.update(_last_code(chunks, index, offset, first_chunk))
         coded = [index for index in range(first_chunk, len(chunks)) if facts_in(chunks[index]).has_code]
         starts = ((index, first_instruction(chunks[index])) for index in coded)
-        first = set(islice((place for place in starts if place[1] >= 0), 1))
+        first_instructions = set(islice((place for place in starts if place[1] >= 0), 1))
         beginning = _find_start(chunks) if self.directives.opening is None else set[Place]()
-        self.places = sorted(places | beginning | first)
+        self.places = sorted(places | beginning | first_instructions)
         opened = self.directives.opening is not None
         self.start = self.directives.places[0][:2] if opened else min(beginning, default=None)
         # The place of the first instruction shows whether there are several parts.
-        self.shaping = sorted(self.directives.shaping | beginning | (first if self.directives.parts else set()))
+        self.shaping = sorted(
+            self.directives.shaping | beginning | (first_instructions if self.directives.parts else set())
+        )
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
         if codes != self._codes:
             self._codes, self.names = codes, {}
@@ -145,26 +122,19 @@ class Outline:
         before = self.key
         if changed or self.of != (kind, versions):
             self._update_key(kind, versions, names, chunks)
-        if self.is_clean:
-            self.findings = []
-        elif self.key != before or any(
+        if self.key != before or any(
             f.anchors[0] != (chunks[self.places[at][0]], self.places[at][1]) for at, f in self.findings or ()
         ):
             self.findings = None
 
     def _update_key(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
-        meaning = tuple(map(names.tokens.get, self.names))
+        meaning = tuple([names.tokens[name] for name in self.names])
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
         behind = tuple(self._find_declared_behind(names, chunks))
         order = tuple([name for _, name in declared])
         scoped = tuple(self._find_declared_apart(names, chunks))
         self.of = kind, versions
-        key = kind, versions, self._codes, meaning, behind, order, scoped
-        if key != self.key:
-            self.key = key
-            self._class = None if scoped else self._class_of(kind, versions, names, behind, order)
-            if self._class in _clean:
-                self._clean_key = key
+        self.key = kind, versions, self._codes, meaning, behind, order, scoped
 
     def _find_declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
         """Yield the names in the outline that are declared after their first use in it."""
@@ -183,30 +153,6 @@ class Outline:
             yield index, decl_lines(chunks[index])[number], facts.decls[number] + facts.properties[number]
         if apart:
             yield from self.directives.braces
-
-    def _class_of(
-        self, kind: object, versions: tuple[str, ...], names: Names, behind: tuple[str, ...], order: tuple[str, ...]
-    ) -> object:
-        """Return the outline as rules read it, with each declared name replaced by its number and its declaration.
-
-        None for an outline that is too long to be kept. Of a kernel's name only the length is included, because only
-        other bodies depend on the name.
-        """
-        if sum(map(len, self._codes)) > _MAX_CLASS_CHARS:
-            return None
-        numbers: dict[str, str] = {}
-
-        def sign(match: re.Match[str]) -> str:
-            name = match.group()
-            if name not in names.decl and name not in self.directives.functions:
-                return name
-            return numbers.setdefault(name, f"\x01{len(numbers)}{names.tokens.get(name)}")
-
-        codes = list(self._codes)
-        if self.directives.opening is not None:
-            codes[0] = hide_name(codes[0])
-        signs = tuple([NAME.sub(sign, code) for code in codes])
-        return kind, versions, signs, tuple(map(numbers.get, behind)), tuple(map(numbers.get, order))
 
 
 def _is_code(line: str) -> bool:

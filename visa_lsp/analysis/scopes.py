@@ -10,13 +10,16 @@ from __future__ import annotations
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.syntax.bulk import Facts, statement_of
 from visa_lsp.syntax.chunk_facts import decl_lines
 from visa_lsp.syntax.chunks import Chunk, code_in
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Scope
 from visa_lsp.syntax.word_search import chunks_with
+
+if TYPE_CHECKING:
+    from visa_lsp.syntax.bulk import Facts
 
 _NAME: Final = re.compile(r"%?[A-Za-z_][A-Za-z0-9_]*")
 # With more scopes, every name that one of them declares is taken to differ.
@@ -64,21 +67,21 @@ def find_scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, 
             declared.append((region, names))
         if len(declared) > _MAX_SCOPES:
             break
-    found: set[str] = set()
+    scoped: set[str] = set()
     if len(declared) > _MAX_SCOPES:
         for region in _outermost(closed):
-            found |= _find_declared_names(body, region, declaring)
+            scoped |= _find_declared_names(body, region, declaring)
     else:
         every = set[str]().union(*[names for _, names in declared])
-        some = chunks_with(body.chunks, every, len(body.chunks)) if every else ()
+        some = chunks_with(body.chunks, every) if every else ()
         named = {index: every.intersection(_NAME.findall(code_in(body.chunks[index]))) for index in some}
         for region, names in declared:
-            found |= _find_names_outside(body, region, names, named)
+            scoped |= _find_names_outside(body, region, names, named)
     if redeclared and (closed or endless):
         first = min(region.start for region in (*closed, *endless))
         for facts in body.facts[first[0] :]:
-            found |= redeclared.intersection(facts.decls)
-    return found
+            scoped |= redeclared.intersection(facts.decls)
+    return scoped
 
 
 def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
@@ -92,16 +95,16 @@ def _outermost(closed: Sequence[Region]) -> Iterator[Region]:
 
 def _find_declared_names(body: ScopedBody, region: Region, declaring: Sequence[int]) -> set[str]:
     """Return the names declared in a scope or in its inner scopes; ``declaring`` are the chunks with declarations."""
-    found: set[str] = set()
-    (first, head), (last, tail) = region
-    for index in declaring[bisect_left(declaring, first) : bisect_right(declaring, last)]:
+    declared: set[str] = set()
+    (first_chunk, head), (last, tail) = region
+    for index in declaring[bisect_left(declaring, first_chunk) : bisect_right(declaring, last)]:
         names = body.facts[index].decls
-        if first < index < last:
-            found.update(names)
+        if first_chunk < index < last:
+            declared.update(names)
         else:
             places = zip(decl_lines(body.chunks[index]), names, strict=True)
-            found.update(n for at, n in places if (index, at) > (first, head) and (index, at) < (last, tail))
-    return found
+            declared.update(n for at, n in places if (index, at) > (first_chunk, head) and (index, at) < (last, tail))
+    return declared
 
 
 def _find_names_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:

@@ -70,16 +70,16 @@ def _find_late_declarations(
     """Return the names declared in a chunk with code before it, and the inputs declared after an input directive."""
     inputs, end = directives.inputs, (len(facts), 0)
     passed = min([place for places in inputs.values() for place in places], default=end)
-    found: set[str] = set()
+    late: set[str] = set()
     for index in range(min(passed, code or end)[0], len(facts)):
         if not (decls := facts[index].decls):
             continue
         if code is not None and (index > code[0] or (index == code[0] and facts[index].mixed)):
-            found.update(decls)
+            late.update(decls)
         elif not inputs.keys().isdisjoint(decls):
             places = zip(decls, decl_lines(chunks[index]), strict=True)
-            found.update([name for name, at in places if name in inputs and (index, at) > passed])
-    return found
+            late.update([name for name, at in places if name in inputs and (index, at) > passed])
+    return late
 
 
 def _lone_subroutines(chunks: Sequence[Chunk], facts: Sequence[Facts], directives: Directives) -> set[str]:
@@ -105,17 +105,17 @@ def _lone_subroutines(chunks: Sequence[Chunk], facts: Sequence[Facts], directive
 
 def _parts_of_labels(chunks: Sequence[Chunk], facts: Sequence[Facts], starts: Sequence[Place]) -> dict[str, int]:
     """Return the part of the body that each label is in."""
-    found: dict[str, int] = {}
+    part_of: dict[str, int] = {}
     part, waiting = 0, [*starts, _BEHIND_ALL]
     for index, chunk in enumerate(chunks):
         if waiting[part][0] > index:  # all of the chunk is in one part
             for name in facts[index].labels:
-                found.setdefault(name, part)
+                part_of.setdefault(name, part)
             continue
         for offset, name in label_lines(chunk):
             while waiting[part] < (index, offset):
                 part += 1
-            found.setdefault(name, part)
+            part_of.setdefault(name, part)
         while waiting[part][0] <= index:
             part += 1
-    return found
+    return part_of

@@ -15,12 +15,12 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.apply_edit import Todo, advance, ends_of
-from visa_lsp.analysis.body import Body, Setup, Splice
+from visa_lsp.analysis.body import Body, Setup
 from visa_lsp.analysis.chunk_findings import ChunkLines, Findings
 from visa_lsp.analysis.classify import classify_chunk
 from visa_lsp.analysis.judge import judge_lines, judge_pending, judge_with_outline
 from visa_lsp.analysis.line_classes import judge
-from visa_lsp.analysis.outline import hide_name, remember
+from visa_lsp.analysis.outline import hide_name
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.verdicts import verdicts_of
 from visa_lsp.checks.rule import Scope
@@ -28,10 +28,10 @@ from visa_lsp.checks.run import run_checks
 from visa_lsp.checks.support.context import CheckContext, dialect_of
 from visa_lsp.checks.support.limits import BODIES, MAX_BODIES, REPEATED, REPORTED_LINES, report_unchecked
 from visa_lsp.sema.bind import bind
-from visa_lsp.syntax.bulk import statement_of
 from visa_lsp.syntax.chunk_facts import NOTHING, facts_in
 from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.document import common
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Version
 
 if TYPE_CHECKING:
@@ -44,9 +44,6 @@ if TYPE_CHECKING:
     from visa_lsp.syntax.document import Document
 
 _TEXT_SCOPES = frozenset({Scope.TEXT})
-# The frames of texts of this process without findings of rules of scope TEXT.
-_clean_frames: set[object] = set()
-_MAX_CLEAN_FRAMES: Final = 64
 # Lines are classified in groups of chunks, because a text of different lines would otherwise have all of them in memory
 # at once, and because later groups use the verdicts of earlier ones.
 _GROUP_CHUNKS: Final = 16
@@ -59,15 +56,14 @@ class TextFindings:
         self.platform = platform
         self._bodies: list[Body] = []
         self._chunks: Sequence[Chunk] = ()
-        # Bodies that are inside a comment now, by their first chunk.
-        self._dormant: dict[int, Body] = {}
+        self._clean_frame: object = None  # the facts of a snapshot without findings of rules of scope TEXT
         self._end: int | None = None  # the first unchecked chunk, if there are too many bodies
         self._braced = 0  # the number of chunks with braces on the lines of statements
 
     def update(self, document: Document) -> Findings:
         """Return all findings of a snapshot."""
         chunks = document.chunks
-        head, tail = document.count_shared(self._chunks)
+        head, tail = common(self._chunks, chunks)
         fresh, gone = chunks[head : len(chunks) - tail], self._chunks[head : len(self._chunks) - tail]
         self._braced += sum([facts_in(c).braced for c in fresh]) - sum([facts_in(c).braced for c in gone])
         if self._braced:
@@ -94,9 +90,6 @@ class TextFindings:
         """
         self._chunks = document.chunks
         self._bodies, self._end = [], None
-        self._dormant.clear()
-        for chunk in document.chunks:
-            chunk.origin = None
         bound = bind(document, self.platform)
         return Findings(document, (), run_checks(CheckContext(document, bound, self.platform, dialect_of(bound))))
 
@@ -117,43 +110,36 @@ class TextFindings:
         groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MAX_BODIES + 1])]
         old = self._bodies
         head, tail = common([body.chunks for body in old], [group for _, group in groups])
-        middle, bodies = old[head : len(old) - tail], old[:head]
-        for offset, (_, group) in enumerate(groups[head : len(groups) - tail]):
-            known = middle[offset] if offset < len(middle) else self._dormant.get(id(group[0]))
-            stays = known is not None and (offset < len(middle) or known.chunks == group)
-            bodies.append(known if known is not None and stays else Body())
-        bodies += old[len(old) - tail :]
-        awake = {id(state) for state in bodies}
-        plain = {id(chunk.plain) for chunk in chunks if chunk.plain is not None}
-        dropped = [*self._dormant.values(), *middle] if plain else []
-        self._dormant = {
-            id(b.chunks[0]): b for b in dropped if id(b) not in awake and b.chunks and id(b.chunks[0]) in plain
-        }
+        middle = old[head : len(old) - tail]
+        fresh = [Body() for _ in range(len(groups) - len(old))]
+        bodies = [*old[:head], *middle[: len(groups) - head - tail], *fresh, *old[len(old) - tail :]]
         for state, (index, group) in zip(bodies, groups, strict=True):
             state.take_chunks(index, group)
         self._bodies = bodies
 
     def _of_text(self, document: Document, setup: Setup) -> list[Diagnostic]:
         """Return the findings of rules of scope TEXT."""
-        first = _first_statement(document)
+        first_line = _first_statement(document)
         openings = [body.directives.opening or body.start(document) is None for body in self._bodies]
         if len(named := [opening for opening in openings if isinstance(opening, str)]) == 1:
             # A single kernel shares its name with no other, so that only the length of the name matters.
             openings[openings.index(named[0])] = hide_name(named[0])
         open_comment = document.chunks[-1].closes_in_block
-        statement = document.code(first).strip() if first >= 0 else ""
+        statement = document.code(first_line).strip() if first_line >= 0 else ""
         frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
-        if frame in _clean_frames:
+        if frame == self._clean_frame:
             return []
         some = (
             self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_find_repeated_bodies(self._bodies)]
         )
         starts = [line for body in some if (line := body.start(document)) is not None]
-        judged = judge(document, sorted({first, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES)
+        judged = judge(
+            document, sorted({first_line, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES
+        )
         found = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
         if not found:
-            remember(_clean_frames, frame, _MAX_CLEAN_FRAMES)
+            self._clean_frame = frame
         return found
 
     def _report_left_out(self, document: Document) -> Iterator[Diagnostic]:
@@ -173,7 +159,6 @@ def update_body(body: Body, setup: Setup) -> None:
     changed = key != body.key or body.splice is not None
     if changed:
         before = ends_of(body) if body.lines and key == body.key else None
-        splice = body.splice or Splice()
         body.key = key
         body.verdicts = verdicts_of((*key[:-1], *filter(rule_sets().common.match, body.directives.attributes)))
         body.outline.place(body.chunks)
@@ -181,8 +166,6 @@ def update_body(body: Body, setup: Setup) -> None:
     body.outline.refresh(key, setup.versions, body.names, body.chunks, changed=changed)
     if changed:
         _check_lines(body, setup, todo, stale, unjudged)
-        for chunk in body.chunks[splice.head : splice.head + splice.added]:
-            chunk.origin = None
     if body.outline.findings is None:
         judge_with_outline(body, setup, set()).forget()
 

@@ -26,7 +26,6 @@ DECLARATION: Final = "\x10"
 _MAX_TOKENS: Final = 4_096
 _ids = count()
 _tokens: dict[str, str] = {}
-_definitions: dict[str, str] = {}
 
 
 def class_token(definition: str) -> str:
@@ -35,15 +34,8 @@ def class_token(definition: str) -> str:
     if token is None:
         if len(_tokens) > _MAX_TOKENS:
             _tokens.clear()
-            _definitions.clear()
         token = _tokens[definition] = f"\x01{next(_ids)};"
-        _definitions[token] = definition
     return token
-
-
-def definition_of(token: str) -> str:
-    """Return the definition that a token stands for. Raises KeyError if it was dropped."""
-    return _definitions[token]
 
 
 @lru_cache(maxsize=4096)
@@ -69,9 +61,9 @@ class Tokens(dict[str, str]):
 
     def __missing__(self, name: str) -> str:
         if name[:1].isdigit():
-            found = self[name] = _value_class(name)
+            token = self[name] = _value_class(name)
         elif name in special_words():
-            found = self[name] = self.words.get(name, name)
+            token = self[name] = self.words.get(name, name)
         else:
-            found = UNKNOWN
-        return found
+            token = UNKNOWN
+        return token

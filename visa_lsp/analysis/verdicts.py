@@ -1,12 +1,12 @@
-"""The verdicts on classes of lines, by kind of body: those of this process, and those that a store adds.
+"""The verdicts on classes of lines, by kind of body: shared by the texts of this process.
 
-Knows neither how a line is judged nor how a store keeps verdicts.
+Does not know how a line is judged.
 """
 
 from __future__ import annotations
 
 from collections import OrderedDict
-from typing import Final, Protocol
+from typing import Final
 
 from visa_lsp.analysis.tokens import LABEL, UNKNOWN
 
@@ -24,11 +24,9 @@ ALONE: Final[Verdict] = (-1,)  # each line of the class is judged separately
 class Verdicts:
     """The verdicts on line classes of one kind of body: (platform, dialect, directive, attributes that any line depends on)."""
 
-    __slots__ = ("_asked", "clean", "decls", "key", "others")
+    __slots__ = ("clean", "decls", "others")
 
-    def __init__(self, key: object = None) -> None:
-        self.key = key
-        self._asked = False  # whether the verdicts on disk have been read
+    def __init__(self) -> None:
         self.clean: set[str] = {"", UNKNOWN + ":", LABEL + ":"}
         self.others: dict[str, tuple[int, ...]] = {}
         self.decls: set[str] = set()  # the tokens of clean declarations
@@ -40,15 +38,6 @@ class Verdicts:
         else:
             self.others[line_class] = verdict
 
-    def ask_store(self) -> bool:
-        """Add the verdicts of other processes; return False if that was done before."""
-        if self._asked:
-            return False
-        self._asked = True
-        for store in stores:
-            store.load(self)
-        return True
-
     def learn(self, news: Verdicts) -> None:
         """Add verdicts of this process; beyond the limit of memory, drop the earlier ones, whose lines are judged again."""
         if len(self.clean) + len(self.others) + len(self.decls) > _MAX_CLASSES:
@@ -58,32 +47,17 @@ class Verdicts:
         self.clean |= news.clean
         self.others |= news.others
         self.decls |= news.decls
-        # A small number of verdicts is not written to disk, because judging so few lines again is cheap.
-        for store in stores if self._asked else ():
-            store.put(self.key, news)
 
 
-class VerdictStorage(Protocol):
-    """Verdicts of other processes."""
-
-    def load(self, verdicts: Verdicts) -> None:
-        """Add the stored verdicts on their kind of body."""
-
-    def put(self, key: object, news: Verdicts) -> None:
-        """Store new verdicts on a kind of body."""
-
-
-# The store of this process, if it uses one.
-stores: Final[list[VerdictStorage]] = []
 _verdicts: OrderedDict[object, Verdicts] = OrderedDict()
 
 
 def verdicts_of(key: object) -> Verdicts:
     """Return the verdicts of a kind of body, shared by all texts of the process."""
-    found = _verdicts.get(key)
-    if found is None:
-        found = _verdicts[key] = Verdicts(key)
+    verdicts = _verdicts.get(key)
+    if verdicts is None:
+        verdicts = _verdicts[key] = Verdicts()
         while len(_verdicts) > _MAX_KINDS:
             _verdicts.popitem(last=False)
     _verdicts.move_to_end(key)
-    return found
+    return verdicts

@@ -12,8 +12,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.analysis.verdicts import stores
-from visa_lsp.app.check.kept_verdicts import KnownClean
 from visa_lsp.app.errors import printable
 from visa_lsp.app.inputs import decode_object, other_text
 from visa_lsp.checks.support.context import dialect_of
@@ -23,7 +21,7 @@ from visa_lsp.diagnostics import Diagnostic, Severity, has_errors
 from visa_lsp.isa.model import Dialect
 from visa_lsp.isa.platforms import Platform, platform_named
 from visa_lsp.program.text_form import Subject, module_lines, module_text
-from visa_lsp.sema.lower import program_of
+from visa_lsp.sema.lower import resolve_bound
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -47,21 +45,22 @@ class Assembled(CheckedProgram, frozen=True):
 
 
 def problems_of(analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """Return the findings about a text that its comments do not suppress, and its errors in any case.
+    """Return the findings about a text that its comments do not suppress, and the suppressed errors marked as such."""
+    from visa_lsp.ide.suppressions import visible  # loads all rules
 
-    A long text that is clean by the cache is not checked again.
-    """
-    document, platform = analysis.document, analysis.platform.name if analysis.platform is not None else None
-    clean = KnownClean(document.text, platform) if stores and not document.marked else None
-    found = () if clean is not None and clean.is_known else _with_silenced(analysis)
-    if clean is not None and not found:
-        clean.note()
-    return found
+    shown = visible(analysis)
+    kept = set(map(id, shown))
+    silenced = [
+        replace(d, message=f"{d.message} (suppressed by a comment, but the text cannot be assembled)")
+        for d in analysis.diagnostics
+        if d.severity is Severity.ERROR and id(d) not in kept
+    ]
+    return tuple(sorted((*shown, *silenced), key=lambda d: (d.span, d.code))) if silenced else shown
 
 
 def lower_text(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
     """Lower a text for a platform, whatever its findings. Without a platform the text decides the register size."""
-    module = program_of(analysis.document, platform)
+    module = resolve_bound(analysis.document, analysis.bound, platform).module
     if module is not None:
         return CheckedProgram(analysis, module, ())
     # A problem without a finding of a rule is reported by its kind, because the failure must not be silent.
@@ -141,20 +140,6 @@ def _without_object(place: Span, message: str) -> Diagnostic:
     from visa_lsp.app.rule_registry import NO_OBJECT_FORM
 
     return Diagnostic(NO_OBJECT_FORM, place, message)
-
-
-def _with_silenced(analysis: Analysis) -> tuple[Diagnostic, ...]:
-    """Return the visible findings, and the suppressed errors marked as such."""
-    from visa_lsp.ide.suppressions import visible  # loads all rules
-
-    shown = visible(analysis)
-    kept = set(map(id, shown))
-    silenced = [
-        replace(d, message=f"{d.message} (suppressed by a comment, but the text cannot be assembled)")
-        for d in analysis.diagnostics
-        if d.severity is Severity.ERROR and id(d) not in kept
-    ]
-    return tuple(sorted((*shown, *silenced), key=lambda d: (d.span, d.code))) if silenced else shown
 
 
 def problem_lines(

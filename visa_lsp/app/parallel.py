@@ -28,10 +28,8 @@ def processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def in_processes(
-    work: Callable[[Piece], Done], pieces: Sequence[Piece], count: int, begin: Callable[[], None] | None = None
-) -> Iterator[Done]:
-    """Apply ``work`` to each piece in ``count`` processes, which call ``begin`` first; one piece or process runs here.
+def in_processes(work: Callable[[Piece], Done], pieces: Sequence[Piece], count: int) -> Iterator[Done]:
+    """Apply ``work`` to each piece in ``count`` processes; one piece or process runs here.
 
     Raises UserError if a process ends unexpectedly.
     """
@@ -50,7 +48,7 @@ def in_processes(
     share = max(1, min(8, len(pieces) // (count * 4)))
     shares = [pieces[at : at + share] for at in range(0, len(pieces), share)]
     before = set(active_children())
-    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(begin, os.getpid())) as pool:
+    with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(os.getpid(),)) as pool:
         try:
             # Not ``pool.map``, because it cancels futures, and a pool whose processes end fails on cancelled futures.
             for future in [pool.submit(_share, work, some) for some in shares]:
@@ -67,9 +65,7 @@ def _share(work: Callable[[Piece], Done], pieces: Sequence[Piece]) -> list[Done]
     return [work(piece) for piece in pieces]
 
 
-def _begin(begin: Callable[[], None] | None, parent: int) -> None:
+def _begin(parent: int) -> None:
     end_with_parent(parent)
     # Ctrl-C reaches every process of the group; the parent handles it, the others end without a traceback.
     signal.signal(signal.SIGINT, signal.SIG_DFL)
-    if begin is not None:
-        begin()

@@ -66,17 +66,6 @@ def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
 ERROR, WARNING, INFORMATION, HINT = Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT
 
 __all__ = [
-    "ERROR",
-    "HINT",
-    "INFORMATION",
-    "WARNING",
-    "Body",
-    "Bound",
-    "Check",
-    "CheckContext",
-    "Diagnostic",
-    "Problem",
-    "Scope",
-    "Visit",
-    "rule",
-]
+    "ERROR", "HINT", "INFORMATION", "WARNING", "Body", "Bound", "Check", "CheckContext", "Diagnostic", "Problem",
+    "Scope", "Visit", "rule",
+]  # fmt: skip

@@ -13,7 +13,6 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Final, NoReturn
 
 from visa_lsp import __version__
-from visa_lsp.app.caches import open_caches
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_BROKEN_PIPE, EXIT_INTERNAL, EXIT_INTERRUPTED, EXIT_OK, EXIT_USAGE
 from visa_lsp.cli.exits import complain, print_error
@@ -136,9 +135,8 @@ def _dispatch(argv: list[str]) -> int:
         return _serve(rest)
     args = PROGRAM.parser_of(command).parse_arguments(rest)
     hear_interrupts()
-    with open_caches(command):
-        about = (PROGRAM,) if command in _ABOUT_PROGRAM else ()
-        return int(PROGRAM.module_of(command).execute(args, *about))
+    about = (PROGRAM,) if command in _ABOUT_PROGRAM else ()
+    return int(PROGRAM.module_of(command).execute(args, *about))
 
 
 def _command(argv: list[str]) -> tuple[str | None, list[str]]:

@@ -51,10 +51,7 @@ def execute(args: Arguments) -> int:
     # Loaded only now because the import is slow, and the client already has its answer.
     if not args.log:
         _log(stream=sys.stderr, level="WARNING")
-    from visa_lsp.syntax.statement_cache import use_cache_of_user
-
-    with use_cache_of_user():
-        return _serve(args, inflow, answered)
+    return _serve(args, inflow, answered)
 
 
 def _check_log(path: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from visa_lsp.syntax.document import common
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -25,21 +26,11 @@ class HostChange(NamedTuple):
         """The distance by which the text after it moves."""
         return len(self.new) - len(self.old)
 
-    @property
-    def now(self) -> Span:
-        """The span of the new text."""
-        return Span(self.span.start, self.span.start + len(self.new))
-
-    def map_span(self, span: Span) -> Span:
-        """Return the place of an old span in the new text; a span around the change grows with it."""
-        start = span.start + (self.by if span.start >= self.span.end else 0)
-        return Span(start, span.end + (self.by if span.end >= self.span.end else 0))
-
 
 def change_between(before: Document, after: Document) -> HostChange:
     """Return the difference of two states of a text; only chunks that they do not share are compared."""
     old, new = before.chunks, after.chunks
-    head, tail = after.count_shared(old)
+    head, tail = common(old, after.chunks)
     start = sum(chunk.length for chunk in old[:head])
     gone = "".join(chunk.source for chunk in old[head : len(old) - tail])
     come = "".join(chunk.source for chunk in new[head : len(new) - tail])

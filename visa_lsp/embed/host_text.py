@@ -1,15 +1,13 @@
 """A snapshot of a host text: its blocks, the vISA text made of them, the analysis of that, and the mapping between both.
 
 All bodies are in one vISA text, so that an edit of the host becomes an edit of that text for the usual engine. A
-snapshot never changes; ``edited`` creates the next one. An edit outside of vISA only moves bodies; an edit inside of a
-function reads that function again; any other edit reads the host again, as far as its tree has changed. Invariant: the
-snapshot after an edit equals a fresh one of the same text, unless the host has a mistake from which the parser recovers
-differently when it reads a part of the text.
+snapshot never changes; ``edit`` creates the next one: the parser reads the host again as far as its tree has changed,
+and functions with unchanged text keep their bodies. Invariant: the snapshot after an edit equals a fresh one of the same
+text, unless the host has a mistake from which the parser recovers differently when it reads a part of the text.
 """
 
 from __future__ import annotations
 
-import re
 from bisect import bisect_right
 from functools import cached_property
 from itertools import accumulate
@@ -22,31 +20,18 @@ from visa_lsp.diagnostics import Edit
 from visa_lsp.embed.host_change import change_between, same_ends
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import quote_text
-from visa_lsp.embed.scan import Before, Scan, may_mark, scan, scan_function
-from visa_lsp.embed.surroundings import SPEAKS, Surroundings
-from visa_lsp.embed.typing_inside import apply_typing
+from visa_lsp.embed.scan import Before, Scan, scan
+from visa_lsp.embed.surroundings import Surroundings
 from visa_lsp.syntax.document import Document
-from visa_lsp.text import Span
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from visa_lsp.embed.host_change import HostChange
     from visa_lsp.embed.units import Unit
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.text import Span
 
 HEADER: Final = ".version 4.2\n"
-# A line with one of these may begin, end or name something that extends beyond the line.
-_LOUD: Final = re.compile(r"/\*|\*/|R\"|\\\s*$|^\s*#|asm|typedef|using|" + SPEAKS)
-_LOUDER: Final = re.compile(r"[\"'#\\]")
-# Strings and comments that end in their line; any other quote is open.
-_CLOSED: Final = re.compile(r"\"(?:[^\"\\]|\\.)*\"|'(?:[^'\\]|\\.)*'|//.*")
-_OPEN: Final = re.compile(r"[\"']")
-_NAMES: Final = re.compile(r"^\s*#|typedef|using", re.MULTILINE)
-_BRACKET: Final = {")": "(", "]": "[", "}": "{"}
-_ENDS: Final = re.compile(r"[;}]")
-_MAX_HEAD_CHARS: Final = 2000  # characters of the longest head of a function
-_MAX_EDIT_LINES: Final = 40  # because an edit of more lines is not typing
 
 
 class HostText:
@@ -98,74 +83,8 @@ class HostText:
         before = self._scan
         if before.tree is not None:
             before = replace(before, tree=before.tree.edit(change, self.document, document))
-        found = self._apply_typing(before, change)
-        by_lines = self.host in (Host.LLVM, Host.MLIR)  # read again, because any line may matter in these languages
-        if not by_lines and found is None and (self._scan.tree is None or self._scan.tree.is_sound_around(change.span)):
-            # Read again after a mistake, because the change may correct it.
-            found = self._move(before, change, document) or self._with_one_function(before, change, document)
-        if found is None:
-            found = scan(document.text, self.host, Before(self.document.text, before))
+        found = scan(document.text, self.host, Before(self.document.text, before))
         return HostText(self.host, document, self.platform, found, self._next_analysis(found))
-
-    def _apply_typing(self, before: Scan, change: HostChange) -> Scan | None:
-        """Return the scan after a change within one string; None for any other change."""
-        number = bisect_right(self._bases, change.span.start) - 1
-        if number < 0 or not (self.host is Host.PYTHON or self.placed[number].is_alone):
-            return None
-        if any(block.macros for block in self.placed[number].unit.source.blocks):
-            return None  # because a macro may use an argument several times
-        made = apply_typing(self.placed[number], change)
-        if made is None:
-            return None
-        placed = [p.shift(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
-        placed[number] = made
-        return replace(before, placed=tuple(placed), comments=tuple(map(change.map_span, self.comments)))
-
-    def _move(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return the moved scan if vISA does not depend on the changed text; else None."""
-        if not (_is_balanced(change.old) and _is_balanced(change.new)):
-            return None
-        # Adjacent strings matter only outside of functions, because a function is read as a whole.
-        alone = self.host is Host.PYTHON or self._scan.marked or any(p.inner.start == p.inner.end for p in self.placed)
-        calls = before.names.calls if before.names is not None else frozenset()
-        if _is_loud(self.document, change.span, calls, quotes=alone) or _is_loud(
-            document, change.now, calls, quotes=alone
-        ):
-            return None
-        if any(p.zone.start <= change.span.end and change.span.start <= p.zone.end for p in self.placed):
-            return None
-        after = min((p.zone.start for p in self.placed if p.zone.start >= change.span.end), default=len(self.document))
-        ahead = self.document.slice(Span(change.span.end, min(after, change.span.end + _MAX_HEAD_CHARS)))
-        if len(ahead) < _MAX_HEAD_CHARS and after < len(self.document) and not _ENDS.search(ahead):
-            return None  # because this may be the head of a function
-        if not change.by:
-            return before
-        placed = tuple(p.shift(change.by) if p.zone.start >= change.span.end else p for p in self.placed)
-        return replace(before, placed=placed, comments=tuple(map(change.map_span, self.comments)))
-
-    def _with_one_function(self, before: Scan, change: HostChange, document: Document) -> Scan | None:
-        """Return the scan with one function read again if the change lies within it; else None."""
-        at = [n for n, p in enumerate(self.placed) if p.zone.start < change.span.start < p.zone.end]
-        if len(at) != 1 or before.names is None:
-            return None
-        old = self.placed[at[0]]
-        if not (old.inner.start < change.span.start and change.span.end < old.inner.end):
-            return None
-        if any(old.zone.start < p.zone.start < old.zone.end for p in self.placed):
-            return None  # because it contains functions
-        zone = change.map_span(old.zone)
-        text = document.slice(zone)
-        if _NAMES.search(text) or _NAMES.search(self.document.slice(old.zone)):
-            return None  # because its names may be used in other functions
-        again = scan_function(text, self.host, before.names)
-        if again is None:
-            return None
-        placed = [p.shift(change.by) if p.zone.start >= change.span.end else p for p in self.placed]
-        placed[at[0]] = again[0].shift(zone.start)
-        others = [change.map_span(c) for c in self.comments if not old.zone.start <= c.start < old.zone.end]
-        comments = tuple(sorted([*others, *(c.shift(zone.start) for c in again[1])]))
-        marked = before.marked or may_mark(text)
-        return Scan(tuple(placed), comments, marked, before.tree, before.names)
 
     def _next_analysis(self, found: Scan) -> Analysis:
         """Return the analysis of the new vISA text, by an edit of the present one."""
@@ -278,31 +197,3 @@ def _same_units(old: tuple[Unit, ...], new: tuple[Unit, ...]) -> tuple[int, int]
     while tail < most - head and (old[-1 - tail] is new[-1 - tail] or old[-1 - tail].text == new[-1 - tail].text):
         tail += 1
     return head, tail
-
-
-def _is_loud(document: Document, span: Span, calls: frozenset[str], *, quotes: bool) -> bool:
-    """Return whether the lines of a span may affect other lines; a long span counts as if it did.
-
-    ``quotes``: quotes and the sign of a directive count too; ``calls`` are the macros that make assembly.
-    """
-    first, last = document.position(span.start)[0], document.position(span.end)[0]
-    if last - first > _MAX_EDIT_LINES or document.line_text(first - 1).rstrip().endswith("\\"):
-        return True
-    lines = [document.line_text(line) for line in range(first, last + 1)]
-    return any(
-        _LOUD.search(line)
-        or any(name in line for name in calls)
-        or (_LOUDER.search(line) if quotes else _OPEN.search(_CLOSED.sub("", line)))
-        for line in lines
-    )
-
-
-def _is_balanced(text: str) -> bool:
-    """Return whether the brackets of a text are balanced."""
-    opened: list[str] = []
-    for sign in text:
-        if sign in "([{":
-            opened.append(sign)
-        elif sign in _BRACKET and (not opened or opened.pop() != _BRACKET[sign]):
-            return False
-    return not opened

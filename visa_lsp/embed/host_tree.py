@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 # Characters: up to this length a text is parsed anew, which takes some milliseconds and does not depend on earlier states.
 MAX_REPARSED_CHARS: Final = 50_000
-_NEAR: Final = 200
 
 
 class HostTree(Struct, frozen=True):
@@ -49,19 +48,6 @@ class HostTree(Struct, frozen=True):
             old.start, old.end, new.end, before.position(start), before.position(old.end), after.position(new.end)
         )  # fmt: skip
         return HostTree(tree, self.host, self.read)
-
-    def is_sound_around(self, span: Span) -> bool:
-        """Return whether the outermost nodes at or near a span had no mistake at the last parse."""
-        root = self.tree.root_node
-        if not root.has_error:
-            return True
-        cursor = root.walk()
-        more = cursor.goto_first_child_for_byte(max(0, span.start - _NEAR)) is not None
-        while more and (node := cursor.node) is not None and node.start_byte <= span.end + _NEAR:
-            if node.has_error:
-                return False
-            more = cursor.goto_next_sibling()
-        return True
 
     def parse(self, text: str) -> HostTree:
         """Return the tree of the current text."""

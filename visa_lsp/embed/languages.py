@@ -35,43 +35,19 @@ class Host(Enum):
     MLIR = "mlir"
 
 
-_SUFFIXES: Final = {
-    ".cl": Host.OPENCL,
-    ".clh": Host.OPENCL,
-    ".clcpp": Host.OPENCL,
-    ".ocl": Host.OPENCL,
-    ".c": Host.C,
-    ".h": Host.CPP,
-    ".cpp": Host.CPP,
-    ".hpp": Host.CPP,
-    ".cc": Host.CPP,
-    ".hh": Host.CPP,
-    ".cxx": Host.CPP,
-    ".hxx": Host.CPP,
-    ".inl": Host.CPP,
-    ".inc": Host.CPP,
-    ".cu": Host.CPP,
-    ".cuh": Host.CPP,
-    ".sycl": Host.CPP,
-    ".cm": Host.CM,
-    ".py": Host.PYTHON,
-    ".ll": Host.LLVM,
-    ".mlir": Host.MLIR,
-}
+_NAMES: Final = (
+    # host, suffixes of files, names of editors
+    (Host.OPENCL, ".cl .clh .clcpp .ocl", "opencl opencl-c"),
+    (Host.C, ".c", "c"),
+    (Host.CPP, ".h .cpp .hpp .cc .hh .cxx .hxx .inl .inc .cu .cuh .sycl", "cpp c++ sycl cuda-cpp"),
+    (Host.CM, ".cm", "cm"),
+    (Host.PYTHON, ".py", "python"),
+    (Host.LLVM, ".ll", "llvm"),
+    (Host.MLIR, ".mlir", "mlir"),
+)
+_SUFFIXES: Final = {suffix: host for host, suffixes, _ in _NAMES for suffix in suffixes.split()}
 SUFFIXES: Final = tuple(_SUFFIXES)
-_IDENTIFIERS: Final = {
-    "opencl": Host.OPENCL,
-    "opencl-c": Host.OPENCL,
-    "c": Host.C,
-    "cpp": Host.CPP,
-    "c++": Host.CPP,
-    "sycl": Host.CPP,
-    "cuda-cpp": Host.CPP,
-    "cm": Host.CM,
-    "python": Host.PYTHON,
-    "llvm": Host.LLVM,
-    "mlir": Host.MLIR,
-}
+_IDENTIFIERS: Final = {name: host for host, _, names in _NAMES for name in names.split()}
 _MODULES: Final = {
     Host.OPENCL: "tree_sitter_cpp",
     Host.C: "tree_sitter_c",

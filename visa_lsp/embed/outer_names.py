@@ -42,12 +42,6 @@ class OuterNames(Struct, frozen=True, dict=True):
         """The macros whose calls make assembly that their definitions alone do not show."""
         return callable_macros(self.macros)
 
-    def with_inner(self, inner: OuterNames) -> OuterNames:
-        """Return these names, extended by those of a part of the text."""
-        if not (inner.types or inner.macros):
-            return self
-        return OuterNames(self.types | inner.types, self.macros | inner.macros)
-
 
 def outer_names(text: str, root: Node) -> OuterNames:
     """Return the names that a text declares, by its tree."""

@@ -30,8 +30,8 @@ class Segment(Struct, frozen=True):
 class PositionMap:
     """A map between a text and its host, by segments that are ordered in both and do not overlap."""
 
-    def __init__(self, segments: Iterable[Segment], *, joined: bool = False) -> None:
-        self.segments = tuple(segments if joined else _join_segments(segments))
+    def __init__(self, segments: Iterable[Segment]) -> None:
+        self.segments = tuple(_join_segments(segments))
         self._texts = [s.text.start for s in self.segments]
         self._hosts = [s.host.start for s in self.segments]
 
@@ -87,24 +87,6 @@ class PositionMap:
         if segment.exact:
             return segment.text.start + offset - segment.host.start
         return segment.text.end if offset == segment.host.end else segment.text.start
-
-    def exact_around(self, span: Span) -> Segment | None:
-        """Return the exact segment with a span of the host after its first character."""
-        at = bisect_right(self._hosts, span.start) - 1
-        if at < 0:
-            return None
-        segment = self.segments[at]
-        if segment.host.start == span.start:  # at its start, which may be the end of the segment before
-            return None
-        return segment if segment.exact and span.end <= segment.host.end else None
-
-    def grown(self, segment: Segment, by: int) -> PositionMap:
-        """Return the map after an exact segment has grown by a number of characters in both texts."""
-        at = self.segments.index(segment)
-        text, host = segment.text, segment.host
-        grown = Segment(Span(text.start, text.end + by), Span(host.start, host.end + by))
-        behind = (Segment(s.text.shift(by), s.host.shift(by), s.exact) for s in self.segments[at + 1 :])
-        return PositionMap([*self.segments[:at], grown, *behind], joined=True)
 
     def segment_at(self, offset: int) -> Segment | None:
         """Return the segment with the character at an offset of the text."""

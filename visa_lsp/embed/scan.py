@@ -1,7 +1,6 @@
 """Parses a host text: the bodies of its blocks with the known facts about their operands, and comments for this program.
 
-A single function can be parsed again; only the macros and names of types of the whole text are then reused. After an
-edit with a wider effect the whole text is read again, except functions with unchanged text. Does not check vISA.
+After an edit the text is read again, except functions with unchanged text. Does not check vISA.
 Invariant: bodies are in the order of their first blocks.
 """
 
@@ -39,34 +38,24 @@ _VARIES: Final = re.compile(r"\s*=[^;,]*?(?:\[|\bget_\w+\s*\()")
 class PlacedUnit(Struct, frozen=True):
     """A body in its host: its start, and the part of the host that it depends on.
 
-    ``inner`` is the part of a function after its head, in which an edit changes only this function; empty if there is
-    none.
+    ``is_alone``: it depends only on one function and on the names of the whole text.
     """
 
     unit: Unit
     base: int
     zone: Span
-    inner: Span = Span(0, 0)
-
-    @property
-    def is_alone(self) -> bool:
-        """True if it depends only on one function and on the names of the whole text."""
-        return self.inner.start < self.inner.end and self.base + self.unit.length <= self.zone.end
+    is_alone: bool = False
 
     def shift(self, by: int) -> PlacedUnit:
         """Return the body, moved by a distance."""
-        return PlacedUnit(self.unit, self.base + by, self.zone.shift(by), self.inner.shift(by)) if by else self
+        return PlacedUnit(self.unit, self.base + by, self.zone.shift(by), self.is_alone) if by else self
 
 
 class Scan(Struct, frozen=True):
-    """The vISA content of a host text; ``marked`` if a comment may mark a string.
-
-    ``tree`` and ``names`` are those of the whole text.
-    """
+    """The vISA content of a host text. ``tree`` and ``names`` are those of the whole text."""
 
     placed: tuple[PlacedUnit, ...] = ()
     comments: tuple[Span, ...] = ()
-    marked: bool = False
     tree: HostTree | None = None
     names: OuterNames | None = None
 
@@ -86,10 +75,9 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
     """
     if host in (Host.LLVM, Host.MLIR):
         return Scan(tuple(_place_unit(unit_of(source), None) for source in sources_in(text, host)))
-    marked = may_mark(text)
     known = before.scan.tree if before is not None else None
-    if not (marked or _is_worth_it(text, host)):
-        return Scan(marked=marked, tree=known)
+    if not ((SPEAKS in text and MARK.search(text)) or _is_worth_it(text, host)):
+        return Scan(tree=known)
     tree = known.parse(text) if known is not None else HostTree.of(text, host)
     if host is Host.PYTHON:
         python = PythonText(text, tree.tree)
@@ -100,13 +88,13 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
                 key=lambda p: p.base,
             )
         )
-        return Scan(placed, _select_comments(text, python.comments) if placed else (), marked, tree)
+        return Scan(placed, _select_comments(text, python.comments) if placed else (), tree)
     around = Surroundings(text, host, tree.tree)
     kept = _reuse_bodies(around, before) if before is not None and before.scan.names == around.names else {}
     units = [*kept.values(), *(_place_unit(unit_of(source), around) for source in _sources(around, kept))]
     units += _scan_nested(strings_in(around))
     units.sort(key=lambda p: p.base)
-    return Scan(tuple(units), tuple(around.comments) if units else (), marked, tree, around.names)
+    return Scan(tuple(units), tuple(around.comments) if units else (), tree, around.names)
 
 
 def _is_worth_it(text: str, host: Host) -> bool:
@@ -138,33 +126,14 @@ def _reuse_bodies(around: Surroundings, before: Before) -> dict[int, PlacedUnit]
     return found
 
 
-def may_mark(text: str) -> bool:
-    """Return whether a comment of a text may mark a string."""
-    return SPEAKS in text and MARK.search(text) is not None
-
-
-def scan_function(text: str, host: Host, names: OuterNames) -> tuple[PlacedUnit, tuple[Span, ...]] | None:
-    """Read only the text of one function, with its comments; None if it is no longer one function with one body.
-
-    ``names`` are those of the whole text. Places count from the start of the function.
-    """
-    around = Surroundings(text, host, outer=names)
-    if not around.is_one_function or around.strings or not may_hold_visa(text):
-        return None
-    sources = list(_sources(around))
-    if len(sources) != 1:
-        return None
-    return _place_unit(unit_of(sources[0]), around), tuple(around.comments)
-
-
 def _place_unit(unit: Unit, around: Surroundings | None) -> PlacedUnit:
     number = unit.source.blocks[0].function
     if around is None or number < 0:
         reach = unit.source.blocks[0].reach
         return PlacedUnit(unit, unit.base, reach if reach.end else Span(unit.base, unit.base + unit.length))
     function = around.functions[number]
-    alone = not function.is_macro and around.is_outermost(number)
-    return PlacedUnit(unit, unit.base, function.span, function.body if alone else Span(0, 0))
+    alone = not function.is_macro and around.is_outermost(number) and unit.base + unit.length <= function.span.end
+    return PlacedUnit(unit, unit.base, function.span, alone and function.body.start < function.body.end)
 
 
 def _select_comments(text: str, comments: Iterable[Span]) -> tuple[Span, ...]:

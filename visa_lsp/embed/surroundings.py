@@ -81,14 +81,13 @@ class Keyword(NamedTuple):
 class Surroundings:
     """The surroundings of asm statements and of comments for this program, in one text.
 
-    ``tree`` is the tree of the text, if it exists already; ``outer`` has the names of the text around this one.
+    ``tree`` is the tree of the text, if it exists already.
     """
 
-    def __init__(self, text: str, host: Host, tree: Tree | None = None, outer: OuterNames | None = None) -> None:
+    def __init__(self, text: str, host: Host, tree: Tree | None = None) -> None:
         self.text = text
         self.host = host
         self._root = (tree or parse(readable(text, host))).root_node
-        self._outer_names = outer
         self.functions: list[Function] = []
         self._nodes: list[Node] = []  # starts of the functions
         self._numbers: dict[tuple[int, int], int] = {}
@@ -157,14 +156,7 @@ class Surroundings:
     @cached_property
     def names(self) -> OuterNames:
         """The macros and the names of types of the text."""
-        own = outer_names(self.text, self._root)
-        return self._outer_names.with_inner(own) if self._outer_names is not None else own
-
-    @property
-    def is_one_function(self) -> bool:
-        """True if the text is exactly one function, without mistakes."""
-        whole = self.functions[0].span if self.functions else None
-        return whole == Span(0, len(self.text)) and not self._root.has_error
+        return outer_names(self.text, self._root)
 
     def is_outermost(self, number: int) -> bool:
         """Return whether a function is not inside of another one."""

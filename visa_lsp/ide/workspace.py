@@ -86,29 +86,11 @@ _FLAGS: Final = {
 }
 _LISTS: Final = {"ignore": "ignore", "extendSelect": "extend_select"}
 # Settings of clients, listed so that they are not reported as unknown.
-_CLIENT: Final = frozenset(
-    {
-        "compileLens",
-        "compilerOptions",
-        "finalizer",
-        "finalizerOptions",
-        "finalizerTimeout",
-        "heat",
-        "inlineValues",
-        "ocloc",
-        "sourceLens",
-        "showLanes",
-        "testTimeout",
-        "serverPath",
-        "trace",
-        "trusted",
-        "compiled",
-        "interpreter",
-        "python",
-        "run",
-        "server",
-    }
-)
+_CLIENT: Final = frozenset({
+    "compileLens", "compilerOptions", "finalizer", "finalizerOptions", "finalizerTimeout", "heat", "inlineValues", "ocloc",
+    "sourceLens", "showLanes", "testTimeout", "serverPath", "trace", "trusted", "compiled", "interpreter", "python", "run",
+    "server",
+})  # fmt: skip
 
 
 def read_settings(value: object, base: UserSettings | None = None) -> tuple[UserSettings, tuple[str, ...]]:

@@ -14,7 +14,6 @@ from typing import Any, Final, NoReturn
 
 import msgspec
 
-from visa_lsp.app.caches import open_rule_caches
 from visa_lsp.app.errors import UserError, printable, reason
 from visa_lsp.job_process import answer_jobs
 from visa_lsp.mcp.pages import ToolAnswer, page
@@ -31,8 +30,7 @@ _MESSAGES: Final = frozenset({"notes", "assumed", "verdict", "unreadable"})
 
 def main() -> NoReturn:
     """Do jobs, one after another, until the parent ends."""
-    with open_rule_caches():
-        answer_jobs(Worker().answer)
+    answer_jobs(Worker().answer)
 
 
 class Worker:

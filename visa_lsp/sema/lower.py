@@ -12,7 +12,6 @@ from visa_lsp.program import object_bits
 from visa_lsp.program.grf import default_platform, grf_by_contents, grf_in_comment, needs_grf
 from visa_lsp.program.model import Inst, Kernel, LabelEntry, Module, RawOperand, StateVariable, Variable
 from visa_lsp.sema.bind import bind
-from visa_lsp.sema.bind_program import bind_program
 from visa_lsp.sema.binding_pass import HARMLESS
 from visa_lsp.sema.model import Body, BoundModule, Symbol, SymbolKind
 from visa_lsp.syntax.document import BYTE_ORDER_MARK, Document
@@ -39,22 +38,21 @@ def resolve_text(text: str | Document, platform: str | None = None, table: Instr
     """Parse, bind and lower a text. ``platform`` is the name of a platform or device; an unknown name counts as none."""
     document = text if isinstance(text, Document) else Document.parse(text)
     chosen = platform_named(platform) if platform else None
-    bound = bind(document, chosen, table)
-    if chosen is None:
+    return resolve_bound(document, bind(document, chosen, table), chosen, table)
+
+
+def resolve_bound(
+    document: Document, bound: BoundModule, platform: Platform | None, table: InstructionTable = TABLE
+) -> ResolvedText:
+    """Lower a text that was bound for a platform."""
+    if platform is None:
         bound = with_shown_grf(document, bound, table)
     return ResolvedText(document, bound, _with_object_bits(document, lower(bound)))
 
 
-def program_of(document: Document, platform: Platform | None = None, table: InstructionTable = TABLE) -> Module | None:
-    """Return the program of a text, like ``resolve_text``, but without the bound text, so that long texts are not bound line by line.
-
-    None if problems prevent a program.
-    """
-    module = lower(bind_program(document, platform, table))
-    shown = _find_grf_platform(document, module) if platform is None else None
-    if shown is not None:
-        module = lower(bind_program(document, shown, table))
-    return _with_object_bits(document, module)
+def program_of(document: Document, platform: Platform | None = None) -> Module | None:
+    """Return the program of a text; None if problems prevent it."""
+    return resolve_bound(document, bind(document, platform), platform).module
 
 
 def with_shown_grf(document: Document, bound: BoundModule, table: InstructionTable = TABLE) -> BoundModule:

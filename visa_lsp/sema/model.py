@@ -258,17 +258,6 @@ class BoundModule(Struct, frozen=True):
 
 
 __all__ = [
-    "VARIABLE_LETTER",
-    "Body",
-    "Bound",
-    "BoundModule",
-    "BoundOperand",
-    "DeclarationScope",
-    "Place",
-    "Predefined",
-    "Problem",
-    "Reference",
-    "Role",
-    "Symbol",
-    "SymbolKind",
+    "VARIABLE_LETTER", "Body", "Bound", "BoundModule", "BoundOperand", "DeclarationScope", "Place", "Predefined",
+    "Problem", "Reference", "Role", "Symbol", "SymbolKind",
 ]  # fmt: skip

@@ -46,7 +46,7 @@ def _span(at: int) -> Span:
 def _find_closing_braces(code: str, start: int) -> list[int]:
     """Return the places, from ``start`` on, of the braces at the end of the line that close earlier scopes."""
     depth = 0
-    found: list[int] = []
+    braces: list[int] = []
     for sign in _SIGN.finditer(code, start):
         text = sign.group()
         if text == "{":
@@ -54,9 +54,9 @@ def _find_closing_braces(code: str, start: int) -> list[int]:
         elif text == "}" and depth:
             depth -= 1
         elif text == "}":
-            found.append(sign.start())
+            braces.append(sign.start())
     behind = len(code)
-    while found and not code[found[-1] + 1 : behind].strip():
-        behind = found.pop()
+    while braces and not code[braces[-1] + 1 : behind].strip():
+        behind = braces.pop()
     # Some of the braces at the end belong to the statement; the others close scopes.
     return [at for at in range(behind, len(code)) if code[at] == "}"]

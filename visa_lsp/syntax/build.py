@@ -124,14 +124,14 @@ def _label(node: Node) -> tree.Label:
 
 def _attr(node: Node) -> tree.AttrItem:
     value = child_of(node, "attr_value")
-    found: tree.Expr | tree.Word | None = None
+    value_node: tree.Expr | tree.Word | None = None
     if value is not None:
         inner = value.parts[0]
         if inner.name == "string":
-            found = tree.Word(unquote(inner.text), node_span(inner), quoted=True)
+            value_node = tree.Word(unquote(inner.text), node_span(inner), quoted=True)
         else:
-            found = need_word(inner) if inner.name == "ident" else expression(inner)
-    return tree.AttrItem(need_word(child_of(node, "ident")), found)
+            value_node = need_word(inner) if inner.name == "ident" else expression(inner)
+    return tree.AttrItem(need_word(child_of(node, "ident")), value_node)
 
 
 def _decl(node: Node) -> tree.Decl:
@@ -261,12 +261,12 @@ def _unknown(node: Node) -> tree.Unknown:
 
 def _bad_directive(node: Node) -> tree.Unknown:
     word = node.text.split()[0]
-    known = ".version .kernel .decl .input .kernel_attr .function .global_function .funcdecl .parameter"
+    known_directives = ".version .kernel .decl .input .kernel_attr .function .global_function .funcdecl .parameter"
     span = Span(node.start, node.start + len(word))
     return tree.Unknown(
         node.text,
         node_span(node),
-        (tree.SyntaxProblem(f"unknown directive `{word}`; known directives: {known}", span),),
+        (tree.SyntaxProblem(f"unknown directive `{word}`; known directives: {known_directives}", span),),
     )
 
 

@@ -8,15 +8,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from functools import lru_cache
 from sys import intern
 from typing import Final
 
 from msgspec import Struct
 
 from visa_lsp.syntax.comments import is_continued, join_lines
-from visa_lsp.syntax.parse import parse_line
-from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK, Statement
+from visa_lsp.syntax.tree import FILE_MARK, LINE_MARK
 
 _LINE_COMMENT: Final = re.compile(r"//[^\n]*")
 _QUOTE_FIRST: Final = re.compile(r'"[^\n]*//')
@@ -55,11 +53,8 @@ NARROW_NAME: Final = re.compile(r"[A-Za-z_]+[0-9][A-Za-z0-9_]*")
 PLAIN_NAME: Final = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _CONTROL: Final = re.compile(r"[^\t\n\r -~]")
 _PLAIN: Final = bytes(range(0x20, 0x7F)) + b"\n"
-_NARROW_LINES: Final = re.compile(f"(?:{NARROW_NAME.pattern}\n)*+")
 # Longer lines are not read in bulk, because the parser refuses the longest ones by their length.
 _MAX_BULK_LINE_CHARS: Final = 4000
-# The word of a declaration, its name and its properties.
-_PARTS: Final = 3
 
 
 def code_of(text: str, in_block: bool) -> str:
@@ -105,10 +100,6 @@ def facts_of(code: str) -> Facts:
     """Return the facts of a block; equal texts in the facts of all blocks are one object."""
     braced = ("{" in code or "}" in code) and _BRACED.search(code) is not None
     plain = code.isascii() and not code.encode("ascii").translate(None, _PLAIN)
-    if plain and not braced and "\n.decl " in code:
-        known = _only_declarations(code)
-        if known is not None:
-            return known
     pairs = _DECL.findall(code)
     specials: list[tuple[int, str]] = []
     scopes = mixed = False
@@ -137,24 +128,6 @@ def facts_of(code: str) -> Facts:
     return Facts(
         decls, properties, tuple(specials), labels, has_code, mixed, strange, scopes, narrow, opens, braced=braced
     )
-
-
-def _only_declarations(code: str) -> Facts | None:
-    """Return the facts of a block with only declarations of narrow names, the usual kind of block with declarations."""
-    many = code.count("\n.decl ")
-    if many < code.count("\n") - 1:
-        return None
-    lines = code.removesuffix("\n").split("\n")[1:]
-    if many != len(lines) or max(map(len, lines)) > _MAX_BULK_LINE_CHARS:
-        return None
-    parts = [line.split(None, 2) for line in lines]
-    if min(map(len, parts)) < _PARTS:
-        return None
-    _, names, properties = zip(*parts, strict=True)
-    if _NARROW_LINES.fullmatch("\n".join([*names, ""])) is None:
-        return None
-    decls, properties = tuple(map(intern, names)), tuple(map(intern, map(str.rstrip, properties)))
-    return Facts(decls, properties, (), (), False, False, False, False, True, False)
 
 
 def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
@@ -198,25 +171,19 @@ def replace_words(pieces: list[str], tokens: Mapping[str, str]) -> str:
 
 def decl_offsets(code: str) -> list[int]:
     """Return the line of each declaration of a block, in the order of ``Facts.decls``."""
-    found, at, line = [], 0, -1
+    offsets, at, line = [], 0, -1
     for match in _DECL.finditer(code):
         line += code.count("\n", at, match.start() + 1)
         at = match.start() + 1
-        found.append(line)
-    return found
+        offsets.append(line)
+    return offsets
 
 
 def label_offsets(code: str) -> list[tuple[int, str]]:
     """Return (line, name) of each label of a block."""
-    found, at, line = [], 0, -1
+    labels, at, line = [], 0, -1
     for match in _LABEL.finditer(code + "\n"):
         line += code.count("\n", at, match.start() + 1)
         at = match.start() + 1
-        found.append((line, match.group(1)))
-    return found
-
-
-@lru_cache(maxsize=1024)
-def statement_of(code: str) -> Statement | None:
-    """Return ``parse_line`` of a line, cached for lines that are parsed often; statements do not contain their place."""
-    return parse_line(code)
+        labels.append((line, match.group(1)))
+    return labels

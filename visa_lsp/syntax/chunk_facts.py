@@ -1,28 +1,15 @@
-"""The facts of chunks, and their lines by kind, each read from a single chunk.
-
-Facts of an edited chunk are derived from those of the old chunk, if the new lines suffice. Invariant: derived facts
-equal fresh ones (``tests/syntax/test_derived_facts.py``).
-"""
+"""The facts of chunks, and their lines by kind, each read from a single chunk."""
 
 from __future__ import annotations
 
 import re
-from bisect import bisect_left
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Final
 
-from visa_lsp.syntax.bulk import (
-    Facts,
-    code_of,
-    decl_offsets,
-    facts_of,
-    instructions_of,
-    label_offsets,
-    opens_body,
-    statement_of,
-)  # fmt: skip
+from visa_lsp.syntax.bulk import Facts, decl_offsets, facts_of, instructions_of, label_offsets
 from visa_lsp.syntax.chunks import Chunk, code_in, codes_in, line_in, single_code
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import SUBROUTINE, Instruction
 
 ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*(%?[A-Za-z_][A-Za-z0-9_]*)")
@@ -39,43 +26,8 @@ def facts_in(chunk: Chunk) -> Facts:
     """Return the facts of a chunk."""
     facts = chunk.facts
     if facts is None:
-        facts = chunk.facts = NOTHING if chunk.swallowed else _derive_facts(chunk) or facts_of(code_in(chunk))
+        facts = chunk.facts = NOTHING if chunk.swallowed else facts_of(code_in(chunk))
     return facts
-
-
-def _derive_facts(chunk: Chunk) -> Facts | None:
-    """Return the facts of a chunk after a change of some lines; None if all lines must be read."""
-    origin = chunk.origin
-    if origin is None or not isinstance(origin.base.facts, Facts):
-        return None
-    known, base, head = origin.base.facts, origin.base, origin.head
-    if known.strange or known.braced or not known.narrow or chunk.opens_in_block or base.opens_in_block:
-        return None
-    new = facts_of(code_of(origin.between(chunk), False))
-    old = facts_of(code_of(origin.between(base), False))
-    if new.strange or new.braced or not new.narrow or new.labels or old.labels:
-        return None
-    has_code = new.has_code or known.has_code
-    if old.has_code and not new.has_code:
-        if known.specials or new.specials:
-            return None
-        has_code = not code_in(chunk).isspace()
-    decls, properties = known.decls, known.properties
-    if decls or new.decls:
-        if has_code or known.has_code:
-            return None
-        first = bisect_left(decl_lines(base), head)
-        behind = first + len(old.decls)
-        decls = decls[:first] + new.decls + decls[behind:]
-        properties = properties[:first] + new.properties + properties[behind:]
-    specials = known.specials
-    if specials or new.specials:
-        end, shift = base.count - origin.tail, chunk.count - base.count
-        above = [place for place in specials if place[0] < head]
-        below = [(line + shift, text) for line, text in specials if line >= end]
-        specials = (*above, *[(line + head, text) for line, text in new.specials], *below)
-    scopes = any(text.lstrip()[0] in "{}" for _, text in specials)
-    return Facts(decls, properties, specials, known.labels, has_code, False, False, scopes, True, opens_body(specials))
 
 
 @lru_cache(maxsize=64)
@@ -91,11 +43,7 @@ def decl_lines(chunk: Chunk) -> Sequence[int]:
     many = len(facts.decls)
     if many in (0, chunk.count):
         return range(many)
-    # The common case: the compilers' spelling.
-    code = code_in(chunk)
-    others = {line for line, _ in facts.specials}
-    plain = [i for i, line in enumerate(code.split("\n")[1:]) if line.startswith(".decl ") and i not in others]
-    return plain if len(plain) == many else decl_offsets(code)
+    return decl_offsets(code_in(chunk))
 
 
 @lru_cache(maxsize=64)

@@ -1,7 +1,6 @@
 """The chunks of a document: several lines as one text, without absolute positions.
 
-A chunk never changes, except for cached facts. A chunk made by an edit records which lines it shares with the old
-chunk, so that callers that know the old chunk read only the changed lines. Invariant: every chunk of a document except
+A chunk never changes, except for cached facts. Invariant: every chunk of a document except
 the last ends with a newline; a line that opens a body is the first of its chunk; a statement of several lines is in one
 chunk. A lone carriage return at a line end
 is a newline in ``text``, so that no other module needs to know about it. ``source`` has the original text, because an
@@ -12,17 +11,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
-from visa_lsp.syntax.bulk import Facts, bodies_of, code_of
+from visa_lsp.syntax.bulk import Facts, code_of, nth_line
 from visa_lsp.syntax.comments import code_after_comment, is_continued, join_lines, may_cross_lines, strip
-from visa_lsp.text import with_newlines
 
 # A part of every comment for this program.
 _MARK: Final = "visa:"
-# The number of guesses for the start of a line, and the number of lines before it that is near enough.
-_GUESSES: Final = 6
-_NEAR: Final = 4
 
 
 def split_lines(text: str) -> list[str]:
@@ -31,72 +26,34 @@ def split_lines(text: str) -> list[str]:
     return [line + "\n" for line in lines[:-1]] + [lines[-1]]
 
 
-class Origin(NamedTuple):
-    """The old chunk of an edited one, whose first ``head`` and last ``tail`` lines are those of ``base``.
-
-    In characters, ``start`` is the start of the lines between, and ``rest`` the length of the text after them.
-    """
-
-    base: Chunk
-    head: int
-    tail: int
-    start: int
-    rest: int
-
-    def between(self, chunk: Chunk) -> str:
-        """Return the changed lines of the chunk, or of its base, without the last newline."""
-        return chunk.text[self.start : chunk.length - self.rest]
-
-
 class Chunk:
     """Consecutive lines as one text.
 
     ``marked`` chunks may contain a suppression. ``starred`` ones may have comments or statements of several lines.
     ``goes_on``: there is a statement of several lines. ``is_pending``: the last statement may continue in the next chunk.
-    ``facts`` and ``words`` are caches of the modules that compute them. ``origin`` is the old chunk of an edit until it
-    is used. ``plain`` is the chunk without a comment that continues from above.
+    ``facts`` is a cache of the module that computes them.
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block", "origin", "plain",
-        "source", "starred", "text", "words",
+        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block", "source",
+        "starred", "text",
     )  # fmt: skip
 
-    def __init__(
-        self,
-        text: str,
-        count: int,
-        opens_in_block: bool,
-        searched: str | None = None,
-        source: str | None = None,
-    ) -> None:
-        """Make a chunk; ``searched`` is a part of the text with every sign of a comment, None if unknown.
-
-        ``source`` is the original text, if different.
-        """
-        if searched is None:
-            searched = text
+    def __init__(self, text: str, count: int, opens_in_block: bool, source: str | None = None) -> None:
+        """Make a chunk; ``source`` is the original text, if different."""
         self.text = text
         self.source = text if source is None or source == text else source
         self.count = count
         self.length = len(text)
-        self.marked = _MARK in searched
-        self.starred = "*" in searched or is_continued(searched)
-        self._enter(opens_in_block)
-        self.facts: Facts | None = None
-        self.origin: Origin | None = None
-        self.plain: Chunk | None = None
-        self.words = b""
-
-    def _enter(self, in_block: bool) -> None:
-        """Set the state of comments at the start of the text, and the state at its end."""
-        self.opens_in_block = in_block
-        self.closes_in_block = in_block
+        self.marked = _MARK in text
+        self.starred = "*" in text or is_continued(text)
+        self.opens_in_block = self.closes_in_block = opens_in_block
         self.goes_on = self.is_pending = False
-        if self.starred and not self.is_comment and may_cross_lines(self.text, in_block):
-            lines = join_lines(self.text, in_block)
+        if self.starred and not self.is_comment and may_cross_lines(text, opens_in_block):
+            lines = join_lines(text, opens_in_block)
             self.closes_in_block = lines.in_block
             self.goes_on, self.is_pending = bool(lines.ends), lines.is_pending
+        self.facts: Facts | None = None
 
     @property
     def lines(self) -> list[str]:
@@ -123,53 +80,8 @@ class Chunk:
         return [line.rstrip() for line in code_in(self).split("\n")[1 : self.count + 1]]
 
     def enter(self, in_block: bool) -> Chunk:
-        """Return the chunk after another state of comments; going back returns the original chunk."""
-        if in_block == self.opens_in_block:
-            return self
-        if self.plain is not None and self.plain.opens_in_block == in_block:
-            return self.plain
-        other = object.__new__(Chunk)
-        other.text, other.source, other.count, other.length = self.text, self.source, self.count, self.length
-        other.marked, other.starred = self.marked, self.starred
-        other._enter(in_block)
-        other.facts = None
-        other.origin = None
-        other.plain = self if in_block else None
-        other.words = self.words
-        return other
-
-    def edit(self, start: int, end: int, new_text: str, *, most: int) -> Chunk | None:
-        """Return the chunk with ``[start, end)`` replaced; None if the result is not a single chunk within the limit."""
-        source = text = self.source[:start] + new_text + self.source[end:]
-        if "\r" in new_text or self.source is not self.text or self.source[max(0, start - 1) : start] == "\r":
-            text = with_newlines(source)
-            behind = start + len(new_text)
-            # A carriage return before the edit, a line end or half of one, may have another role now.
-            start -= self.source[max(0, start - 1) : start] == "\r"
-            new_text = text[start:behind]
-        count = self.count - self.text.count("\n", start, end) + new_text.count("\n")
-        if not 0 < count <= most:
-            return None
-        head = self.text.count("\n", 0, start)
-        before = text.rfind("\n", 0, start)
-        behind = text.find("\n", start + len(new_text))
-        touched = text[max(before, 0) : behind if behind >= 0 else len(text)]
-        if bodies_of(touched):
-            return None
-        searched = None if self.marked or self.starred else f"{touched}\n"
-        chunk = Chunk(text, count, self.opens_in_block, searched, source)
-        # The text after the last newline of the last chunk counts as a line too.
-        changed = touched.count("\n") + (before < 0)
-        base, tail, first, rest = self, max(0, count - head - changed), before + 1, len(text) - behind
-        if behind < 0:
-            rest = 0
-        if self.origin is not None:
-            # The origin has not been used since, so that one step is stored instead of a chain.
-            base, head, tail = self.origin.base, min(head, self.origin.head), min(tail, self.origin.tail)
-            first, rest = min(first, self.origin.start), min(rest, self.origin.rest)
-        if not (self.starred or chunk.starred) and head + tail <= min(count, base.count):
-            chunk.origin = Origin(base, head, tail, first, rest)
-        return chunk
+        """Return the chunk after another state of comments."""
+        return Chunk(self.text, self.count, in_block, self.source)
 
 
 # A few chunks are read repeatedly: those at the ends of a body, and those being edited. The size suffices to read a
@@ -190,7 +102,7 @@ def codes_in(chunk: Chunk) -> Sequence[str]:
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
     """Return the start of a line in the text of its chunk, and the line without its end."""
-    start = line_start_in(chunk, number)
+    start = nth_line(chunk.text, number)
     end = chunk.text.find("\n", start)
     return start, chunk.text[start : end if end >= 0 else None].rstrip("\r")
 
@@ -209,27 +121,3 @@ def first_line_of(chunk: Chunk, number: int) -> int:
     while first > 0 and not codes[first]:
         first -= 1
     return first if len(codes[first]) > len(line_in(chunk, first)[1]) else number
-
-
-def line_start_in(chunk: Chunk, number: int) -> int:
-    """Return the start of a line in the text of its chunk.
-
-    Lines have similar lengths, so that a few guesses find it; splitting would create a string for every line.
-    """
-    text = chunk.text
-    low = seen = 0  # a place, and the number of newlines before it
-    high, most = chunk.length, chunk.count
-    for _ in range(_GUESSES):
-        if number - seen <= _NEAR:
-            break
-        guess = low + (high - low) * (number - seen) // (most - seen + 1)
-        many = seen + text.count("\n", low, guess)
-        if many <= number:
-            low, seen = guess, many
-        else:
-            high, most = guess, many
-    if seen == number and low:
-        return text.rfind("\n", 0, low) + 1
-    for _ in range(number - seen):
-        low = text.find("\n", low) + 1
-    return low

@@ -27,17 +27,17 @@ def strip(line: str, in_block: bool) -> tuple[str, bool]:
         if close < 0:
             return "", True
         head, line = " " * (close + 2), line[close + 2 :]
-    out, at, still_open = [], 0, False
+    out, end, still_open = [], 0, False
     for piece in _PIECE.finditer(line):
         text = piece.group()
         if text.startswith('"'):
             continue
-        out.append(line[at : piece.start()])
+        out.append(line[end : piece.start()])
         out.append(" " * len(text))
-        at = piece.end()
+        end = piece.end()
         if text.startswith("/*") and not piece.group(1):
             still_open = True
-    out.append(line[at:])
+    out.append(line[end:])
     return (head + "".join(out)).rstrip(), still_open
 
 
@@ -72,7 +72,9 @@ def join_lines(text: str, in_block: bool) -> JoinedLines:
     ends: dict[int, int] = {}
     # Joined once at the end, because a statement may have any number of lines.
     pieces: dict[int, list[str]] = {}
-    first = start = end = size = 0  # the line of the last statement, its start, its end, and the start of this line
+    first_line = start = end = size = (
+        0  # the line of the last statement, its start, its end, and the start of this line
+    )
     continued = is_pending = False
     lines = text.split("\n")
     rest = lines.pop()
@@ -85,12 +87,12 @@ def join_lines(text: str, in_block: bool) -> JoinedLines:
         if continued:
             code = code[:-1].rstrip()
         if not is_pending:
-            first, start, end = number, size, size + len(code)
+            first_line, start, end = number, size, size + len(code)
         elif code:
-            pieces.setdefault(first, [codes[first]]).extend((" " * (size - end), code))
+            pieces.setdefault(first_line, [codes[first_line]]).extend((" " * (size - end), code))
             end, code = size + len(code), ""
         codes.append(code)
-        is_pending = bool(codes[first]) and (continued or in_block)
+        is_pending = bool(codes[first_line]) and (continued or in_block)
         size += len(raw) + 1
     for number, parts in pieces.items():
         codes[number] = "".join(parts)

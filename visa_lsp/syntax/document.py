@@ -13,10 +13,10 @@ from itertools import accumulate, pairwise
 from operator import attrgetter
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.syntax.bulk import bodies_of, nth_line, statement_of
+from visa_lsp.syntax.bulk import bodies_of, nth_line
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
 from visa_lsp.syntax.comments import join_lines, may_cross_lines
-from visa_lsp.syntax.parse import parse_line
+from visa_lsp.syntax.parse import parse_line, statement_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, with_newlines
 
@@ -27,8 +27,7 @@ if TYPE_CHECKING:
 
 CHUNK_LINES: Final = 256
 BYTE_ORDER_MARK: Final = "\ufeff"
-_EDITED_CHUNKS: Final = 8
-_KEPT: Final = 256
+_SINGLE_LINES: Final = 8
 
 
 def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
@@ -37,34 +36,34 @@ def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
     ends = join_lines(text, in_block).ends if may_cross_lines(text, in_block) else {}
     starts = list(ends)
 
-    def leave_statement(at: int) -> int:
+    def leave_statement(offset: int) -> int:
         """Return the end of the statement of several lines around the start of a line, or that start."""
-        before = bisect_left(starts, at) - 1
-        return max(at, min(ends[starts[before]], len(text))) if before >= 0 else at
+        before = bisect_left(starts, offset) - 1
+        return max(offset, min(ends[starts[before]], len(text))) if before >= 0 else offset
 
-    bodies = [at for at in bodies_of(text) if leave_statement(at) == at] if ends else bodies_of(text)
+    bodies = [offset for offset in bodies_of(text) if leave_statement(offset) == offset] if ends else bodies_of(text)
     for start, end in pairwise([0, *bodies, len(text)]):
         size = text.count("\n", start, end) + (last and end == len(text))
         many = max(1, round(size / CHUNK_LINES))
-        at, line = start, 0
+        offset, line = start, 0
         for border in [size * i // many for i in range(1, many + 1)]:
             if line < border:
-                stop = end if border == size else leave_statement(nth_line(text, border - line, at))
-                behind = size if stop == end else line + text.count("\n", at, stop)
-                pieces.append((text[at:stop], behind - line))
-                at, line = stop, behind
+                stop = end if border == size else leave_statement(nth_line(text, border - line, offset))
+                behind = size if stop == end else line + text.count("\n", offset, stop)
+                pieces.append((text[offset:stop], behind - line))
+                offset, line = stop, behind
     return pieces
 
 
 def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk]:
     chunks = []
-    plain, at = with_newlines(text), 0
+    plain, offset = with_newlines(text), 0
     if first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # read as a blank, so that offsets do not change
     for piece, count in _cut(plain, in_block, last=last):
-        source = None if plain is text else text[at : at + len(piece)]
+        source = None if plain is text else text[offset : offset + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source)
-        at += len(piece)
+        offset += len(piece)
         in_block = chunk.closes_in_block
         chunks.append(chunk)
     return chunks
@@ -89,22 +88,11 @@ class Document:
     def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
         self.chunks = chunks
         self.session = session or Session()
-        # (first line, line after the last, lines) of the last requested chunk, because callers read in the order of the text.
-        self._last_codes: tuple[int, int, Sequence[str]] = (0, 0, ())
-        self._single_codes: dict[int, str] = {}
-        self._last_chunk = -1
-        self._single = 0  # number of single lines of that chunk that were looked up
-        self._changed: tuple[Sequence[Chunk], int, int] | None = None
 
     @staticmethod
     def parse(text: str) -> Document:
         """Return a document from a whole text."""
         return Document(_chunks(text, False, first=True, last=True))
-
-    def count_shared(self, chunks: Sequence[Chunk]) -> tuple[int, int]:
-        """Return the numbers of chunks at the head and at the tail shared with another document's chunks."""
-        known = self._changed
-        return known[1:] if known is not None and known[0] is chunks else common(chunks, self.chunks)
 
     @cached_property
     def _first_lines(self) -> list[int]:
@@ -147,42 +135,26 @@ class Document:
 
     def code(self, line: int) -> str:
         """Return a line without comment and end; empty for a line outside the text."""
-        known = self._single_codes.get(line)
-        if known is not None:
-            return known
-        first, behind, codes = self._last_codes
-        if not first <= line < behind:
-            if not 0 <= line < self.line_count:
-                return ""
-            at, inside = self._locate(line)
-            chunk = self.chunks[at]
-            if at != self._last_chunk:
-                self._last_chunk, self._single = at, 0
-            self._single += 1
-            if self._single <= _EDITED_CHUNKS and not (chunk.starred or chunk.opens_in_block):
-                # Looked up singly, because only one or two lines of most chunks are ever requested.
-                if len(self._single_codes) >= _KEPT:
-                    self._single_codes.clear()
-                known = self._single_codes[line] = single_code(chunk, inside)
-                return known
-            codes = codes_in(chunk)
-            first = line - inside
-            self._last_codes = (first, first + chunk.count, codes)
-        return codes[line - first]
+        if not 0 <= line < self.line_count:
+            return ""
+        at, inside = self._locate(line)
+        chunk = self.chunks[at]
+        # Looked up singly, because only one or two lines of most chunks are ever requested.
+        return codes_in(chunk)[inside] if chunk.starred or chunk.opens_in_block else single_code(chunk, inside)
 
     def codes_at(self, lines: Sequence[int]) -> dict[int, str]:
         """Return ``code`` of lines of the text, which must be in order."""
-        found: dict[int, str] = {}
-        at = 0
-        while at < len(lines):
-            number = self.chunk_at(lines[at])
+        codes_by_line: dict[int, str] = {}
+        position = 0
+        while position < len(lines):
+            number = self.chunk_at(lines[position])
             first = self._first_lines[number]
-            behind = bisect_left(lines, self._first_lines[number + 1], at + 1)
-            some = lines[at:behind]
-            codes = codes_in(self.chunks[number]) if len(some) > _EDITED_CHUNKS else None
-            found.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
-            at = behind
-        return found
+            behind = bisect_left(lines, self._first_lines[number + 1], position + 1)
+            some = lines[position:behind]
+            codes = codes_in(self.chunks[number]) if len(some) > _SINGLE_LINES else None
+            codes_by_line.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
+            position = behind
+        return codes_by_line
 
     def line_text(self, line: int) -> str:
         """Return a line without its end; empty for a line outside the text."""
@@ -265,18 +237,14 @@ class Document:
         """Return the document with the text of ``[start, end)`` replaced; offsets are clamped to the text."""
         start = max(0, min(start, len(self)))
         end = max(start, min(end, len(self)))
-        first = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
-        last = min(max(bisect_right(self._first_offsets, end) - 1, first), len(self.chunks) - 1)
+        first_chunk = min(max(bisect_right(self._first_offsets, start) - 1, 0), len(self.chunks) - 1)
+        last = min(max(bisect_right(self._first_offsets, end) - 1, first_chunk), len(self.chunks) - 1)
         chunks = self.chunks
-        if first and start == self._first_offsets[first] and chunks[first - 1].source.endswith("\r"):
-            first -= 1  # because a newline inserted here belongs to the carriage return before it
-        one = None
-        if first == last and not self._begins_with_mark(start, end, new_text):
-            base = self._first_offsets[first]
-            one = chunks[first].edit(start - base, end - base, new_text, most=2 * CHUNK_LINES)
-        fresh = [one] if one is not None else self._replace(first, last, start, end, new_text)
+        if first_chunk and start == self._first_offsets[first_chunk] and chunks[first_chunk - 1].source.endswith("\r"):
+            first_chunk -= 1  # because a newline inserted here belongs to the carriage return before it
+        fresh = self._replace(first_chunk, last, start, end, new_text)
         while True:
-            in_block = fresh[-1].closes_in_block if fresh else chunks[first].opens_in_block
+            in_block = fresh[-1].closes_in_block if fresh else chunks[first_chunk].opens_in_block
             same = last + 1  # the first unchanged chunk after the replaced part
             moved: list[Chunk] = []
             while same < len(chunks) and chunks[same].opens_in_block != in_block:
@@ -285,20 +253,15 @@ class Document:
                 same += 1
             # A copy and a splice, because every other method visits all chunks more than once.
             spliced = list(chunks)
-            spliced[first:same] = [*fresh, *moved]
-            behind = first + len(fresh)
-            joined = _joined_chunks(spliced, first, behind + len(moved))
+            spliced[first_chunk:same] = [*fresh, *moved]
+            end_of_new = first_chunk + len(fresh)
+            joined = _joined_chunks(spliced, first_chunk, end_of_new + len(moved))
             if joined is None:
                 break
             # The chunks of a statement are cut again as one text, because a statement is in one chunk.
-            first, last = min(first, joined[0]), max(last, joined[1] - behind + last + 1)
-            fresh = self._replace(first, last, start, end, new_text)
-        document = Document(spliced, self.session)
-        document._changed = chunks, first, len(chunks) - same
-        document.marked = self.marked + sum(c.marked for c in fresh) - sum(c.marked for c in chunks[first : last + 1])
-        document._first_lines = _splice_sums(self._first_lines, first, last + 1, [c.count for c in fresh])
-        document._first_offsets = _splice_sums(self._first_offsets, first, last + 1, [c.length for c in fresh])
-        return document
+            first_chunk, last = min(first_chunk, joined[0]), max(last, joined[1] - end_of_new + last + 1)
+            fresh = self._replace(first_chunk, last, start, end, new_text)
+        return Document(spliced, self.session)
 
     def _replace(self, first: int, last: int, start: int, end: int, new_text: str) -> list[Chunk]:
         """Return new chunks for those from ``first`` to ``last``, with the text of ``[start, end)`` replaced."""
@@ -306,12 +269,6 @@ class Document:
         # The chunk with `end` keeps its newline, so that the replaced part ends at the end of a chunk.
         text = old[: start - base] + new_text + old[end - base :]
         return _chunks(text, self.chunks[first].opens_in_block, first=not first, last=last + 1 == len(self.chunks))
-
-    def _begins_with_mark(self, start: int, end: int, new_text: str) -> bool:
-        """Return whether the text begins with a byte-order mark after ``[start, end)`` is replaced."""
-        head = self.chunks[0].source
-        begin = head[:1] if start else new_text[:1] or head[end : end + 1]
-        return begin == BYTE_ORDER_MARK
 
 
 def _joined_chunks(chunks: Sequence[Chunk], first: int, behind: int) -> tuple[int, int] | None:
@@ -357,16 +314,6 @@ def common(old: Sequence[object], new: Sequence[object]) -> tuple[int, int]:
     """Return the numbers of equal members at the head and at the tail of two lists."""
     head = same_head(old, new)
     return head, same_tail(old, new, min(len(old), len(new)) - head)
-
-
-def _splice_sums(sums: list[int], first: int, end: int, fresh: list[int]) -> list[int]:
-    """Return prefix sums after the values ``[first, end)`` were replaced."""
-    new = [*accumulate(fresh, initial=sums[first])]
-    if new == sums[first : end + 1]:
-        return sums
-    moved = new[-1] - sums[end]
-    rest = map(moved.__add__, sums[end + 1 :]) if moved else sums[end + 1 :]
-    return [*sums[:first], *new, *rest]
 
 
 __all__ = ["CHUNK_LINES", "Chunk", "Document", "split_lines"]

@@ -61,14 +61,14 @@ def parse_node(text: str, by: Grammar | None = None) -> Node | None:
 
 
 def _keep_named(nodes: Iterable[FullNode]) -> list[Node]:
-    found: list[Node] = []
+    kept: list[Node] = []
     for node in nodes:
         name = node.expr_name
         if not name:
-            found += _keep_named(node.children)
+            kept += _keep_named(node.children)
         elif name != BLANK:
-            found.append(Node(name, node.full_text, node.start, node.end, _keep_named(node.children)))
-    return found
+            kept.append(Node(name, node.full_text, node.start, node.end, _keep_named(node.children)))
+    return kept
 
 
 def deeply(read: Callable[[], Result]) -> Result:

@@ -7,16 +7,16 @@ time linear in its size.
 
 from __future__ import annotations
 
-import contextlib
 import re
 import sys
-from typing import TYPE_CHECKING, Final, Protocol
+from functools import lru_cache
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.syntax import build, tree
 from visa_lsp.syntax.braces import strip_braces
-from visa_lsp.syntax.shapes import DECLARED, PLACEHOLDER, NotGeneral, is_general, split, template
+from visa_lsp.syntax.shapes import PLACEHOLDER, split, template
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -29,10 +29,8 @@ MAX_LINE: Final = 20_000
 # A number of a text is in one line, so that the length of the line bounds the cost of its conversion.
 if 0 < sys.get_int_max_str_digits() < MAX_LINE:
     sys.set_int_max_str_digits(MAX_LINE)
-# Shapes and declarations that are kept: a text of 16,000 lines has some 420 shapes.
+# A text of 16,000 lines has some 420 shapes.
 MAX_SHAPES: Final = 2_048
-# Lines of shapes without a builder; their statements take 2.6 KB each, and a dump has some 400.
-_MAX_MET: Final = 640
 _MAX_NESTING: Final = 60
 _OPENING: Final = "([-~!+?"
 # Lines without expressions in the grammar; the name of a declaration, which may contain signs; strings.
@@ -46,48 +44,17 @@ _OPENS: Final = re.compile(
     r'\s*(\.(?:kernel|global_function|function|funcdecl))(?![A-Za-z0-9_])\s*("[^"\s]*"?|[^"\s]*)'
 )
 
-
-_MAX_EXACT: Final = 256
-_MAX_DECLARED: Final = 200  # characters of a cached declaration
-# Characters of all cached lines with errors, enough for a short text, which is read again at every edit.
-_MAX_WRONG: Final = 10_000
 # The line of a shape at which its builder is made, because making it takes as long as parsing some lines by the grammar.
-_WORTH: Final = 3
-# The prefix of the key of a singly cached line; no shape begins with this character.
-_EXACT: Final = "\x05"
-
-
-class StatementStorage(Protocol):
-    """Lines with their statements from earlier processes, by shape."""
-
-    def get(self, key: str) -> tuple[str, tree.Statement] | None:
-        """Return the line and the statement under this key."""
-
-    def put(self, key: str, text: str, statement: tree.Statement) -> None:
-        """Add a line and its statement under a key."""
-
-    def flush(self) -> None:
-        """Write what was added."""
+_WORTH: Final = 2
+_MAX_CACHED_CHARS: Final = 400
 
 
 class Parser:
-    """The parser with its shape cache.
+    """The parser with its builders of shapes. One per process is enough; tests create fresh ones."""
 
-    One per process is enough; tests create fresh ones. ``cache``, on disk, is searched before the grammar is used, and
-    stores the grammar's results. Most shapes occur once or twice, so that the builder of a shape is made at its third
-    line, or at its first line if the shape is cached.
-    """
-
-    def __init__(self, cache: StatementStorage | None = None) -> None:
+    def __init__(self) -> None:
         self._builders: dict[str, Builder | None] = {}
-        self._met: dict[str, tuple[str, tree.Statement]] = {}
-        self._times: dict[str, int] = {}  # number of lines per shape, from the second line on
-        self._exact: dict[str, tree.Statement] = {}
-        self._wrong: dict[str, tree.Statement] = {}
-        self._wrong_size = 0
-        self._declared: dict[tuple[str, int, str], tree.Decl | tree.InputDecl] = {}
-        self._fresh: dict[str, tuple[str, tree.Statement]] = {}  # not yet written to the cache
-        self.cache = cache
+        self._times: dict[str, int] = {}  # lines per shape without a builder
         self.full_parses = 0
 
     def line(self, code: str) -> tree.Statement | None:
@@ -103,8 +70,7 @@ class Parser:
             return _refuse_line(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
         if not code.isprintable() and PLACEHOLDER.search(code):
             return self.full(code)
-        declared = DECLARED.match(code)
-        return self._of_shape(code) if declared is None else self._declaration(code, *declared.span(1))
+        return self._of_shape(code)
 
     def _in_scope(self, code: str, braces: tree.Braces, read: Callable[[str], tree.Statement | None]) -> tree.Statement:
         """Return the statement of a line after its braces were removed."""
@@ -122,109 +88,21 @@ class Parser:
             return tree.Unknown(code.strip(), statement.span, (problem,))
         return replace(statement, errors=(*statement.errors, problem))
 
-    def _declaration(self, code: str, start: int, end: int) -> tree.Statement:
-        """Return the statement of a declaration or input; lines that differ only in a name of equal length are read once."""
-        key = code[:start], end, code[end:]
-        like = self._declared.get(key)
-        if like is not None and like.name is not None:
-            return replace(like, name=tree.Word(code[start:end], like.name.span))
-        statement = self._of_shape(code)
-        if isinstance(statement, (tree.Decl, tree.InputDecl)) and not statement.errors and len(code) <= _MAX_DECLARED:
-            if len(self._declared) >= MAX_SHAPES:
-                self._declared.clear()
-            if statement.name == tree.Word(code[start:end], Span(start, end)):
-                self._declared[key] = statement
-        return statement
-
     def _of_shape(self, code: str) -> tree.Statement:
         shape, texts, ends = split(code)
         builder = self._builders.get(shape)
         if builder is not None:
             return builder(texts, ends)
-        exact = self._exact.get(code) or self._wrong.get(code)
-        if exact is not None:
-            return exact
-        met = self._met.get(shape)
-        if met is not None and met[0] == code:
-            return met[1]
-        if self._recall(shape, code):
-            return self._of_shape(code)
         statement = self.full(code)
-        if not statement.errors:
-            self._keep(shape, code, statement)
-            return statement
-        if self._wrong_size > _MAX_WRONG:
-            self._wrong.clear()
-            self._wrong_size = 0
-        self._wrong[code] = statement
-        self._wrong_size += len(code)
+        if not statement.errors and shape not in self._builders:
+            if len(self._times) + len(self._builders) >= MAX_SHAPES:
+                self._builders.clear()
+                self._times.clear()
+            self._times[shape] = self._times.get(shape, 0) + 1
+            if self._times[shape] >= _WORTH:
+                del self._times[shape]
+                self._builders[shape] = template(statement, texts, ends)
         return statement
-
-    def _keep(self, shape: str, code: str, statement: tree.Statement) -> None:
-        """Store the grammar's result for a line: for its shape if possible, else for the line only."""
-        if shape in self._builders:
-            self._keep_exact(code, statement)
-            return
-        if len(self._met) >= _MAX_MET:
-            self._met.clear()
-            self._times.clear()
-        self._met[shape] = code, statement
-        if self.cache is not None and len(self._fresh) < MAX_SHAPES:
-            self._fresh[shape] = code, statement
-
-    def flush(self) -> None:
-        """Write the cache with the new shapes; decides here whether a line is cached for its shape or only for itself."""
-        if self.cache is None:
-            return
-        for shape, (code, statement) in self._fresh.items():
-            _, texts, ends = split(code)
-            self.cache.put(shape if is_general(statement, texts, ends) else _EXACT + code, code, statement)
-        self._fresh.clear()
-        self.cache.flush()
-
-    def _keep_exact(self, code: str, statement: tree.Statement) -> None:
-        if len(self._exact) < _MAX_EXACT:
-            self._exact[code] = statement
-            if self.cache is not None:
-                self.cache.put(_EXACT + code, code, statement)
-
-    def _recall(self, shape: str, code: str) -> bool:
-        """Use the cached result for a line, from here or from another process; return False if there is none."""
-        if shape not in self._builders and shape in self._met:
-            self._times[shape] = self._times.get(shape, 1) + 1
-            if self._times[shape] < _WORTH:
-                return False
-            del self._times[shape]
-            met = self._met.pop(shape)
-            if not self._generalise(shape, *met):
-                self._builders[shape] = None
-                self._fresh.pop(shape, None)
-                self._keep_exact(*met)
-            return True
-        if self.cache is None:
-            return False
-        if shape not in self._builders:
-            found = self.cache.get(shape)
-            if found is not None and self._generalise(shape, *found):
-                return True
-        found = self.cache.get(_EXACT + code)
-        if found is None or found[0] != code or found[1].errors != () or len(self._exact) >= _MAX_EXACT:
-            return False
-        self._exact[code] = found[1]
-        return True
-
-    def _generalise(self, shape: str, code: str, statement: tree.Statement) -> bool:
-        """Make the builder of a shape from one of its lines; return False if it does not apply to other lines."""
-        known, texts, ends = split(code)
-        if known != shape or statement.errors != ():
-            return False
-        if len(self._builders) >= MAX_SHAPES:
-            self._builders.clear()
-        # Checked because the contents of a file may be anything.
-        with contextlib.suppress(NotGeneral, TypeError, AttributeError, ValueError):
-            self._builders[shape] = template(statement, texts, ends)
-            return True
-        return False
 
     def full(self, code: str) -> tree.Statement:
         """Return the statement by the grammar alone, which the shape cache must equal."""
@@ -292,16 +170,14 @@ def _refuse_line(code: str, message: str) -> tree.Statement:
 _PARSER: Final = Parser()
 
 
-def use_statement_cache(cache: StatementStorage | None) -> None:
-    """Set the cache of the process-wide parser; None for no cache."""
-    _PARSER.cache = cache
-
-
-def flush_statement_cache() -> None:
-    """Write the new results of the process-wide parser to its cache."""
-    _PARSER.flush()
-
-
 def parse_line(code: str) -> tree.Statement | None:
     """Return ``Parser.line`` of the process-wide parser."""
     return _PARSER.line(code)
+
+
+def statement_of(code: str) -> tree.Statement | None:
+    """Return ``parse_line`` of a line, cached for lines that are parsed often; statements do not contain their place."""
+    return _parse_again(code) if len(code) <= _MAX_CACHED_CHARS else _PARSER.line(code)
+
+
+_parse_again: Final = lru_cache(maxsize=1024)(parse_line)

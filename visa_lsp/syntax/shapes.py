@@ -43,8 +43,6 @@ _TOKEN: Final = re.compile(
     r"|(0[xX][0-9a-fA-F]+)(?![A-Za-z0-9_])|([0-9]+)(?![A-Za-z0-9_])"
     r"|(%[A-Za-z_][A-Za-z0-9_]*))"
 )
-# A declaration up to its name is one token, because few different texts occur after names.
-DECLARED: Final = re.compile(r"\s*\.(?:decl|input)[ \t]+(?!M[0-9])([A-Za-z_][A-Za-z0-9_]*)(?=[ \t]+[A-Za-z])")
 _PLACEHOLDER: Final = ("", "\x07", "\x06", "\x01", "\x02", "\x03", "\x04", "\x08")
 # A line with one of these characters has no shape.
 PLACEHOLDER: Final = re.compile("[\x01-\x08]")
@@ -59,7 +57,7 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
     texts: list[str] = []
     ends = [0]
     pieces: list[str] = []
-    at = 0
+    end = 0
     head = _HEAD.match(line)
     if head is not None:
         if head.group(1) is not None:
@@ -67,52 +65,40 @@ def split(line: str) -> tuple[str, list[str], list[int]]:
             pieces += (line[:start], "\x01")
             texts.append(head.group(1))
             ends.append(stop)
-            at = stop
+            end = stop
         scan = head.end()
         # A label is only a name, and the word of a directive ends at a blank, so that neither has a mnemonic to keep.
         if line[scan : scan + 1] == ":" or (line[scan : scan + 1] in "$@?-" and scan < len(line)):
-            scan = at
+            scan = end
     else:
         scan = 0
     for match in _TOKEN.finditer(line, scan):
         group = match.lastindex
         if group is not None:
             start, stop = match.span(group)
-            pieces += (line[at:start], _PLACEHOLDER[group])
+            pieces += (line[end:start], _PLACEHOLDER[group])
             texts.append(line[start:stop])
             ends.append(stop)
-            at = stop
-    pieces.append(line[at:])
+            end = stop
+    pieces.append(line[end:])
     return "".join(pieces), texts, ends
 
 
-class NotGeneral(Exception):  # noqa: N818
+class _NotGeneral(Exception):  # noqa: N818
     """The tree of this line is not a template for other lines of its shape."""
 
 
-def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder:
-    """Return a builder of statements of this shape.
-
-    Raises NotGeneral if a payload token is not exactly one leaf, or if there are too many.
-    """
-    if len(texts) > _MAX_CACHED_CHARS:
-        raise NotGeneral
-    writer = _Writer(texts, ends)
-    code = writer.node(statement)
-    build = _compile_builder(code, len(writer.constants))(*writer.constants)
-    if sorted(writer.used) != list(range(len(texts))) or build(texts, ends) != statement:
-        raise NotGeneral
-    return build
-
-
-def is_general(statement: tree.Statement, texts: list[str], ends: list[int]) -> bool:
-    """Return whether ``template`` will have a builder, without making it."""
+def template(statement: tree.Statement, texts: list[str], ends: list[int]) -> Builder | None:
+    """Return a builder of statements of this shape; None if a payload token is not exactly one leaf, or if there are too many."""
     writer = _Writer(texts, ends)
     try:
-        writer.node(statement)
-    except NotGeneral:
-        return False
-    return len(texts) <= _MAX_CACHED_CHARS and sorted(writer.used) == list(range(len(texts)))
+        code = writer.node(statement)
+    except _NotGeneral:
+        return None
+    if len(texts) > _MAX_CACHED_CHARS or sorted(writer.used) != list(range(len(texts))):
+        return None
+    build = _compile_builder(code, len(writer.constants))(*writer.constants)
+    return build if build(texts, ends) == statement else None
 
 
 @lru_cache(maxsize=4096)
@@ -140,15 +126,15 @@ class _Writer:
 
     def node(self, node: object) -> str:
         """Return the code for a tree, a tuple of trees or a plain value; a part without payload before it is a constant."""
-        known = len(self.constants)
+        constants_before = len(self.constants)
         self._depth += 1
         if self._depth > _MAX_TREE_DEPTH:
-            raise NotGeneral
+            raise _NotGeneral
         code = self._write(node)
         self._depth -= 1
         if "[" in code or not isinstance(node, (Struct, tuple)):
             return code
-        del self.constants[known:]
+        del self.constants[constants_before:]
         return self._constant(node)
 
     def _write(self, node: object) -> str:
@@ -169,7 +155,7 @@ class _Writer:
         if number is not None:
             self.used.append(number)
         elif any(start < node.span.end and node.span.start < end for start, end in self._places):
-            raise NotGeneral
+            raise _NotGeneral
         if isinstance(node, tree.Word):
             if number is None or node.quoted:
                 return f"Word({self._constant(node.text)}, {span}, {self._constant(node.quoted)})"
@@ -178,7 +164,7 @@ class _Writer:
         if number is None:
             return f"{kind}({self._constant(node.value)}, {span}, {self._constant(node.text)})"
         if isinstance(node, tree.Float) and not node.text[:1].isdigit():
-            raise NotGeneral
+            raise _NotGeneral
         read = "float" if isinstance(node, tree.Float) else "integer"
         return f"{kind}({read}(t[{number}]), {span}, t[{number}])"
 
@@ -189,11 +175,11 @@ class _Writer:
     def _column(self, column: int) -> str:
         """Return a column as the end of a payload and the distance from it."""
         if type(column) is not int:  # checked because a tree from a file may be anything, and this code is executed
-            raise NotGeneral
+            raise _NotGeneral
         ends, starts = self._ends, self._starts
         base = bisect_right(ends, column) - 1
         if base < len(starts) and starts[base] < column:
-            raise NotGeneral
+            raise _NotGeneral
         if base == 0:
             return str(column)
         return f"e[{base}] + {column - ends[base]}" if column != ends[base] else f"e[{base}]"

@@ -1,12 +1,12 @@
-"""Searches for words in a text, with a bit for each word, so that most chunks need not be searched.
+"""Searches for names in the texts of chunks.
 
 A word is a run of letters, digits and other characters of names; ``%`` before it belongs to the name, but not to the
-word. Invariant: a word with a clear bit is not in the text.
+word.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -15,73 +15,19 @@ if TYPE_CHECKING:
 
 _IN_WORDS: Final = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_$@?")
 _APART: Final = {code: " " for code in range(128) if chr(code) not in _IN_WORDS}
-_BITS: Final = 1 << 16
-# The bits of a text with other than ASCII characters are all set.
-_ALL: Final = bytes([255] * (_BITS // 8))
-# The number of chunks that one query may index, if more queries follow.
-AT_ONCE: Final = 40
+# With more names, all words of a chunk are compared, because each name is searched for separately.
+_MAX_SEARCHED_NAMES: Final = 16
 
 
-class Needle(NamedTuple):
-    """A searched name with the places of its bits: a byte, and the bit in it."""
-
-    text: str
-    places: tuple[tuple[int, int], ...]
-
-
-def needle(name: str) -> Needle:
-    """Return a name prepared for the search; a name of several words is searched by its words."""
-    words = name.translate(_APART).split() if name.isascii() else []
-    return Needle(name, tuple((at >> 3, 1 << (at & 7)) for at in (hash(word) % _BITS for word in words)))
-
-
-def bits_of(text: str, more: bytes = bytes(_BITS // 8)) -> bytes:
-    """Return the bits of a text, one for the hash of each of its words, besides those in ``more``."""
-    if not text.isascii():
-        return _ALL
-    bits = bytearray(more)
-    for word in set(text.translate(_APART).split()):
-        at = hash(word) % _BITS
-        bits[at >> 3] |= 1 << (at & 7)
-    return bytes(bits)
-
-
-def learn_words(chunk: Chunk) -> None:
-    """Store the bits of a chunk with it; an edited chunk has the bits of its base and of the new text."""
-    if not chunk.words:
-        origin = chunk.origin
-        known = origin is not None and origin.base.words
-        chunk.words = bits_of(origin.between(chunk), known) if origin is not None and known else bits_of(chunk.text)
-
-
-def may_have(chunk: Chunk, needle: Needle) -> bool:
-    """Return whether a word may be in the text of a chunk; False is certain."""
-    bits = chunk.words
-    return all(bits[at] & bit for at, bit in needle.places) if bits else needle.text in chunk.text
-
-
-def chunks_with(chunks: Iterable[Chunk], names: Iterable[str], fresh: int = 0) -> Iterator[int]:
-    """Yield the numbers of the chunks that may contain one of the names, even in a comment.
-
-    Up to ``fresh`` chunks are indexed for later queries; other chunks without an index are searched.
-    """
-    needles = [needle(name) for name in names]
-    # Nearly every name is one word, so that testing its bit suffices.
-    bits = [wanted.places[0] for wanted in needles if len(wanted.places) == 1]
-    others = [wanted for wanted in needles if len(wanted.places) != 1]
+def chunks_with(chunks: Iterable[Chunk], names: Iterable[str]) -> Iterator[int]:
+    """Yield the numbers of the chunks that may contain one of the names, even in a comment."""
+    wanted = list(names)
+    words = {word for name in wanted for word in name.translate(_APART).split()}
     for index, chunk in enumerate(chunks):
-        if not chunk.words and fresh:
-            fresh -= 1
-            learn_words(chunk)
-        if words := chunk.words:
-            for at, bit in bits:
-                if words[at] & bit:
-                    yield index
-                    break
-            else:
-                if others and any(may_have(chunk, wanted) for wanted in others):
-                    yield index
-        elif any(may_have(chunk, wanted) for wanted in needles):
+        if len(wanted) <= _MAX_SEARCHED_NAMES:
+            if any(name in chunk.text for name in wanted):
+                yield index
+        elif not (chunk.text.isascii() and words.isdisjoint(chunk.text.translate(_APART).split())):
             yield index
 
 

@@ -16,7 +16,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.check.report import RelatedExcerpt, Remedy, ReportedFinding, TextRange
-from visa_lsp.app.check.suppress import Selection
 from visa_lsp.app.check.verdict import Task, Verdict, key_of, source_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.build_id import digest
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
 _SHARES: Final = "0123456789abcdef"  # one file per first digit of a key
 _MAX_CACHE_FILE_BYTES: Final = 4 << 20  # a file is read whole even for a text of a few lines
 _MAX_FINDINGS: Final = 2_000  # findings of a text that are worth keeping
-_MIN_TEXT_CHARS: Final = 100_000  # characters: checking a shorter text is faster than looking it up
 
 
 class _Finding(Struct, frozen=True, array_like=True):
@@ -102,10 +100,6 @@ class KeptVerdicts:
         except (msgspec.ValidationError, KeyError):
             return None
 
-    def is_clean(self, key: str) -> bool:
-        """Return whether a text is cached without findings."""
-        return self._findings(key, "") == ()
-
     def put(self, verdict: Verdict) -> None:
         """Store a verdict that has a key, if all of it can be stored."""
         if verdict.key and not verdict.error and _can_be_kept(verdict.findings):
@@ -143,21 +137,3 @@ def open_kept_verdicts(folder: str | None) -> KeptVerdicts | None:
         return KeptVerdicts(Path(folder), "checked")
     own = folder_of_user()
     return None if own is None else KeptVerdicts(own, f"checked-{installation()}")
-
-
-class KnownClean:
-    """The cache entry of a long text without findings; ``note`` stores it.
-
-    Only for texts without suppressing comments, because those may hide an error.
-    """
-
-    def __init__(self, text: str, platform: str | None) -> None:
-        self._kept = open_kept_verdicts(None) if len(text) >= _MIN_TEXT_CHARS else None
-        self._key = "" if self._kept is None else key_of(Task("", "", platform, Selection(), keep=True), text)
-        self.is_known = self._kept is not None and self._kept.is_clean(self._key)
-
-    def note(self) -> None:
-        """Store that the text has no findings."""
-        if self._kept is not None and not self.is_known:
-            self._kept.put(Verdict(key=self._key))
-            self._kept.flush()

@@ -6,15 +6,13 @@ result. Knows neither formats nor exit statuses.
 
 from __future__ import annotations
 
-import contextlib
 import os
-from functools import cache, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.caches import open_rule_caches
 from visa_lsp.app.check.report import FileResult, findings_of
 from visa_lsp.app.check.verdict import Task, Verdict, is_launch, key_of, pack_task, result_of, source_of
 from visa_lsp.app.clusters import Cluster, ClusterWork
@@ -140,30 +138,27 @@ def check_files(
     ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed;
     without it nothing of earlier runs is used.
     """
-    with contextlib.ExitStack() as stack:
-        known = {}
-        if kept is not None:
-            tasks = [replace(task, keep=True) for task in tasks]
-            known = kept.find_verdicts(tasks)
-        if kept is not None and len(known) < len(tasks):
-            stack.enter_context(open_rule_caches())
-        fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
-        results = []
-        found = 0
-        for number, task in enumerate(tasks):
-            verdict = known.pop(number, None)
-            if verdict is None:
-                verdict = next(fresh)
-                if kept is not None:
-                    kept.put(verdict)
-            results.append(result_of(task, verdict))
-            found += len(results[-1].findings)
-            if progress is not None:
-                progress(len(results), found)
-        next(fresh, None)  # the workers may end now and write what they cached
-        if kept is not None:
-            kept.flush()
-        return results
+    known = {}
+    if kept is not None:
+        tasks = [replace(task, keep=True) for task in tasks]
+        known = kept.find_verdicts(tasks)
+    fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
+    results = []
+    found = 0
+    for number, task in enumerate(tasks):
+        verdict = known.pop(number, None)
+        if verdict is None:
+            verdict = next(fresh)
+            if kept is not None:
+                kept.put(verdict)
+        results.append(result_of(task, verdict))
+        found += len(results[-1].findings)
+        if progress is not None:
+            progress(len(results), found)
+    next(fresh, None)  # the workers may end now
+    if kept is not None:
+        kept.flush()
+    return results
 
 
 def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iterator[Verdict]:
@@ -174,8 +169,7 @@ def _verdicts(tasks: Sequence[Task], jobs: int, cluster: Cluster | None) -> Iter
         return map(judge, tasks)
     from visa_lsp.app.parallel import MAX_PROCESSES, in_processes
 
-    begin = _begin if any(task.keep for task in tasks) else None
-    return in_processes(_judge_and_flush, tasks, min(count, MAX_PROCESSES), begin)
+    return in_processes(judge, tasks, min(count, MAX_PROCESSES))
 
 
 def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
@@ -183,7 +177,7 @@ def _on_cluster(tasks: Sequence[Task], cluster: Cluster) -> Iterator[Verdict]:
     here = {number for number, task in enumerate(tasks) if cluster.sends and is_launch(task.name)}
     sent = [task for number, task in enumerate(tasks) if number not in here]
     guesses = [guess(task) for task in sent]
-    work = ClusterWork(judge_on_worker, _report_lost, partial(pack_task, whole=cluster.sends))
+    work = ClusterWork(judge, _report_lost, partial(pack_task, whole=cluster.sends))
     done = cluster.results(work, sent, guesses)
     for number, task in enumerate(tasks):
         yield judge(task) if number in here else next(done)
@@ -196,13 +190,6 @@ def guess(task: Task) -> float:
 
 def _report_lost(task: Task, why: str) -> Verdict:
     return Verdict(error=f"{task.name}: {why}")
-
-
-def judge_on_worker(task: Task) -> Verdict:
-    """Run ``judge`` in a process that lives as long as its worker."""
-    if task.keep:
-        _begin_once()
-    return _judge_and_flush(task)
 
 
 def _processes(tasks: Sequence[Task]) -> int:
@@ -220,24 +207,3 @@ def size_of(path: str) -> int:
         return Path(path).stat().st_size
     except (OSError, ValueError):
         return 0
-
-
-def _begin() -> None:
-    from multiprocessing.util import Finalize
-
-    learnt = open_rule_caches()
-    learnt.__enter__()
-    # Runs when the process ends.
-    Finalize(None, learnt.__exit__, (None, None, None), exitpriority=0)
-
-
-_begin_once = cache(_begin)
-
-
-def _judge_and_flush(task: Task) -> Verdict:
-    """Run ``judge`` and write the caches at once, because the process may end at any time."""
-    from visa_lsp.syntax.parse import flush_statement_cache
-
-    verdict = judge(task)
-    flush_statement_cache()
-    return verdict

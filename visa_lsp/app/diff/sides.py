@@ -54,7 +54,6 @@ def side_of(name: str, data: bytes, platform: str | None) -> Side | CheckedProgr
 def side_of_text(name: str, text: str, platform: str | None) -> Side | CheckedProgram:
     """Return the side of a text, or its findings if it cannot be lowered. Other errors are ignored, as both sides may have them."""
     chosen = platform_named(platform) if platform else None
-    # Not ``lower_text``, because the bound text is needed too, and binding twice would cost a quarter of a comparison.
     result = resolve_text(text, platform)
     if result.module is None:
         return lower_text(Analysis(result.document, chosen), chosen)

@@ -27,9 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
-    from visa_lsp.isa.model import Instruction, Slot
-    from visa_lsp.sema.model import Body, Symbol
     from visa_lsp.text import Span
 
 

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.chunk_index import ChunkIndex
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 
 class FoldKind(Enum):

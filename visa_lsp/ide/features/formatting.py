@@ -13,9 +13,9 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.diagnostics import Edit
-from visa_lsp.ide.index.line_keys import keys_of
 from visa_lsp.syntax import tree
 from visa_lsp.syntax.comments import strip
+from visa_lsp.syntax.parse import parse_line
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
@@ -52,11 +52,6 @@ class Run(NamedTuple):
     last: int
     end: int
     text: str
-
-
-# Cached by key, because lines of one key have the same words in the same columns (``line_keys``).
-_layouts: dict[str, LineLayout | None] = {}
-_MAX_LAYOUTS: Final = 10_000
 
 
 def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
@@ -105,20 +100,10 @@ def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, 
     ]
     if not odd:
         return
-    keys = keys_of(analysis, at)
-    base = document.line_of(at)
-    if len(_layouts) > _MAX_LAYOUTS:
-        _layouts.clear()
-    for i in odd:
-        key = keys[i] if keys is not None else None
-        if key is None or key not in _layouts:
-            layout = _layout(document.statement(base + i))
-            if key is not None:
-                _layouts[key] = layout
-        else:
-            layout = _layouts[key]
+    codes = document.codes_at([document.line_of(at) + i for i in odd]).values()
+    for i, code in zip(odd, codes, strict=True):
         old = lines[i].rstrip("\r")
-        new = _shape_line(old, layout)
+        new = _shape_line(old, _layout(parse_line(code)))
         if new != old:
             yield i, new
 

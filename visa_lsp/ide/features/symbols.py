@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.chunk_index import ChunkIndex
-    from visa_lsp.ide.index.text_index import BodyChunks, Index
 
 # because a longer list does not help the reader
 MAX_SYMBOLS: Final = 3000

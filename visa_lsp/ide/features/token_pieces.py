@@ -2,7 +2,7 @@
 
 A piece is text in the form of an answer and counts lines from its own chunk; only its first number depends on earlier
 chunks. Invariant: a kept piece equals a fresh one of its chunk (``tests/ide/test_kept_answers.py``): it is dropped when
-the chunk changes, or when the declaration of a name in it changes.
+the chunk changes, or when a declaration of its body changes.
 """
 
 from __future__ import annotations
@@ -11,8 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_lines, pack_tokens, unpack_tokens
-from visa_lsp.ide.index.line_keys import Signs, signs_at
-from visa_lsp.syntax.word_search import may_have, needle
+from visa_lsp.ide.index.line_keys import signs_at
 from visa_lsp.text import Encoding, units
 
 if TYPE_CHECKING:
@@ -20,7 +19,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.index.chunk_index import PartNaming
-    from visa_lsp.ide.index.line_keys import Signs
     from visa_lsp.ide.index.text_index import Index
     from visa_lsp.syntax.document import Chunk, Document
 
@@ -54,8 +52,7 @@ class Pieces:
         known = self.kept.get((encoding, id(chunk)))
         if known is None or known.chunk is not chunk or known.version != index.version:
             return None
-        signs = signs_at(index, at)
-        return known if known.naming is signs.naming or _same_meaning(index, at, known, signs) else None
+        return known if known.naming is signs_at(index, at).naming else None
 
     def make(self, analysis: Analysis, index: Index, at: int, encoding: Encoding) -> Piece:
         """Return the piece of a chunk from its lines."""
@@ -67,14 +64,6 @@ class Pieces:
             self.kept = {key: piece for key, piece in self.kept.items() if key[1] in alive}
         self.kept[encoding, id(chunk)] = piece
         return piece
-
-
-def _same_meaning(index: Index, at: int, piece: Piece, signs: Signs) -> bool:
-    """Return whether a piece stays valid although declarations of its body have changed."""
-    if any(may_have(index.document.chunks[at], needle(name)) for name in signs.find_changes_since(piece.naming)):
-        return False
-    piece.naming = signs.naming
-    return True
 
 
 def pieces_of(document: Document) -> Pieces:

@@ -12,8 +12,9 @@ from visa_lsp.ide.index.memo import new_memo
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.special_words import special_words
-from visa_lsp.syntax.bulk import code_of, decl_offsets, instructions_of, label_offsets, statement_of
+from visa_lsp.syntax.bulk import code_of, decl_offsets, instructions_of, label_offsets
 from visa_lsp.syntax.chunk_facts import base_of, class_letter
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Instruction
 
 if TYPE_CHECKING:

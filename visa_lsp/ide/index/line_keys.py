@@ -7,13 +7,11 @@ change, the keys of its lines do not change.
 
 from __future__ import annotations
 
-from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.chunk_index import sign_of
-from visa_lsp.ide.index.text_index import index_of, words_of
+from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax.bulk import classes
-from visa_lsp.syntax.document import same_head, same_tail
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -33,18 +31,11 @@ class Signs(dict[str, str]):
     A sign ends with the length of its word, so that lines with the same key have their tokens in the same columns.
     """
 
-    __slots__ = ("_compared", "naming")
+    __slots__ = ("naming",)
 
     def __init__(self, signs: Mapping[str, str], naming: Naming) -> None:
         super().__init__(signs)
         self.naming = naming
-        self._compared: tuple[Naming, set[str]] = naming, set()
-
-    def find_changes_since(self, old: Naming) -> set[str]:
-        """Return the names whose declaration differs in another naming of the body."""
-        if self._compared[0] is not old:
-            self._compared = old, _find_changed_names(old, self.naming)
-        return self._compared[1]
 
     def __missing__(self, word: str) -> str:
         sign = word
@@ -109,18 +100,3 @@ def _signs(index: Index, group: BodyChunks, naming: Naming) -> Signs:
         if name in signs:
             signs[name] = signs[name].replace("\x02", "i\x02", 1)
     return Signs(signs, naming)
-
-
-def _find_changed_names(old: Naming, new: Naming) -> set[str]:
-    """Return the names with different declarations in two namings of a body, and names in changed directives."""
-    head = same_head(old, new)
-    tail = same_tail(old, new, min(len(old), len(new)) - head)
-    sides = [parts[head : len(parts) - tail] for parts in (old, new)]
-    labels = [{name for part in parts for name in part.labels} for parts in sides]
-    signs: list[dict[str, str]] = [{}, {}]
-    for side, parts in zip(signs, sides, strict=True):
-        for part in parts:
-            side.update(part.signs or {})  # the last declaration counts
-    texts = [[text for part in parts for text in part.specials] for parts in sides]
-    changed = (labels[0] ^ labels[1]).union(name for name, _ in signs[0].items() ^ signs[1].items())
-    return changed if texts[0] == texts[1] else changed.union(*map(words_of, chain(*texts)))

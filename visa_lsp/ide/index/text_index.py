@@ -13,13 +13,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.index.chunk_index import ChunkIndex
-from visa_lsp.ide.index.directory import directory_of
-from visa_lsp.syntax.bulk import decl_offsets, statement_of
+from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.syntax.chunk_facts import INPUT, facts_in
 from visa_lsp.syntax.chunks import code_in, first_line_of
+from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Scope
-from visa_lsp.syntax.word_search import AT_ONCE, chunks_with, lines_with
+from visa_lsp.syntax.word_search import chunks_with, lines_with
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -140,26 +140,36 @@ class Index:
                 yield from (line for line, text in self.directives(group) if text.lstrip().startswith(".version"))
 
     @cached_property
-    def _places(self) -> dict[int, int]:
-        """The numbers of the chunks with declarations, by the identity of their facts."""
-        return {id(part): at for at, part in enumerate(self.parts) if part.facts.decls}
+    def _declaring(self) -> dict[str, list[int]]:
+        """The chunks that declare each name."""
+        found: dict[str, list[int]] = {}
+        for at, part in enumerate(self.parts):
+            for name in set(part.facts.decls):
+                found.setdefault(name, []).append(at)
+        return found
+
+    @cached_property
+    def _aliasing(self) -> dict[str, list[tuple[int, str]]]:
+        """The aliases of each name, with their chunks."""
+        found: dict[str, list[tuple[int, str]]] = {}
+        for at, part in enumerate(self.parts):
+            for name, base in part.aliases:
+                found.setdefault(base, []).append((at, name))
+        return found
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """Return (line, name, text after the name) of the declarations of names."""
-        for name, part in directory_of(self.document, self.parts).find_declaring(names):
-            at = self._places[id(part)]
-            if group.first <= at < group.end:
-                base = self.document.line_of(at)
-                for offset, rest in part.decls[name]:
-                    yield base + offset, name, rest
+        for name in set(names):
+            for at in self._declaring.get(name, ()):
+                if group.first <= at < group.end:
+                    base = self.document.line_of(at)
+                    for offset, rest in self.parts[at].decls[name]:
+                        yield base + offset, name, rest
 
     def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
         """Yield the names that are declared as aliases of the given names."""
-        directory = directory_of(self.document, self.parts)
         for wanted in bases:
-            for part in directory.find_aliasing(wanted):
-                if group.first <= self._places[id(part)] < group.end:
-                    yield from (name for name, base in part.aliases if base == wanted)
+            yield from (name for at, name in self._aliasing.get(wanted, ()) if group.first <= at < group.end)
 
     def functions(self, group: BodyChunks) -> Iterator[tuple[int, str, int]]:
         """Return (line, name, column of the name) of each subroutine of a body."""
@@ -208,7 +218,7 @@ class Index:
         found: list[int] = []
         for group in groups:
             chunks = self.document.chunks[group.first : group.end]
-            for at in chunks_with(chunks, wanted, AT_ONCE):
+            for at in chunks_with(chunks, wanted):
                 base = self.document.line_of(group.first + at)
                 lines = list(lines_with(chunks[at].text, wanted))
                 if chunks[at].goes_on:
