@@ -17,6 +17,7 @@ from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import setting_of
 from visa_lsp.checks.support.name_index import normalize_spelling
 from visa_lsp.syntax.chunk_facts import facts_in
+from visa_lsp.syntax.chunks import codes_in
 from visa_lsp.syntax.document import common
 from visa_lsp.syntax.word_search import chunks_with, lines_with
 
@@ -113,9 +114,11 @@ def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]
         return Change(gone)
     base, chunk = known[0][0], added[0]
     for side in (base, chunk):
-        # The lines of a chunk with directives may belong to other parts of the body now.
-        if side.starred or side.opens_in_block or facts_in(side).strange or facts_in(side).specials:
+        if side.starred or side.opens_in_block or facts_in(side).strange:
             return Change(gone)
+    # Lines may belong to other parts of the body after a change of lines between directives.
+    if facts_in(base).specials and codes_in(base) != codes_in(chunk):
+        return Change(gone)
     head, tail = common(base.lines, chunk.lines)
     return Change(gone, chunk, head, base.count - tail, chunk.count - base.count)
 
