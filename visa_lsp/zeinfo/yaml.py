@@ -22,6 +22,7 @@ MAX_CHARACTERS: Final = 64 << 20
 MAX_NODES: Final = 4_000_000
 MAX_ALIAS_COPIES: Final = 10_000
 MAX_DEPTH: Final = 100
+_MAX_MESSAGE: Final = 200  # characters
 MAX_DIGITS: Final = 400  # digits of a whole number, because no type here has more than 64 bits
 # Characters that end a line for the library but not in editors.
 _OTHER_ENDS: Final = re.compile("[\x85\u2028\u2029]")
@@ -101,15 +102,20 @@ def load(text: str, limits: Limits = Limits()) -> YamlItem:  # noqa: B008 - a fr
         root = reader.compose(text)
     except MarkedYAMLError as error:
         mark = error.problem_mark or error.context_mark
-        words = (error.problem or error.context or "not valid YAML").strip().splitlines()[0]
-        raise YamlError(words, *places.of(mark)) from None
+        raise YamlError(_in_one_line(error.problem or error.context or ""), *places.of(mark)) from None
     except RecursionError:
         raise YamlError("nested too deeply") from None
     except (YAMLError, ValueError) as error:
-        raise YamlError(str(error).strip().splitlines()[0] if str(error).strip() else "not valid YAML") from None
+        raise YamlError(_in_one_line(str(error))) from None
     if root is None:
         return YamlItem(None, 1, 1, {})
     return _NodeReader(places).item(root, 0)
+
+
+def _in_one_line(message: str) -> str:
+    """Return the first line of a message of the library, which may quote a word of any length."""
+    line = message.strip().partition("\n")[0] or "not valid YAML"
+    return line if len(line) <= _MAX_MESSAGE else f"{line[:_MAX_MESSAGE]}..."
 
 
 class _MarkPlaces:
