@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 BLOCKS: Final = 40
-_AIMS: Final = {"open": 300.0, "outside": 1.0}
+_AIMS: Final = {"open": 300.0, "outside": 10.0}
 _ROUNDS: Final = 9
 _PLAIN: Final = """
 /// Values that belong together, by index; "quoted" words and 'others' stand in comments too.

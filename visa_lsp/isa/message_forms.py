@@ -76,12 +76,14 @@ class BlockForm(Effect, frozen=True):
 class SampleForm(Effect, frozen=True):
     """A message of the sampler. ``older``: the lanes are in the channel byte, and coordinates are operands of their own.
 
-    ``floats``: its parameters are floats. ``gathers``: it returns one channel of four texels.
+    ``floats``: its parameters are floats. ``gathers``: it returns one channel of four texels. ``finest``: its parameters
+    are the coordinates alone, at level of detail 0, as in OpenCL.
     """
 
     older: bool = False
     floats: bool = False
     gathers: bool = False
+    finest: bool = False
 
 
 class FenceForm(Effect, frozen=True):

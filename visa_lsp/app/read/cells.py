@@ -212,8 +212,8 @@ class Cells:
         by_lane: set[int] = set()
         candidates: list[Set | Transfer] = []
         for statement in self._statements:
-            if self._may_unroll(statement):
-                candidates.append(statement)  # type: ignore[arg-type]
+            if isinstance(statement, Set | Transfer) and self._may_unroll(statement):
+                candidates.append(statement)
             else:
                 by_lane |= {span.root for span, _, _ in self._spans(statement) if span.lanes is not None}
         by_lane -= self.numbers.keys()
@@ -228,9 +228,7 @@ class Cells:
                     changed = True
         self.unrolled = {id(s) for s in candidates}
 
-    def _may_unroll(self, statement: Statement) -> bool:
-        if not isinstance(statement, Set | Transfer):
-            return False
+    def _may_unroll(self, statement: Set | Transfer) -> bool:
         control = statement.control
         if not control.no_mask or not 1 < control.exec_size <= _MAX_UNROLLED or statement.guard is not None:
             return False

@@ -57,7 +57,7 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, Effect, Lane, effect_of
 from visa_lsp.isa.lane import Expr as LaneExpr
-from visa_lsp.isa.message_forms import MemoryUse, TexelForm
+from visa_lsp.isa.message_forms import MemoryUse, SampleForm, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
@@ -830,7 +830,8 @@ class CodePrinter:
             value = owner if is_vector else f"({word}{_CHANNELS}){{{', '.join(texts)}}}"
             call = f"write_image{_LETTERS[word]}" if is_texel and word in _LETTERS else f"{name}_{word}"
             return [Node(f"{prefix}{call}({', '.join([*args, value])});", access.places)]
-        call = f"read_image{_LETTERS[word]}" if name == "sample_lz" and word in _LETTERS else f"{name}_{word}"
+        is_finest = isinstance(inst.row.meaning, SampleForm) and inst.row.meaning.finest
+        call = f"read_image{_LETTERS[word]}" if is_finest and word in _LETTERS else f"{name}_{word}"
         call += f"({', '.join(args)})"
         if is_vector:
             return [Node(f"{prefix}{owner} = {call};", access.places, "" if prefix else owner)]

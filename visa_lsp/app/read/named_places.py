@@ -289,7 +289,7 @@ class Places:
                     for part in (".x", ".y")
                 ]
                 if None not in parts and sum(tree == leaf(found[0]) for tree in self._trees()) == 3:
-                    low, high = (assigned(code[n])[0] for n in parts if n is not None)  # type: ignore[index]
+                    low, high = (half[0] for n in parts if n is not None and (half := assigned(code[n])) is not None)
                     self._join(code, node, found[1], low, high, pointer, word)
                     return
 

@@ -204,14 +204,14 @@ class Former:
         }
         for call, count in every.items():
             holders = [
-                node
+                (node, found[0])
                 for node in self.code
                 if (found := assigned(node)) is not None and found[1] == call and self._set_once(found[0])
             ]
             if count < _MIN_IDS and call not in mixed:
                 continue
             if holders:
-                name = assigned(holders[0])[0]  # type: ignore[index]
+                holder, name = holders[0]
             else:
                 name = f"V_{call.op[:-2]}_{call.args[0]}"
                 is_compared = call in compared
@@ -225,9 +225,9 @@ class Former:
                 while self.code[first].continues:
                     first -= 1
                 self.code.insert(first, Node(f"{name} = {call};", assigns=name))
-                holders = [self.code[first]]
+                holder = self.code[first]
             value = leaf(name) if self.kinds[name] is ty.UD or call not in compared else Tree("(uint)", (leaf(name),))
-            at = self.code.index(holders[0])
+            at = self.code.index(holder)
             change_lines(self.code[at + 1 :], in_place_of(call, value))
         self.note_names()
 

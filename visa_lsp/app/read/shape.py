@@ -819,8 +819,8 @@ class Shaper:
                     is_new = at > 0 and assigned(code[at - 1]) is not None and code[at - 1].assigns == name
                     if is_step and not is_new and name in self.kinds and test is not None and name in test.names():
                         value = self._own_counter(code, at, name)
-                        if value is not None:
-                            new = step_of(node.inner[-1].text).trees[0].op  # type: ignore[union-attr]
+                        if value is not None and (own := step_of(node.inner[-1].text)) is not None:
+                            new = own.trees[0].op
                             code.insert(at, Node(f"{new} = {value};", node.places, new, names=frozenset({new})))
                             return self.split_counters()
         return None

@@ -141,7 +141,7 @@ def _sample(mnemonic: str, code: int, payload: str, how: str, **more: Unpack[For
         **more,
     }
     return _forms(
-        mnemonic, 0x6D, code, SampleForm("sample_3d", floats=True),
+        mnemonic, 0x6D, code, SampleForm("sample_3d", floats=True, finest=mnemonic == "sample_lz"),
         f"Sample an image {how}.",
         f"For each lane filters the image at (u, v, r) {how} and returns the chosen channels, red first, each channel of all "
         f"lanes together. Parameters: {payload}."
