@@ -92,6 +92,16 @@ def test_use_before_declaration() -> None:
     assert found == analysis.full_diagnostics
 
 
+def test_an_alias_that_is_declared_again_in_its_chunk() -> None:
+    head = '.version 4.2\n.kernel "k"\n.decl V0 v_type=G type=d num_elts=8\n'
+    alias = ".decl V1 v_type=G type=d num_elts=8 alias=<V0, 0>\n"
+    analysis = Analysis.of(head + alias)
+    analysis.incremental_diagnostics()
+    for line in (alias, ".decl V1 v_type=G type=d num_elts=8\n"):
+        edited = analysis.edit(len(head), len(head), line)
+        assert [d.code for d in edited.incremental_diagnostics()] == ["V102"]
+
+
 def test_most_used_declaration_comes_and_goes() -> None:
     head = '.version 4.1\n.kernel "k"\n'
     decls = "".join(f".decl V{n} v_type=G type=d num_elts=8 align=dword\n" for n in range(40, 80))

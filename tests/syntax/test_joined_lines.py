@@ -45,7 +45,7 @@ def test_edited_text_equals_fresh_text(seed):
     text = HEAD + "".join(pick.choice(PIECES) for _ in range(pick.choice((3, 30, 300))))
     analysis = Analysis.of(text)
     for _ in range(5):
-        start = text.find("\n", pick.randint(0, len(text))) + pick.choice((0, 0, 1, 9))
+        start = max(0, text.find("\n", pick.randint(0, len(text)))) + pick.choice((0, 0, 1, 9))
         end = min(len(text), start + pick.choice((0, 1, 5, 50, 40000)))
         new = "".join(pick.choice(PIECES) for _ in range(pick.choice((0, 1, 2, 30))))
         analysis, text = analysis.edit(start, end, new), text[:start] + new + text[end:]

@@ -58,13 +58,14 @@ class _Alias(NamedTuple):
 class _ChunkTokens(Struct):
     """The tokens of the names of a chunk that are no aliases, by their first declarations, and the aliases.
 
-    ``of_aliases`` are the tokens of the aliases while those of their bases in other chunks are ``of_bases``.
+    ``repeats``: a name is declared twice in the chunk. ``of_aliases`` are the tokens of the aliases while those of their bases in other chunks are ``of_bases``.
     """
 
     facts: Facts
     plain: dict[str, str]
     aliases: list[_Alias]
     bases: list[str]  # in other chunks
+    repeats: bool
     of_bases: list[str | None] | None = None
     of_aliases: dict[str, str] = field(default_factory=dict)
 
@@ -82,7 +83,7 @@ class _ChunkTokens(Struct):
                 is_early = base in facts.decls[number:]
                 aliases.append(_Alias(name, rest[: match.start(1)], base, rest[match.end(1) :], is_early))
         bases = sorted({alias.base for alias in aliases}.difference(facts.decls))
-        return _ChunkTokens(facts, plain, aliases, bases)
+        return _ChunkTokens(facts, plain, aliases, bases, len(set(facts.decls)) < len(facts.decls))
 
 
 class Names:
@@ -200,7 +201,8 @@ class Names:
         if setting.parts is not old.parts:
             changed.update(name for name, _ in (setting.parts or {}).items() ^ (old.parts or {}).items())
         self._facts, self.setting = facts, setting
-        if not (changed or fresh or len(gone) != len(added) or setting.scoped is not None):
+        # Declarations may have moved from one of several chunks to another.
+        if not (changed or fresh or not len(gone) == len(added) <= 1 or setting.scoped is not None):
             return changed
         tokens, scoped, pattern = self.tokens, self.scoped, self.pattern
         self._build(inputs, wide=not fresh and pattern is LETTERS_TOKEN)
@@ -255,8 +257,7 @@ class Names:
         """Add the declarations of the next chunk; the names in ``special`` may stand for more than they are declared as."""
         decl, tokens, declared = self.decl, self.tokens, chunk.facts.decls
         odd = self.irregular | self.setting.directives.broken
-        count = len(chunk.plain) + len(chunk.aliases)
-        if count == len(declared) and special.isdisjoint(declared) and decl.keys().isdisjoint(declared):
+        if not chunk.repeats and special.isdisjoint(declared) and decl.keys().isdisjoint(declared):
             decl.update(dict.fromkeys(declared, index))
             tokens.update(chunk.plain)
             bases = [dict.get(tokens, base) for base in chunk.bases]
