@@ -11,9 +11,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
+from itertools import accumulate
 from typing import Final
 
-from visa_lsp.syntax.bulk import Facts, code_of, nth_line
+from visa_lsp.syntax.bulk import Facts, code_of
 from visa_lsp.syntax.comments import code_after_comment, is_continued, join_lines, may_cross_lines, strip
 
 # A part of every comment for this program.
@@ -35,8 +36,8 @@ class Chunk:
     """
 
     __slots__ = (
-        "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block", "source",
-        "starred", "text",
+        "_line_starts", "closes_in_block", "count", "facts", "goes_on", "is_pending", "length", "marked", "opens_in_block",
+        "source", "starred", "text",
     )  # fmt: skip
 
     def __init__(self, text: str, count: int, opens_in_block: bool, source: str | None = None) -> None:
@@ -54,6 +55,14 @@ class Chunk:
             self.closes_in_block = lines.in_block
             self.goes_on, self.is_pending = bool(lines.ends), lines.is_pending
         self.facts: Facts | None = None
+        self._line_starts: Sequence[int] | None = None
+
+    @property
+    def line_starts(self) -> Sequence[int]:
+        """The start of each line in the text; kept, because every standing finding needs one after each edit."""
+        if self._line_starts is None:
+            self._line_starts = [0, *accumulate([len(line) + 1 for line in self.text.split("\n")])]
+        return self._line_starts
 
     @property
     def lines(self) -> list[str]:
@@ -102,7 +111,7 @@ def codes_in(chunk: Chunk) -> Sequence[str]:
 @lru_cache(maxsize=512)
 def line_in(chunk: Chunk, number: int) -> tuple[int, str]:
     """Return the start of a line in the text of its chunk, and the line without its end."""
-    start = nth_line(chunk.text, number)
+    start = chunk.line_starts[number]
     end = chunk.text.find("\n", start)
     return start, chunk.text[start : end if end >= 0 else None].rstrip("\r")
 
