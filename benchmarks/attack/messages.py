@@ -141,7 +141,11 @@ class Conversation:
                 )
             )
             method = pick.choice(_TOLD)
-            if method == "textDocument/didClose" and isinstance(value, dict) and "textDocument" in value:
+            if (
+                method == "textDocument/didClose"
+                and isinstance(value, dict)
+                and value.get("textDocument") == {"uri": URI}
+            ):
                 self.text = None
             self.tell(method, value)
         elif kind < 0.94:
