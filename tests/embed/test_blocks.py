@@ -104,6 +104,11 @@ def test_a_python_call_that_names_constraints_has_a_template():
     assert [o.kind for o in block.operands] == ["rw", "rw.u", "i"]
 
 
+def test_a_python_template_may_be_empty():
+    (block,) = blocks('x = inline_asm(asm="", constraints="=rw,rw", args=[y])', Host.PYTHON)
+    assert (block.text, [o.kind for o in block.operands]) == ("", ["rw", "rw"])
+
+
 def test_a_python_template_continues_where_a_name_is_appended_to():
     text = 'def f(x):\n  s = "a\\n"\n  s += "b\\n" "c\\n"\n  if x:\n    s += "d"\n  return inline_asm(s, "=rw,rw")\n'
     (block,) = blocks(text, Host.PYTHON)

@@ -99,7 +99,7 @@ class PythonText:
 
     def _block(self, node: Node, operands: tuple[Operand, ...], *, asked: bool) -> AsmBlock:
         pieces, literals = tuple(self._pieces(node)), tuple(self._literals(node))
-        span = Span(node.start_byte, max(node.end_byte, *(piece.host.end for piece in pieces[-1:])))
+        span = Span(node.start_byte, max([node.end_byte, *(piece.host.end for piece in pieces[-1:])]))
         return AsmBlock(span, pieces, operands, "$%" if asked else "$", asked=asked, literals=literals)
 
     def _takes_assembly(self, call: Node) -> bool:
