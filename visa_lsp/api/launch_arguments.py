@@ -156,7 +156,10 @@ class PassedArguments:
 
 
 def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]) -> ArgumentsByIndexOrName:
-    """Return the arguments of a launch file with some or all replaced by the given ones. Raises LaunchError."""
+    """Return the arguments of a launch file with some or all replaced by the given ones.
+
+    Raises LaunchError for a name or index that no argument can have.
+    """
     if isinstance(given, tuple):
         return given
     if not known or not isinstance(known, tuple):

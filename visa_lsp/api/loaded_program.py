@@ -103,7 +103,10 @@ class LoadedKernel:
 
     @cached_property
     def arguments(self) -> tuple[KernelArgument, ...]:
-        """The parameters of the kernel by its ze_info, or as far as its text shows them. Raises LaunchError."""
+        """The parameters of the kernel by its ze_info, or as far as its text shows them.
+
+        Raises LaunchError if the given ze_info cannot be read or does not describe the kernel.
+        """
         options = self._loaded.options
         launch = replace(self._loaded.launch, config=LaunchConfig())
         info, _ = kernel_info(self._kernel, launch, options, [])

@@ -37,7 +37,10 @@ def check(path_or_text: Source, platform: str | None = None) -> FindingList[Text
 
 
 def assemble(path_or_text: Source, platform: str | None = None) -> bytes:
-    """Return the object of a text. Raises TextError with the findings if the text has errors."""
+    """Return the object of a text.
+
+    Raises TextError with the findings if the text has errors; otherwise as ``check`` does.
+    """
     platform = find_platform(platform)
     source = _source(path_or_text)
     assembled = assemble_text(source.text, platform)

@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 
 
 def write_output(path: str, data: bytes, inputs: Iterable[str | Path] = (), *, is_default: bool = False) -> None:
-    """Write a file, or standard output for ``-``; ``is_default``: the user has not named it. Raises UserError."""
+    """Write a file, or standard output for ``-``; ``is_default``: the user has not named it.
+
+    Raises UserError if it cannot be written or is an input.
+    """
     if path == STDIN:
         write_data(data)
     else:

@@ -219,7 +219,10 @@ def _run_sweep(args: Arguments) -> int:
 
 
 def _print_sweep(job: LaunchJob, args: Arguments) -> int:
-    """Run a launch at every point of its sweep, print the results, and return the exit status. Raises UserError."""
+    """Run a launch at every point of its sweep, print the results, and return the exit status.
+
+    Raises UserError if there is no sweep or the table cannot be written.
+    """
     from visa_lsp.app.launch.sweep import rows_of, rows_on, sweep_of
     from visa_lsp.app.launch.sweep_table import head_line, row_line, summary, sweep_values, table_bytes
 

@@ -58,7 +58,10 @@ class _Located:
 
 
 def _locate(session: DebugState, args: Body) -> _Located:
-    """Return the memory of a request's reference, ``offset`` added. Raises RequestError."""
+    """Return the memory of a request's reference, ``offset`` added.
+
+    Raises RequestError for a malformed or unknown reference.
+    """
     debugger = session.debugger
     words = text(args, "memoryReference")
     offset = whole(args, "offset", 0)

@@ -67,7 +67,10 @@ class MessageReader:
         return self._take(end + 1)
 
     def _length(self) -> int | None:
-        """Return the length that the next header names; None at the end of input. Raises BrokenMessage."""
+        """Return the length that the next header names; None at the end of input.
+
+        Raises BrokenMessage for a header without one.
+        """
         length, seen = -1, 0
         while True:
             line = self._line()

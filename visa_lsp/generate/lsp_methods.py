@@ -72,7 +72,10 @@ def generate_files(root: Path) -> dict[str, str]:
 
 
 def rows() -> Iterator[tuple[str, str, str]]:
-    """Yield each method of the protocol, its sender, and its use by the server. Raises ValueError."""
+    """Yield each method of the protocol, its sender, and its use by the server.
+
+    Raises ValueError for a method without a state, and for a used method with a reason.
+    """
     handled = {*server.create_server("").protocol.fm.features} | _TRANSPORT
     sources = "\n".join(path.read_text(encoding="utf-8") for path in Path(server.__file__).parent.rglob("*.py"))
     for method in sorted(types.METHOD_TO_TYPES, key=lambda name: (name.startswith("$"), name)):

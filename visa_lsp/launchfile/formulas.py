@@ -182,7 +182,10 @@ def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
 
 
 def compute(node: ast.AST, names: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]], apply: Apply) -> Any:
-    """Compute a parsed tree. ``apply`` applies each operator or function to its values. Raises FormulaError."""
+    """Compute a parsed tree. ``apply`` applies each operator or function to its values.
+
+    Raises FormulaError for a name that ``names`` lacks, and the errors of ``apply``.
+    """
 
     def value(part: ast.AST | None) -> Any:
         return None if part is None else compute(part, names, functions, apply)

@@ -51,7 +51,11 @@ class OtherTypeError(ValueError):
 
 
 def read_header(stream: BinaryIO, held: int) -> NpyHeader:
-    """Read the header of a file of ``held`` bytes. Raises ValueError with one line if the header is invalid."""
+    """Read the header of a file of ``held`` bytes.
+
+    Raises ValueError with one line if the header is invalid, and OtherTypeError if the type of the array is not in
+    ``DTYPES``.
+    """
     start = stream.read(8)
     if start[:2] == b"PK":
         raise ValueError("expected one .npy array, found an archive of arrays (.npz)")

@@ -24,7 +24,10 @@ _LESS_URGENT: Final = 10
 
 
 async def find_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
-    """Return ``visible(analysis, extra)``, computed in a subprocess; None if that failed. Raises OSError."""
+    """Return ``visible(analysis, extra)``, computed in a subprocess; None if that failed.
+
+    Raises OSError if no process can be started. Cancelling the call ends the process.
+    """
     platform = analysis.platform.name if analysis.platform is not None else None
     process = JobProcess("visa_lsp.lsp.deferred_findings")
 

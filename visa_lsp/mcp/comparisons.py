@@ -76,7 +76,10 @@ def _changes(kernels: Sequence[KernelDiff]) -> list[dict[str, Any]]:
 
 
 def stats(args: arguments.StatsArguments, roots: Roots) -> ToolAnswer:
-    """Count instructions, variables and register pressure of each kernel. Raises UserError."""
+    """Count instructions, variables and register pressure of each kernel.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.folders import files_of, is_folder
     from visa_lsp.app.stats.dumps import figures_of_dump, is_dump
     from visa_lsp.app.stats.measured_inputs import figures_of_data
@@ -123,7 +126,10 @@ def _kernel_stats(value: dict[str, Any], *, several: bool) -> dict[str, Any]:
 
 
 def gen(args: arguments.GenArguments, roots: Roots) -> ToolAnswer:
-    """Show the machine code of a text or object, by Intel's finalizer. Raises UserError."""
+    """Show the machine code of a text or object, by Intel's finalizer.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.gen.gen_document import finalize_text, source_of, with_errors
     from visa_lsp.app.gen.printing import as_text, figures
     from visa_lsp.app.inputs import STDIN

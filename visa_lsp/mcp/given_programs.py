@@ -46,7 +46,10 @@ class GivenProgram(Struct, frozen=True):
 
 
 def program_from(path: str, text: str, roots: Roots, edits: Sequence[TextEdit] = ()) -> GivenProgram:
-    """Return the program of two arguments, with edits to its text. Raises UserError."""
+    """Return the program of two arguments, with edits to its text.
+
+    Raises UserError if neither is given, the file cannot be read, or an edit is outside of the text.
+    """
     if not path and not text:
         raise UserError("expected `path` or `text`, got neither")
     place = Path(roots.path(path)) if path else Path(_NO_FOLDER) / _TEXT_NAME

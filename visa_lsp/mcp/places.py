@@ -32,7 +32,10 @@ class Roots:
         return path
 
     def path(self, name: str) -> str:
-        """Return the path of a file or folder; a relative name is searched below each root. Raises UserError."""
+        """Return the path of a file or folder; a relative name is searched below each root.
+
+        Raises UserError if it is outside of the roots.
+        """
         if not name or "\0" in name:
             raise UserError(f"expected a path, got {name!r}")
         if name == "-":

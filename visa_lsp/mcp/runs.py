@@ -170,7 +170,10 @@ def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
 
 
 def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnswer:
-    """Return a launch file for a kernel, and write it if an output is given. Raises UserError."""
+    """Return a launch file for a kernel, and write it if an output is given.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.launch.init import launch_text, write_launch
     from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import propose_run

@@ -33,7 +33,10 @@ _SEVERITIES: Final = ("error", "warning", "information", "hint")
 
 
 def check(args: arguments.CheckArguments, roots: Roots) -> ToolAnswer:
-    """Check a text, a launch file or a folder of texts. Raises UserError."""
+    """Check a text, a launch file or a folder of texts.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.check.paths import collect
     from visa_lsp.app.check.runner import check_files
     from visa_lsp.app.check.suppress import Selection
@@ -177,7 +180,10 @@ def assemble(args: arguments.AssembleArguments, roots: Roots) -> ToolAnswer:
 
 
 def disassemble(args: arguments.DisassembleArguments, roots: Roots) -> ToolAnswer:
-    """Disassemble an object or a zebin, and write the text if an output is given. Raises UserError."""
+    """Disassemble an object or a zebin, and write the text if an output is given.
+
+    Raises UserError for arguments and files that cannot be used.
+    """
     from visa_lsp.app.zebins import visa_text, zebin_of, zebin_text
     from visa_lsp.zeinfo.zebin import is_elf
 

@@ -113,7 +113,10 @@ def finalize(
     with_schedule: bool = False,
     with_code: bool = False,
 ) -> Finalized:
-    """Finalize a text, given as its lines without comments. Raises ToolError."""
+    """Finalize a text, given as its lines without comments.
+
+    Raises ToolError if the finalizer cannot start, or does not know the platform or an option.
+    """
     bodies = bodies_of(codes)
     if not bodies:
         return Finalized((), (ToolFinding(FINALIZER_FAILURE, 0, "no kernel found for the finalizer"),))

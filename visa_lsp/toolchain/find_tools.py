@@ -37,7 +37,10 @@ OCLOC: Final = Tool(
 
 
 def find_tool(tool: Tool, named: str | None = None) -> str:
-    """Return the path of a tool: the ``named`` file or program, else the one on PATH. Raises ToolError."""
+    """Return the path of a tool: the ``named`` file or program, else the one on PATH.
+
+    Raises ToolError with installation advice if there is no such program.
+    """
     found = shutil.which(named or tool.program)
     if found is not None:
         # The path is made absolute because the tool starts in another folder.

@@ -83,7 +83,10 @@ def _name_of(platform: str, verb: str) -> str:
 
 
 def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: float = SECONDS) -> Disassembly:
-    """Return the instructions of machine code for a platform, named as in ``isa.platforms``. Raises ToolError."""
+    """Return the instructions of machine code for a platform, named as in ``isa.platforms``.
+
+    Raises ToolError if the assembler cannot start, is too old, or cannot read the code.
+    """
     name = _name_of(platform, "disassembled")
     with temporary_folder() as folder:
         (folder / _CODE).write_bytes(code)

@@ -88,7 +88,10 @@ class Compiled:
 
 
 def compile_source(source: Path, data: bytes, call: CompilerCall) -> Compiled:
-    """Compile a source or SPIR-V with the bytes ``data`` for one device. Raises ToolError."""
+    """Compile a source or SPIR-V with the bytes ``data`` for one device.
+
+    Raises ToolError if the compiler cannot start, or does not know the device or an option.
+    """
     with temporary_folder() as folder:
         command = [call.tool, "compile", "-file", str(source), "-device", call.device, "--format", "zebin"]
         command += ["-spirv_input"] if data.startswith(_SPIRV) else []

@@ -32,7 +32,10 @@ class CaptureFolder:
         return UserError(f"{self.path}{f'/{name}' if name else ''}: {words}")
 
     def names(self, below: str = "") -> list[str]:
-        """Return the sorted names in the folder or in one below it; empty if that is missing. Raises UserError."""
+        """Return the sorted names in the folder or in one below it; empty if that is missing.
+
+        Raises UserError if it is outside, unreadable or too full.
+        """
         found: list[str] = []
         try:
             if below and not self._is_inside(below):

@@ -97,7 +97,11 @@ def _captures_in(folder: CaptureFolder, below: str) -> list[str]:
 
 
 def import_capture(capture: Capture, folder: Path, compiler: CompilerWords, platform: str | None) -> Imported:
-    """Write a capture into a folder, with its program compiled for a platform. Raises UserError and TextProblems."""
+    """Write a capture into a folder, with its program compiled for a platform.
+
+    Raises UserError if the program cannot be compiled, does not take the recorded arguments, or a file exists or cannot be
+    written; TextProblems for errors of the compiler.
+    """
     program = program_files(capture, compiler, platform)
     launch = _LaunchWriter(capture, program.ze_info, platform or program.platform)
     text = launch.text(program.zebin)

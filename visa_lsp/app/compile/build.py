@@ -99,7 +99,10 @@ def build_source(
     seconds: float = SECONDS,
     stop: Callable[[], bool] | None = None,
 ) -> Build:
-    """Compile a source for a device; ``stop`` returns whether the request was cancelled. Raises UserError."""
+    """Compile a source for a device; ``stop`` returns whether the request was cancelled.
+
+    Raises UserError if the compiler is missing, or does not know the device or an option.
+    """
     chosen = tool_for(OCLOC, tool, settings_for(source.name if source.is_file else STDIN))
     with temporary_folder() as folder:
         path = source.path.absolute()

@@ -75,7 +75,10 @@ def read_input(path: str, stdin_filename: str | None, platform: str | None) -> S
 
 
 def source_of(name: str, data: bytes, platform: str | None, path: str) -> Source:
-    """Return the text of the bytes of a file; ``path`` locates its settings and companion files. Raises UserError."""
+    """Return the text of the bytes of a file; ``path`` locates its settings and companion files.
+
+    Raises UserError for bytes that are neither a text nor an object.
+    """
     asked = platform or settings_for(path).platform
     disassembled = is_object(name, data)
     text = _disassemble(name, data, asked) if disassembled else decode(name, data).text

@@ -28,7 +28,10 @@ _CYCLE: Final = 16  # elements
 
 
 def create_array(given: GivenArray) -> Array:
-    """Create a C-contiguous little-endian array. Raises ValueError and OSError."""
+    """Create a C-contiguous little-endian array.
+
+    Raises ValueError or OSError with a message if a ``.npy`` file has changed since it was validated.
+    """
     dtype, count = np.dtype(given.dtype), math.prod(given.shape)
     match given.source:
         case "values":

@@ -89,7 +89,10 @@ class LaunchFile:
 
 
 def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ()) -> LaunchFile:
-    """Read a launch file at a point of its sweep; one that the user ``named`` may be a pipe. Raises LaunchError."""
+    """Read a launch file at a point of its sweep; one that the user ``named`` may be a pipe.
+
+    Raises LaunchError with a place if the file cannot be read, is not UTF-8, or is invalid.
+    """
     return parse_launch(launch_file_text(path, named=named), path, point)
 
 

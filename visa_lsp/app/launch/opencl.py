@@ -43,7 +43,10 @@ class CompiledProgram:
 
 
 def build_program(source: BuildSource, compiler: CompilerWords, platform: str | None) -> Build:
-    """Compile a source for a platform. Raises UserError if the compiler is missing or there is no kernel."""
+    """Compile a source for a platform.
+
+    Raises UserError if the compiler is missing or there is no kernel, and TextProblems with the errors of the compiler.
+    """
     build = build_source(source, device_of(None, platform), with_lines(compiler.options), compiler.ocloc)
     if build.program is None:
         lines = [f.concise for f in build.findings if f.severity is Severity.ERROR]

@@ -151,7 +151,10 @@ def sources_of(module: Module, text: str, path: Path | None, *, judged: bool = T
 
 
 def read_bytes(path: Path, *, named: bool = False) -> bytes:
-    """Read a file; one that the user ``named`` may be a pipe. Raises LaunchError."""
+    """Read a file; one that the user ``named`` may be a pipe.
+
+    Raises LaunchError if it cannot be read, or has more bytes than an object may have.
+    """
     try:
         return read_file(path, MAX_OBJECT_BYTES, named=named)
     except (OSError, ValueError) as error:

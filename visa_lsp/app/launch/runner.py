@@ -101,7 +101,10 @@ def program_path(launch: LaunchFile) -> Path:
 
 
 def run_text(text: str, launch: LaunchFile, options: RunOptions | None = None) -> RunReport:
-    """Run a text with a launch file. Raises TextProblems for a text with errors."""
+    """Run a text with a launch file.
+
+    Raises TextProblems for a text with errors, and LaunchError for a launch that cannot run.
+    """
     return run_ready(ready_data(encode_text(text), launch, options or RunOptions()))
 
 

@@ -30,7 +30,10 @@ _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its
 
 
 def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]:
-    """Return the ze_info text of a zebin and its data sections. Raises LaunchError."""
+    """Return the ze_info text of a zebin and its data sections.
+
+    Raises LaunchError if the bytes are not a zebin, or a data section is larger than a buffer may be (1 GiB).
+    """
     zebin = _read(data, path)
     sections = []
     symbols = zebin.data_symbols()
@@ -50,7 +53,10 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
 
 
 def platform_of(data: bytes, path: Path) -> Platform | None:
-    """Return the platform of a zebin; None if it is missing or unknown. Raises LaunchError."""
+    """Return the platform of a zebin; None if it is missing or unknown.
+
+    Raises LaunchError if the bytes are not a zebin.
+    """
     family = _read(data, path).product_family
     return None if family is None else platform_of_product(family)
 

@@ -50,7 +50,10 @@ class CodeRequest:
 def code_of_text(
     source: Source, path: str, kernel: str, simd: int, platform: Platform, request: CodeRequest
 ) -> MachineCode:
-    """Return the machine code of a kernel of a text. Raises UserError."""
+    """Return the machine code of a kernel of a text.
+
+    Raises UserError if there is none: no finalizer for the platform and no zebin or listing beside the text.
+    """
     command = iga_command(path, request.iga)
     if request.zebin is not None:
         return code_of_zebin(request.zebin, request.zebin_name, kernel, platform, command)

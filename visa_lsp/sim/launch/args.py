@@ -100,7 +100,10 @@ class Arguments:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 
     def encode(self, entry: PayloadArgument) -> bytes:
-        """Return the bytes of one entry of the payload; at most ``entry.size``. Raises LaunchError."""
+        """Return the bytes of one entry of the payload; at most ``entry.size``.
+
+        Raises LaunchError if a launch has no value for entries of its type, or the argument does not fit it.
+        """
         make = _IMPLICIT.get(entry.arg_type)
         if make is not None:
             return make(self, entry)[: entry.size]
@@ -159,7 +162,10 @@ class Arguments:
         )
 
     def by_value(self, entry: PayloadArgument) -> bytes:
-        """Return the bytes of an argument by value, or of its part in the entry. Raises LaunchError."""
+        """Return the bytes of an argument by value, or of its part in the entry.
+
+        Raises LaunchError if the argument is a buffer, image or sampler, or a value of another size.
+        """
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
             raise self.wrong(entry, "passed by value")
@@ -199,7 +205,10 @@ class Arguments:
         return _number(surface.address, entry.size)
 
     def address(self, entry: PayloadArgument) -> bytes:
-        """Return the address of a buffer as 8 bytes; zero for none. Raises LaunchError."""
+        """Return the address of a buffer as 8 bytes; zero for none.
+
+        Raises LaunchError if the argument is not a buffer.
+        """
         surface = self._surface(entry)
         return _number(surface.address if surface is not None else 0, 8)
 
@@ -315,7 +324,10 @@ class Arguments:
         return _number(address, entry.size)
 
     def inline_sampler_handle(self, entry: PayloadArgument) -> bytes:
-        """Return the bindless handle of a sampler defined in the source. Raises LaunchError."""
+        """Return the bindless handle of a sampler defined in the source.
+
+        Raises LaunchError if the ze_info does not describe the sampler.
+        """
         state = next((s for s in self.info.inline_samplers if s.sampler_index == entry.sampler_index), None)
         if state is None:
             raise LaunchError(f"the ze_info of '{self.info.name}' has no inline sampler {entry.sampler_index}")

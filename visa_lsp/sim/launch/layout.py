@@ -192,7 +192,10 @@ class GroupPayload:
         return int(self._rows.shape[1])
 
     def put(self, offset: int, data: bytes) -> None:
-        """Write the same bytes for every thread, from byte ``offset`` of the registers on. Raises LaunchError."""
+        """Write the same bytes for every thread, from byte ``offset`` of the registers on.
+
+        Raises LaunchError if they do not lie inside the payload.
+        """
         if offset < 0 or offset + len(data) > self.size:
             raise LaunchError(f"{len(data)} bytes at offset {offset} lie outside of the payload of {self.size} bytes")
         self._rows[:, offset : offset + len(data)] = np.frombuffer(data, np.uint8)

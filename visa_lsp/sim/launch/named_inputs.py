@@ -90,7 +90,10 @@ class LaunchInputs:
         self._next_bti = 0
 
     def fill(self, block: GroupPayload) -> None:
-        """Write every input. Raises LaunchError."""
+        """Write every input.
+
+        Raises LaunchError if an argument has no input, an input no argument, or one does not fit the other.
+        """
         given = self.config.args
         if not isinstance(given, tuple):
             self._check_names(given.keys())

@@ -64,7 +64,10 @@ class PreparedLaunch:
 
 
 def choose_kernel(program: Module, name: str | None) -> Kernel:
-    """Return the kernel of a name, or the only kernel. Raises LaunchError."""
+    """Return the kernel of a name, or the only kernel.
+
+    Raises LaunchError if there is no such kernel, or several without a name.
+    """
     names = [kernel.name for kernel in program.kernels]
     if name is not None:
         found = next((kernel for kernel in program.kernels if kernel.name == name), None)

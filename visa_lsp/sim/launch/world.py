@@ -114,7 +114,10 @@ class World:
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
-        """Place ``size`` bytes of additional memory: private data, a printf buffer. Raises LaunchError."""
+        """Place ``size`` bytes of additional memory: private data, a printf buffer.
+
+        Raises LaunchError if they are more than ``MAX_BUFFER_BYTES``.
+        """
         if size > MAX_BUFFER_BYTES:
             raise LaunchError(
                 f"{name} needs {size} bytes; at most {MAX_BUFFER_BYTES} (1 GiB) are allowed: launch fewer groups"
@@ -141,7 +144,10 @@ class World:
             self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
 
     def add_sections(self, sections: tuple[DataSection, ...]) -> None:
-        """Place the program's data, then apply its relocations. Raises LaunchError."""
+        """Place the program's data, then apply its relocations.
+
+        Raises LaunchError if a relocation names no known symbol, or lies outside of its section.
+        """
         placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
         for section, buffer in placed:
             self.symbols.update({name: buffer.address + at for name, at in section.symbols.items()})
