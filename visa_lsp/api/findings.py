@@ -109,11 +109,19 @@ def text_findings(reported: Iterable[ReportedFinding]) -> FindingList[TextFindin
     """Convert findings of a report to findings about texts."""
     return FindingList[TextFinding](
         TextFinding(
-            finding.path, finding.place.line, finding.place.column, finding.place.end_line, finding.place.end_column,
-            finding.severity.value, finding.code, finding.name, finding.message, finding.excerpt,
+            finding.path,
+            finding.place.line,
+            finding.place.column,
+            finding.place.end_line,
+            finding.place.end_column,
+            finding.severity.value,
+            finding.code,
+            finding.name,
+            finding.message,
+            finding.excerpt,
         )
         for finding in reported
-    )  # fmt: skip
+    )
 
 
 def run_findings(report: RunReport) -> FindingList[RunFinding]:

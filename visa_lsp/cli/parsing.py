@@ -144,12 +144,13 @@ class Program:
         parser = CommandParser(
             prog="visa-lsp",
             description="Language server for vISA on standard input and output. Commands are listed below.",
-            epilog="commands:\n" + "\n".join(f"  {name:<{width}}{text}" for name, text in COMMANDS.items())
+            epilog="commands:\n"
+            + "\n".join(f"  {name:<{width}}{text}" for name, text in COMMANDS.items())
             + "\n\n@FILE reads arguments from FILE, one per line. visa-lsp COMMAND --help describes a command.",
             formatter_class=argparse.RawDescriptionHelpFormatter,
             usage="visa-lsp [COMMAND ...] [--check PATH...] [--tcp HOST:PORT] [--platform NAME] [--version]",
             allow_abbrev=False,
-        )  # fmt: skip
+        )
         parser.other_options = ("--check",)
         parser.add_argument("--version", action="version", version=f"visa-lsp {__version__}")
         parser.declare(self.module_of("").Arguments)

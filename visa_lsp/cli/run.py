@@ -330,9 +330,14 @@ def _launch(args: Arguments, several: bool, task: Input) -> Outcome:
 
 
 def _run_input(
-    name: str, args: Arguments, further_files: tuple[Path, ...], *, several: bool, kernel: str | None = None,
+    name: str,
+    args: Arguments,
+    further_files: tuple[Path, ...],
+    *,
+    several: bool,
+    kernel: str | None = None,
     compiled: Build | None = None,
-) -> Outcome:  # fmt: skip
+) -> Outcome:
     """Run one input; for OpenCL C the given ``kernel``, of the compiled program ``compiled`` if that is given."""
     from visa_lsp.app.launch import runner
     from visa_lsp.app.launch.opencl import rename_texts
@@ -443,9 +448,16 @@ def _compiler_words(args: Any) -> CompilerWords:
 
 
 def compile_kernel(
-    name: str, path: Path, launch_path: Path, args: Any, folder: contextlib.ExitStack, chosen: str | None = None,
-    compiled: Build | None = None, *, init: bool = False,
-) -> tuple[CompiledProgram, Path]:  # fmt: skip
+    name: str,
+    path: Path,
+    launch_path: Path,
+    args: Any,
+    folder: contextlib.ExitStack,
+    chosen: str | None = None,
+    compiled: Build | None = None,
+    *,
+    init: bool = False,
+) -> tuple[CompiledProgram, Path]:
     """Compile OpenCL C with the options of its launch file, unless it is ``compiled`` already.
 
     The launch file is that of the ``chosen`` kernel; without a choice that of the source, else of its first kernel.

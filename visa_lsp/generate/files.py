@@ -27,11 +27,20 @@ from visa_lsp.generate import (
 ROOT: Final = Path(__file__).parents[2]
 # A new kind of file is one line here.
 MAKERS: Final[tuple[Callable[[Path], Mapping[str, str | None]], ...]] = (
-    support_table.generate_files, page_parts.rule_pages, glossary_page.generate_files, launch_page.generate_files,
-    launch_schema.generate_files, page_parts.check_formats, page_parts.agent_tools, lsp_methods.generate_files,
-    page_parts.opencl_calls, snippets.generate_files, textmate.generate_files, vim_syntax.generate_files,
+    support_table.generate_files,
+    page_parts.rule_pages,
+    glossary_page.generate_files,
+    launch_page.generate_files,
+    launch_schema.generate_files,
+    page_parts.check_formats,
+    page_parts.agent_tools,
+    lsp_methods.generate_files,
+    page_parts.opencl_calls,
+    snippets.generate_files,
+    textmate.generate_files,
+    vim_syntax.generate_files,
     page_parts.extension_settings,
-)  # fmt: skip
+)
 
 
 def generate_files(root: Path = ROOT) -> dict[str, str | None]:

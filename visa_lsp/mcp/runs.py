@@ -108,9 +108,15 @@ def _run_head(report: RunReport) -> dict[str, Any]:
         "printed": report.printed, "notes": list(report.notes), "assumed": list(report.assumed),
     }  # fmt: skip
     return {
-        "ok": report.ok, "verdict": verdict(report), "kernel": report.kernel, "platform": report.platform,
-        "engine": report.engine, "groups": report.groups, "threads": report.threads, "instructions": report.instructions,
-    } | nonempty(details)  # fmt: skip
+        "ok": report.ok,
+        "verdict": verdict(report),
+        "kernel": report.kernel,
+        "platform": report.platform,
+        "engine": report.engine,
+        "groups": report.groups,
+        "threads": report.threads,
+        "instructions": report.instructions,
+    } | nonempty(details)
 
 
 def _faults(report: RunReport) -> list[dict[str, Any]]:

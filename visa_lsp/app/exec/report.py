@@ -110,10 +110,15 @@ class ExecReport:
     def values(self, status: int) -> dict[str, Any]:
         """Return the report as JSON values."""
         return {
-            "programs": self.programs, "kernels": len(self._kernels), "enqueues": self.enqueues,
-            "instructions": self.instructions, "time": self._times(), "faults": self.faults,
-            "refused": [{"call": one.call, "reason": one.reason} for one in self.refused], "exit": status,
-        }  # fmt: skip
+            "programs": self.programs,
+            "kernels": len(self._kernels),
+            "enqueues": self.enqueues,
+            "instructions": self.instructions,
+            "time": self._times(),
+            "faults": self.faults,
+            "refused": [{"call": one.call, "reason": one.reason} for one in self.refused],
+            "exit": status,
+        }
 
     def _times(self) -> dict[str, float]:
         host = max(0.0, perf_counter() - self._began - self.build_seconds - self.run_seconds)

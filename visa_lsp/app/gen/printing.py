@@ -47,11 +47,17 @@ def _kernel(kernel: FinalizedKernel) -> dict[str, Any]:
     listing = kernel.listing
     places = [line for _, line in kernel.place_lines()]
     value: dict[str, Any] = {
-        "name": printable(kernel.body.name), "gen_instructions": listing.instructions,
-        "spill_bytes": listing.spill_bytes, "bank_conflicts": listing.bank_conflicts,
-        "max_pressure": kernel.max_pressure, "registers": listing.registers,
-        "lines": [{"line": under.line + 1, "pressure": under.pressure, "gen": [line.text for line in under.instructions]} for under in kernel.lines],
-    }  # fmt: skip
+        "name": printable(kernel.body.name),
+        "gen_instructions": listing.instructions,
+        "spill_bytes": listing.spill_bytes,
+        "bank_conflicts": listing.bank_conflicts,
+        "max_pressure": kernel.max_pressure,
+        "registers": listing.registers,
+        "lines": [
+            {"line": under.line + 1, "pressure": under.pressure, "gen": [line.text for line in under.instructions]}
+            for under in kernel.lines
+        ],
+    }
     if kernel.schedule:
         for line, under in zip(value["lines"], kernel.lines, strict=True):
             line["cycles"], line["stall"] = cycles_of(under)

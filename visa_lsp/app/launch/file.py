@@ -138,21 +138,39 @@ class _Maker:
             if e.array is not None and e.arg is not None
         )
         config = LaunchConfig(
-            kernel=said.kernel, groups=said.groups, local_size=said.local_size, global_size=said.global_size,
-            global_offset=said.global_offset, dimensions=said.dimensions, threads=said.threads, expect=expect,
-            args={name: self._arg(given) for name, given in args.items()} if isinstance(args, dict) else tuple(map(self._arg, args)),
+            kernel=said.kernel,
+            groups=said.groups,
+            local_size=said.local_size,
+            global_size=said.global_size,
+            global_offset=said.global_offset,
+            dimensions=said.dimensions,
+            threads=said.threads,
+            expect=expect,
+            args={name: self._arg(given) for name, given in args.items()}
+            if isinstance(args, dict)
+            else tuple(map(self._arg, args)),
             symbols={name: self._array(given) for name, given in said.symbols.items()},
-        )  # fmt: skip
+        )
         conditions = tuple(
             Condition(number, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
             for number, e in enumerate(said.expect)
             if e.array is None
         )
         return LaunchFile(
-            self.path, said.file, config, files=said.files, ze_info=said.ze_info, zebin=said.zebin, platform=said.platform,
+            self.path,
+            said.file,
+            config,
+            files=said.files,
+            ze_info=said.ze_info,
+            zebin=said.zebin,
+            platform=said.platform,
             places={key: f"{self.path}:{line}:{column}" for key, (line, column) in said.places.items()},
-            reads=tuple(said.reads), sweep=said.sweep, names=said.names, expect_faults=said.expect_faults, conditions=conditions,
-        )  # fmt: skip
+            reads=tuple(said.reads),
+            sweep=said.sweep,
+            names=said.names,
+            expect_faults=said.expect_faults,
+            conditions=conditions,
+        )
 
     def _arg(self, given: GivenArg | None) -> Arg:
         match given:

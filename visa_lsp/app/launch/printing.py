@@ -300,30 +300,50 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
     """
     arrays = {buffer.arg: buffer.array for buffer in report.buffers}
     return {
-        "kernel": report.kernel, "platform": report.platform, "engine": report.engine,
+        "kernel": report.kernel,
+        "platform": report.platform,
+        "engine": report.engine,
         "buffers": [_buffer(buffer, head, whole=whole) for buffer in report.buffers],
-        "expectations": [expectation_values(e, report.title(e.arg), arrays[e.arg], head=head, whole=whole) for e in report.expectations],
+        "expectations": [
+            expectation_values(e, report.title(e.arg), arrays[e.arg], head=head, whole=whole)
+            for e in report.expectations
+        ],
         "expected_faults": [{"kind": kind, "ok": is_found} for kind, is_found in report.expected_faults.items()],
-        "faults": [fault_values(report, fault) for fault in report.faults], "more_faults": report.more_faults,
+        "faults": [fault_values(report, fault) for fault in report.faults],
+        "more_faults": report.more_faults,
         "findings": [fault_values(report, fault) for fault in report.findings],
-        "messages": [_message_json(report, sent) for sent in report.sent], "threads": report.threads,
-        "groups": report.groups, "instructions": report.instructions, "opcodes": dict(sorted(report.opcodes.items())),
-        "barriers": report.barriers, "bytes_read": report.bytes_read, "bytes_written": report.bytes_written,
-        "printed": report.printed, "notes": list(report.notes), "assumed": list(report.assumed),
-        "time": asdict(report.time), "replayed_groups": report.replayed_groups,
-        **({"profile": profile_values(report.profile)} if report.profile is not None else {}), "ok": report.ok,
-    }  # fmt: skip
+        "messages": [_message_json(report, sent) for sent in report.sent],
+        "threads": report.threads,
+        "groups": report.groups,
+        "instructions": report.instructions,
+        "opcodes": dict(sorted(report.opcodes.items())),
+        "barriers": report.barriers,
+        "bytes_read": report.bytes_read,
+        "bytes_written": report.bytes_written,
+        "printed": report.printed,
+        "notes": list(report.notes),
+        "assumed": list(report.assumed),
+        "time": asdict(report.time),
+        "replayed_groups": report.replayed_groups,
+        **({"profile": profile_values(report.profile)} if report.profile is not None else {}),
+        "ok": report.ok,
+    }
 
 
 def _buffer(buffer: BufferReport, head: int, *, whole: bool) -> dict[str, Any]:
     data = base64_of(buffer.array) if whole else None
     return {
-        "arg": buffer.arg, "name": buffer.name, "title": buffer.title, "dtype": buffer.array.dtype.name,
-        "shape": list(buffer.array.shape), "written": buffer.written, "changed": buffer.changed,
+        "arg": buffer.arg,
+        "name": buffer.name,
+        "title": buffer.title,
+        "dtype": buffer.array.dtype.name,
+        "shape": list(buffer.array.shape),
+        "written": buffer.written,
+        "changed": buffer.changed,
         "image": asdict(buffer.image) if buffer.image is not None else None,
         "head": [finite(value) for value in numbers(buffer.array, head)],
         **({"data": data} if data is not None else {}),
-    }  # fmt: skip
+    }
 
 
 def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
@@ -364,9 +384,17 @@ def _items(items: tuple[WorkItem, ...]) -> list[dict[str, Any]]:
 def _message_json(report: RunReport, sent: RecordedMessages) -> dict[str, Any]:
     place, excerpt = report.excerpt(sent)
     return {
-        "kind": sent.mnemonic, "reason": sent.reason, "count": sent.count, "kernel": sent.kernel,
-        "group": list(sent.group), "thread": sent.thread, "instruction": sent.instruction,
+        "kind": sent.mnemonic,
+        "reason": sent.reason,
+        "count": sent.count,
+        "kernel": sent.kernel,
+        "group": list(sent.group),
+        "thread": sent.thread,
+        "instruction": sent.instruction,
         "line": sent.line + 1 if sent.line >= 0 else None,
-        "payload": [{"operand": name, "bytes": len(data), "head": data[:_PAYLOAD_HEAD].hex()} for name, data in sent.payload],
-        "place": place, "excerpt": excerpt,
-    }  # fmt: skip
+        "payload": [
+            {"operand": name, "bytes": len(data), "head": data[:_PAYLOAD_HEAD].hex()} for name, data in sent.payload
+        ],
+        "place": place,
+        "excerpt": excerpt,
+    }

@@ -230,16 +230,33 @@ class ReadyRun:
             if not result.ended
         }
         return RunReport(
-            prepared.dispatch.kernel.name, self.platform.name, "interp" if result.interpreted else engine,
-            buffer_reports(prepared, config), () if result.ended else self.expectations(), tuple(wrong),
-            result.threads, result.groups, sum(result.instructions.values()), (*said, *result.limits), self.printed,
-            result.instructions, result.barriers, result.reads, result.writes, tuple(notes), self.texts,
-            result.sent, values=self.values, time=time or RunTime(self.loading),
+            prepared.dispatch.kernel.name,
+            self.platform.name,
+            "interp" if result.interpreted else engine,
+            buffer_reports(prepared, config),
+            () if result.ended else self.expectations(),
+            tuple(wrong),
+            result.threads,
+            result.groups,
+            sum(result.instructions.values()),
+            (*said, *result.limits),
+            self.printed,
+            result.instructions,
+            result.barriers,
+            result.reads,
+            result.writes,
+            tuple(notes),
+            self.texts,
+            result.sent,
+            values=self.values,
+            time=time or RunTime(self.loading),
             replayed_groups=result.replayed_groups,
-            profile=profile_of(self.module.bodies, result.executions, profiler) if self.options.counts or profiler else None,
+            profile=profile_of(self.module.bodies, result.executions, profiler)
+            if self.options.counts or profiler
+            else None,
             is_watched=bool(checkers(self.options.checks)),
             expected_faults=found_kinds,
-        )  # fmt: skip
+        )
 
 
 def ready(

@@ -107,12 +107,20 @@ def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[R
     held = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
         {
-            "operand": o.written_as, "constraint": o.constraint, "expression": o.expression, "name": o.name,
-            "buffer": o.buffer, "type": o.type, "lanes": o.lanes, "elements": o.elements, "read": o.read,
-            "written": o.written, **({"values": o.by_lane(held[o.buffer])} if o.written and o.buffer in held else {}),
+            "operand": o.written_as,
+            "constraint": o.constraint,
+            "expression": o.expression,
+            "name": o.name,
+            "buffer": o.buffer,
+            "type": o.type,
+            "lanes": o.lanes,
+            "elements": o.elements,
+            "read": o.read,
+            "written": o.written,
+            **({"values": o.by_lane(held[o.buffer])} if o.written and o.buffer in held else {}),
         }
         for o in made.operands
-    ]  # fmt: skip
+    ]
 
 
 @named("visa.writeBlock")

@@ -90,9 +90,14 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
         return {"ok": False, "error": str(error)}
     findings = [
         {
-            "line": f.place.line, "column": f.place.column, "end_line": f.place.end_line, "end_column": f.place.end_column,
-            "severity": f.severity.value, "code": f.code, "message": f.message,
+            "line": f.place.line,
+            "column": f.place.column,
+            "end_line": f.place.end_line,
+            "end_column": f.place.end_column,
+            "severity": f.severity.value,
+            "code": f.code,
+            "message": f.message,
         }
         for f in build.findings
-    ]  # fmt: skip
+    ]
     return {"ok": True, "device": device, "compiled": build.program is not None, "findings": findings}

@@ -29,12 +29,17 @@ def parts(path: str, platform: str | None) -> Result:
     kernels, problem = _kernels(found)
     chosen = platform_named(platform) if platform else None
     return {
-        "ok": True, "bytes": len(data),
-        "sections": [{"name": printable(s.name), "type": s.type_name, "bytes": s.size, "offset": s.offset} for s in found.sections[1:]],
-        "kernels": kernels, "zeInfo": found.ze_info.encode("utf-8", "replace").decode("utf-8"),
+        "ok": True,
+        "bytes": len(data),
+        "sections": [
+            {"name": printable(s.name), "type": s.type_name, "bytes": s.size, "offset": s.offset}
+            for s in found.sections[1:]
+        ],
+        "kernels": kernels,
+        "zeInfo": found.ze_info.encode("utf-8", "replace").decode("utf-8"),
         "zeInfoProblem": problem,
         "modules": [{"name": printable(name), **_module(path, visa, chosen)} for name, visa in found.visa.items()],
-    }  # fmt: skip
+    }
 
 
 def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:

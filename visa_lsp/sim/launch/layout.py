@@ -139,8 +139,10 @@ class LaunchLayout:
             registers(geometry.grf_bytes, platform.generation),
             max((a.offset + a.size for a in info.per_thread), default=0),
             sum(a.size for a in info.per_thread if a.arg_type == "local_id"),
-            info.env.simd_size, geometry.simd, info.env.inline_data_payload_size,
-        )  # fmt: skip
+            info.env.simd_size,
+            geometry.simd,
+            info.env.inline_data_payload_size,
+        )
         return LaunchLayout(geometry, payload)
 
     def holds(self, kernel: Kernel, info: KernelInfo) -> bool:
