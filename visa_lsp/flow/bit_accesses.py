@@ -50,6 +50,11 @@ def slots_of(row: Instruction) -> Mapping[str, Slot]:
     return {name: slot for slot in reversed(row.slots) for name in slot.name.split(",")}
 
 
+def is_same_for_any_value(inst: Inst) -> bool:
+    """Return whether the result does not depend on the sources: compilers find the active lanes in this way."""
+    return inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
+
+
 def exec_control_of(inst: Inst) -> ExecControl:
     """Return the execution size and mask of an instruction; one lane without a mask if it has none."""
     control = inst.get("exec")
@@ -213,7 +218,7 @@ def _general(row: Instruction, name: str, value: General, lanes: int, storage: S
     touched = _place_region(value.region, 1 if scalar else lanes, here.element, start, room)
     if name == "dst" and row.has(Trait.OWN_SHAPE):
         # The high halves of a wide product are in the registers behind the low ones.
-        rows = -(-lanes * (value.region.horz_stride or 1) * here.element // storage.grf_bytes)
+        rows = regions.rows_of_low_halves(value.region.horz_stride or 1, lanes, here.element, storage.grf_bytes)
         touched |= _place_region(value.region, lanes, here.element, start + rows * storage.grf_bytes, room)
     return key, touched, touched
 

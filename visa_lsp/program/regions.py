@@ -36,6 +36,11 @@ def destination_elements(horz_stride: int, exec_size: int) -> list[int]:
     return [lane * horz_stride for lane in range(exec_size)]
 
 
+def rows_of_low_halves(horz_stride: int, exec_size: int, type_size: int, grf_bytes: int) -> int:
+    """Return the number of registers of the low halves of a wide product, behind which the high ones lie."""
+    return -(-exec_size * horz_stride * type_size // grf_bytes)
+
+
 def byte_range(first: int, elements: list[int], type_size: int) -> tuple[int, int]:
     """Return the half-open byte range from the lowest to the highest element.
 

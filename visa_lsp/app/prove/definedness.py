@@ -12,10 +12,10 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.flow.bit_accesses import exec_control_of
+from visa_lsp.flow.bit_accesses import exec_control_of, is_same_for_any_value
 from visa_lsp.flow.divergence import divergent_blocks
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, variable_key
-from visa_lsp.isa.model import FlowClass, PredicateUse, Trait
+from visa_lsp.isa.model import FlowClass, PredicateUse
 from visa_lsp.program.model import Combine, General, Inst, Predicate, PredicateOperand, RawOperand
 
 if TYPE_CHECKING:
@@ -180,9 +180,7 @@ class Definedness:
         guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
         target = inst.get("dst")
         is_dropped = inst.row.family in _COMPUTES and isinstance(target, General) and not target.var
-        # Compilers find the active lanes by comparing any register with itself.
-        is_equal = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
-        if not inst.row.marks_source and not is_dropped and not is_equal:
+        if not inst.row.marks_source and not is_dropped and not is_same_for_any_value(inst):
             for access in step.accesses:
                 if access.writes or not access.possible or access.purpose is AccessPurpose.TAKEN:
                     continue

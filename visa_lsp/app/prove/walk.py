@@ -835,7 +835,7 @@ class Walker:
         exec_type = execution_type([self.operands.type_of(one) for one in sources])
         first, *rest = (self.operands.source(one, exec_type, site) for one in sources)
         if name == "madw":
-            rows = -(-lanes * (target.region.horz_stride or 1) * 4 // self.platform.grf_bytes)
+            rows = regions.rows_of_low_halves(target.region.horz_stride or 1, lanes, 4, self.platform.grf_bytes)
             carry, first = structs.replace(target, row=target.row + rows), self.pool.product(first, rest.pop(0))
         total = first + rest[0]
         for place, value in ((target, total), (carry, self.pool.quotient(total, 1 << 32))):

@@ -11,6 +11,7 @@ import numpy as np
 
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand, Value
+from visa_lsp.program.regions import rows_of_low_halves
 from visa_lsp.sim import exact, values
 from visa_lsp.sim.lanes import converter, flush_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
@@ -86,8 +87,7 @@ def madw(site: Site) -> Op:
 
 def high_half(site: Site, dst: General | Indirect) -> General | Indirect:
     """Return the destination of the high halves: behind the registers of the low ones."""
-    stride = (dst.region.horz_stride or 1) * 4
-    rows = -(-(site.lanes * stride) // site.grf)
+    rows = rows_of_low_halves(dst.region.horz_stride or 1, site.lanes, 4, site.grf)
     if isinstance(dst, General):
         return General(dst.var, dst.row + rows, dst.col, dst.region)
     return Indirect(dst.var, dst.addr_offset, dst.offset + rows * site.grf, dst.type, dst.region)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.flow.bit_accesses import accesses_of
+from visa_lsp.flow.bit_accesses import accesses_of, is_same_for_any_value
 from visa_lsp.flow.steps import AccessPurpose, Space, number_of, space_of
 from visa_lsp.isa.lane import Effect, Lane, Unmodelled
 from visa_lsp.isa.lsc_codes import REPLACING
@@ -132,12 +132,12 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
         inst.row.family in _ARITHMETIC and isinstance(result, General) and site.operand_type(result).is_float
     )
     _operands(plan, inst, site)
-    same = inst.row.has(Trait.COMPARES | Trait.CANCELS) and inst.get("src0") == inst.get("src1")
+    is_same = is_same_for_any_value(inst)
     for touch in touches:
         source = RegisterOperand(touch, touch.places.clip(0, code.layout.size - 1) if touch.indirect is None else None)
         if touch.write:
             plan.targets.append(source)
-        elif not same:  # the result does not depend on the value; compilers find the active lanes in this way
+        elif not is_same:
             source.address = kind in (InstructionKind.BRANCH, InstructionKind.BARRIER) or (
                 kind is InstructionKind.MESSAGE and _is_address(inst, touch.field)
             )
