@@ -31,6 +31,10 @@ _COMPARE: Final = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
 }  # fmt: skip
+_OF_VALUES: Final = (  # calls that read neither memory nor other lanes
+    "fma()", "fmax()", "fmin()", "min()", "max()", "fabs()", "abs()", "sqrt()",
+    "exp()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()", "clamp()",
+)  # fmt: skip
 _MAX_FOR: Final = 110
 _EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
 LEAVES: Final = re.compile(r"(?:break|continue);")
@@ -150,27 +154,9 @@ def is_copy(node: Node, name: str, source: str) -> bool:
 
 def reads_memory(tree: Tree) -> bool:
     """Return whether a value depends on memory or on other lanes."""
-    calls = (
-        "fma()",
-        "fmax()",
-        "fmin()",
-        "min()",
-        "max()",
-        "fabs()",
-        "abs()",
-        "sqrt()",
-        "exp()",
-        "quotient()",
-        "remainder()",
-        "convert_",
-        "as_",
-        "rsqrt()",
-        "carry()",
-        "mul_hi()",
-        "clamp()",
-    )
     return any(
-        one.op in ("[]", "u*", "u&") or (one.op.endswith("()") and one.op not in PURE and not one.op.startswith(calls))
+        one.op in ("[]", "u*", "u&")
+        or (one.op.endswith("()") and one.op not in PURE and not one.op.startswith(_OF_VALUES))
         for one in tree.walk()
     )
 
