@@ -151,3 +151,21 @@ def test_functions_have_their_widths_and_blocks_of_one_function_are_one_body():
 def test_a_marked_string_may_be_a_template_or_joined_or_assigned_later(statements, text):
     found = blocks(f"void k() {{ // visa: asm\n  {statements} }}", Host.CPP)
     assert "".join(block.text for block in found) == text
+
+
+@pytest.mark.parametrize(
+    ("statements", "text"),
+    [
+        ('InlineAsm::get(f, "mov (M1, 16) $0 " "$1", "=rw,rw", true);', "mov (M1, 16) $0 $1"),
+        ('std::string s = "mov (M1, 16) " "$0 $1"; create(b, s, /* kinds */ "=rw,rw");', "mov (M1, 16) $0 $1"),
+        ('std::string s("mov (M1, 16) $0 $1\\n"); s += "ret"; g(s, "=rw,rw");', "mov (M1, 16) $0 $1\nret"),
+        ('g(kMove, "=rw,rw");', "mov (M1, 1) $0 $1"),
+        ('std::string s = "mov (M1, 16) $0 $1"; if (c) s += "ret"; g(s, "=rw,rw");', None),
+        ('printf("%s", "=rw"); fopen("mov (M1, 16) $0 $1", "rw"); g("mov.b32 $0, $1;", "=rw,rw");', None),
+    ],
+)
+def test_a_call_of_cpp_that_names_constraints_has_a_template(statements, text):
+    constant = 'constexpr StringLiteral kMove = "mov (M1, 1) $0 $1";\n'
+    found = blocks(f"{constant}void f(bool c) {{ {statements} }}", Host.CPP)
+    assert [block.text for block in found] == ([] if text is None else [text])
+    assert all([o.kind for o in block.operands] == ["rw", "rw"] for block in found)

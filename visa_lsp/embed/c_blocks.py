@@ -1,4 +1,4 @@
-"""Finds asm statements and marked strings in OpenCL C, C and C++.
+"""Finds asm statements, marked strings and templates of calls in OpenCL C, C and C++.
 
 Tree-sitter separates code, comments and strings. The inside of an asm statement is read token by token, so that a
 mistake, a line splice or a conditional has only a local effect. Does not check vISA. Invariant: every token is read a
@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
+from visa_lsp.embed.c_calls import assignments, find_template, is_string, names_assembly, operands_of
 from visa_lsp.embed.c_tokens import QUALIFIERS, HostToken, tokens_in
 from visa_lsp.embed.literals import HOLE, StringPiece, c_pieces
 from visa_lsp.embed.macros import KEYWORD, Macro, expand_macros
@@ -35,7 +36,7 @@ _MAX_MARK_CHARS: Final = 300
 
 
 def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
-    """Return every asm statement and every marked string of a text, in text order, of vISA or other assembly.
+    """Return every asm statement, marked string and template of a call, in text order, of vISA or other assembly.
 
     The functions ``but``, given by number, are skipped.
     """
@@ -54,6 +55,11 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
             found[at] = replace(found[at], asked=True)
         else:
             found.append(marked)
+    taken = {literal.span.start for block in found for literal in block.literals}
+    for called in _find_called_strings(around, but):
+        if called.span.start not in taken:
+            taken.add(called.span.start)
+            found.append(called)
     return sorted(found, key=lambda b: b.span)
 
 
@@ -268,6 +274,35 @@ def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: C
             filled = tuple(p for piece in pieces for p in _split_format(piece, _TEMPLATE if is_template else _FORMAT))
             span, literals = Span(strings[0].start, strings[-1].end), tuple(_literals(text, strings))
             yield AsmBlock(span, filled, (), "%$", number, asked=True, literals=literals)
+
+
+def _find_called_strings(around: Surroundings, but: Container[int]) -> Iterator[AsmBlock]:
+    """Yield the templates that calls get together with their constraints."""
+    text = around.text
+    for constraints, number in around.constraints:
+        operands = operands_of(text, constraints)
+        template = find_template(constraints) if operands and number not in but else None
+        if template is None:
+            continue
+        start, end = template.start_byte, template.end_byte
+        if is_string(template):
+            tokens = list(tokens_in(text, start, end, directives=True))
+        else:
+            signs = assignments(text, text[start:end], start)
+            places = [sign for sign in signs if around.function_at(sign.start) in (-1, number)]
+            tokens = list(_read_marked_parts(text, places[0].start, start)) if places else []
+            behind = tokens[-1].end if tokens else 0
+            if any(place.start > behind for place in places):
+                continue
+        strings = [token for token in tokens if token.kind in ("raw", "string")]
+        if strings:
+            pieces = tuple(p for token in tokens for p in _template(text, [token]))
+            span, literals = Span(strings[0].start, strings[-1].end), tuple(_literals(text, strings))
+            inside = around.function_at(span.start)
+            reach = Span(span.start, constraints.end_byte)
+            block = AsmBlock(span, pieces, operands, "$", inside, literals=literals, reach=reach)
+            if block.executes or names_assembly(text, constraints):
+                yield block
 
 
 def _read_marked_parts(text: str, start: int, end: int) -> Iterator[HostToken]:

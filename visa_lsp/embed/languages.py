@@ -85,8 +85,8 @@ def host_called(identifier: str) -> Host | None:
 
 
 def may_hold_visa(text: str) -> bool:
-    """Return whether a text must be parsed, because it has inline assembly or a comment that marks a string."""
-    return "asm" in text
+    """Return whether a text must be parsed, because it has inline assembly, a comment that marks a string, or constraints."""
+    return "asm" in text or "=rw" in text
 
 
 def is_installed(host: Host) -> bool:

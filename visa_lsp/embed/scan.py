@@ -98,10 +98,10 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
 
 
 def _is_worth_it(text: str, host: Host) -> bool:
-    """Return whether a text without marks must be parsed, because it has a keyword of C, or constraints in Python."""
+    """Return whether a text without marks must be parsed, because it has a keyword of C, or constraints."""
     if host is Host.PYTHON:
         return may_hold_visa(text) and ("rw" in text or "inline_asm" in text or "__asm" in text)
-    return may_hold_visa(text) and next(keywords(text), None) is not None
+    return may_hold_visa(text) and ("=rw" in text or next(keywords(text), None) is not None)
 
 
 def _scan_nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:

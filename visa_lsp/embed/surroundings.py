@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec import Struct
 
 from visa_lsp.embed.blocks import Compiler
+from visa_lsp.embed.c_calls import CONSTRAINTS
 from visa_lsp.embed.hidden_parts import VECTOR, comments_of_macros
 from visa_lsp.embed.languages import Host, parse, readable
 from visa_lsp.embed.macros import KEYWORD
@@ -95,6 +96,7 @@ class Surroundings:
         self.keywords: list[Keyword] = []
         self.comments: list[Span] = []
         self.strings: list[Span] = []  # the functions with a keyword inside
+        self.constraints: list[tuple[Node, int]] = []  # strings that may be constraints, each with the number of its function
         self._read()
         self._starts = [f.span.start for f in self.functions]
         self._widths: dict[int, list[tuple[int, int]]] = {}
@@ -103,7 +105,9 @@ class Surroundings:
     def _read(self) -> None:
         strings = {hit.start(): hit.end() for hit in keywords(self.text)}
         words = {**strings, **self._calls()}
-        asked = sorted([*words, *places_of(self.text, SPEAKS)])
+        hits = CONSTRAINTS.finditer(self.text) if self.host in (Host.C, Host.CPP) else ()
+        constraints = {hit.start() for hit in hits}
+        asked = sorted([*words, *constraints, *places_of(self.text, SPEAKS)])
         hidden = comments_of_macros(self.text) if asked else ()
         if hidden:
             # The tree has blanks there.
@@ -124,6 +128,8 @@ class Surroundings:
                 whole = self._span(outer if outer is not None and outer.type == "concatenated_string" else innermost)
                 if self.strings[-1:] != [whole]:
                     self.strings.append(whole)
+            elif offset in constraints and innermost.start_byte == offset:
+                self.constraints.append((innermost, function))
             elif innermost.type == "comment" and self.comments[-1:] != [comment := self._span(innermost)]:
                 self.comments.append(comment)
         self.comments.sort()
