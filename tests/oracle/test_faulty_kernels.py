@@ -6,6 +6,7 @@ The sources are in ``faulty.cl``; every report has to show the instruction's lin
 from __future__ import annotations
 
 import functools
+import os
 import re
 import shutil
 import tempfile
@@ -86,7 +87,7 @@ DEVICES = {"TGLLP": "tgllp", "DG2": "acm-g10", "PVCXT": "pvc"}
 @functools.cache
 def compiled(device="tgllp"):
     """Texts by kernel name, and the zebin."""
-    folder = Path(tempfile.mkdtemp(prefix="faulty")) / "dump"
+    folder = Path(tempfile.mkdtemp(dir=os.environ["VISA_LSP_CACHE"])) / "dump"
     texts = {}
     # The last text of a kernel is that of the width that was taken.
     for path in compile_source(folder, SOURCE.read_text(), device):

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import functools
 import itertools
+import os
 import re
 import shutil
 import tempfile
@@ -66,7 +67,7 @@ EVERY = one_of_each(
 @functools.cache
 def compiled(device: str, extra: str):
     """Texts by kernel name, each with those of its functions, and the zebin."""
-    folder = Path(tempfile.mkdtemp(prefix="orders")) / "dump"
+    folder = Path(tempfile.mkdtemp(dir=os.environ["VISA_LSP_CACHE"])) / "dump"
     texts = {}
     for path in compile_source(folder, SOURCE.read_text(), device, f"-cl-std=CL2.0 {extra}".strip()):
         texts |= dict.fromkeys(kernels_in(path.read_text()), path)

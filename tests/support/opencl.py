@@ -31,7 +31,7 @@ _TYPES = {
 @functools.cache
 def _context():
     """Return the CPU's context, or why there is none."""
-    os.environ.setdefault("POCL_CACHE_DIR", tempfile.mkdtemp(prefix="pocl"))
+    os.environ.setdefault("POCL_CACHE_DIR", tempfile.mkdtemp(prefix="pocl", dir=os.environ.get("VISA_LSP_CACHE")))
     os.environ.setdefault("PYOPENCL_NO_CACHE", "1")
     try:
         import pyopencl as cl
