@@ -8,9 +8,9 @@ from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
-from import_graph import run_time_names
+from import_graph import find_reached
 
-from tests.test_layers import ALLOWED, room_of
+from tests.test_layers import ALLOWED
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.assemble import assemble_text
 from visa_lsp.codec.decode import decode
@@ -138,34 +138,17 @@ GUIDES = [ROOT / "docs" / "architecture.md", ROOT / "docs" / "CONTRIBUTING.md", 
 SOURCES = [ROOT, ROOT / "visa_lsp", ROOT / "visa_lsp" / "isa"]
 
 
-def test_the_map_has_every_room():
-    text = GUIDES[0].read_text(encoding="utf-8")
-    table = {
-        line.split("`")[1] for line in text.partition("## Names of files")[0].splitlines() if line.startswith("| `")
-    }
+def test_the_map_has_every_room_and_what_it_uses():
+    text = GUIDES[0].read_text(encoding="utf-8").partition("## Names of files")[0]
+    rows = re.findall(r"^\| `(\w+)` \|.*\| ([^|]*) \|$", text, re.MULTILINE)
+    uses = {room: set(re.findall(r"`(\w+)`", names)) for room, names in rows}
     package = ROOT / "visa_lsp"
     rooms = {path.stem for path in package.iterdir() if path.suffix == ".py" or (path / "__init__.py").exists()}
-    assert table == rooms - {"__init__"}
-    arrows = re.findall(r"^    (\w+) --> (\w+)$", text, re.MULTILINE)
-    assert {room for arrow in arrows for room in arrow} == table
-    assert not [arrow for arrow in arrows if arrow[1] not in ALLOWED[arrow[0]]]
-
-
-@pytest.mark.full
-def test_the_picture_leads_to_whatever_a_room_imports():
-    reached: dict[str, set[str]] = {}
-    arrows = re.findall(r"^    (\w+) --> (\w+)$", GUIDES[0].read_text(encoding="utf-8"), re.MULTILINE)
-
-    def below(room: str) -> set[str]:
-        if room not in reached:
-            reached[room] = {room}.union(*(below(lower) for upper, lower in arrows if upper == room))
-        return reached[room]
-
-    for path in (ROOT / "visa_lsp").rglob("*.py"):
-        room = room_of(path).partition(".")[0]
-        for name in run_time_names(path.read_text(encoding="utf-8"), types=True):
-            target = name.split(".")[1] if name.startswith("visa_lsp.") else room
-            assert target in below(room) or target == "__version__" or room == "__init__", f"{path}: {target}"
+    assert set(uses) == rooms - {"__init__"}
+    assert set(re.findall(r"\w+", " ".join(re.findall(r'^    f\d\["\d .*: (.*)"\]', text, re.MULTILINE)))) == set(uses)
+    assert not {(room, name) for room, names in uses.items() for name in names - ALLOWED[room]}
+    reached = {room: find_reached(uses, room) for room in uses}
+    assert not {(room, name) for room, names in reached.items() for name in ALLOWED[room] - names}
 
 
 @functools.cache
