@@ -318,10 +318,8 @@ class _Proposer:
             if not any(rank(trials[-1])):
                 return trials[-1]
             if sizes.local == _LOCAL_SIZES[0] and len(trials) == 1 and not trials[0].has_misfits:
-                larger = self._try(self._counts(sizes).even(replace(sizes, local=_MAX_LOCAL_SIZE)))
-                # Races do not depend on the sizes if a larger group also stays within shared local memory.
-                if not larger.has_misfits:
-                    return trials[0]
+                # A race in a group that shared local memory has room for is the kernel's: a smaller group may only hide it.
+                return trials[0]
         return min(trials, key=rank)
 
     def _platform(self, written: Written) -> tuple[Platform, str]:
