@@ -178,6 +178,30 @@ kernel void unset_votes(global int *out, global const int *in, int n) {
   out[i] = votes[(in[i] + 5) & 7];  // wrong: only four of eight are set
 }
 
+kernel void sum_in_rounds(global int *out, global const int *in) {
+  local int sums[128];
+  int l = get_local_id(0);
+  sums[l] = in[get_global_id(0)];
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int d = get_local_size(0) / 2; d > 0; d /= 2) {
+    if (l < d) sums[l] += sums[l + d]; // wrong
+  }
+  if (l == 0) out[get_group_id(0)] = sums[0];
+}
+
+kernel void differences(global float *out, global const float *in, int n) {
+  int i = get_global_id(0);
+  if (i < n) out[i] = in[i] - in[i - 1]; // wrong
+}
+
+kernel void last_large(global int *out, global const int *in, int n) {
+  int i = get_global_id(0), place;
+  if (i >= n) return;
+  for (int k = 0; k < n; ++k)
+    if (in[k] > 1000000) place = k;
+  out[i] = place; // wrong
+}
+
 kernel void right_saxpy(global float *y, global const float *x, float a, int n) {
   int i = get_global_id(0);
   if (i < n) y[i] += a * x[i];
@@ -307,4 +331,33 @@ void right_records(global float *out, global item *items, global const float *in
   item other = t[63 - l];
   items[i] = other;
   vstore3(v[63 - l] * 2 + other.weight * other.tail, i, out);
+}
+
+kernel void right_search(global int *out, global const char *text, global const char *word, int n, int m) {
+  int i = get_global_id(0);
+  if (i + m > n) return;
+  int k = 0;
+  while (k < m && text[i + k] == word[k]) ++k;
+  out[i] = k == m;
+}
+
+kernel void right_grey(global uchar *out, global const uchar *in, int w, int h) {
+  int x = get_global_id(0), y = get_global_id(1);
+  if (x >= w || y >= h) return;
+  int i = (y * w + x) * 3;
+  out[y * w + x] = (in[i] * 77 + in[i + 1] * 150 + in[i + 2] * 29) >> 8;
+}
+
+kernel void right_prefix(global int *out, global const int *in, int n) {
+  local int sums[256];
+  int l = get_local_id(0), i = get_global_id(0);
+  sums[l] = i < n ? in[i] : 0;
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (int d = 1; d < get_local_size(0); d *= 2) {
+    int before = l >= d ? sums[l - d] : 0;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    sums[l] += before;
+    barrier(CLK_LOCAL_MEM_FENCE);
+  }
+  if (i < n) out[i] = sums[l];
 }
