@@ -248,8 +248,8 @@ def folds(host: HostText) -> tuple[Fold, ...]:
             found.add((host.document.position(span.start)[0], host.document.position(span.end)[0]))
     visa = host.analysis.document
     for fold in folding_ranges(host.analysis) if host.units else ():
-        first = host.host_span(Span(visa.line_start(fold.first), visa.line_start(fold.first) + 1))
-        last = host.host_span(Span(visa.line_start(fold.last), visa.line_start(fold.last) + 1))
+        first = host.host_span(Span(visa.line_start(fold.first_line), visa.line_start(fold.first_line) + 1))
+        last = host.host_span(Span(visa.line_start(fold.last_line), visa.line_start(fold.last_line) + 1))
         if first is not None and last is not None:
             found.add((host.document.position(first.start)[0], host.document.position(last.start)[0]))
     return tuple(Fold(first, last) for first, last in sorted(found) if first < last)

@@ -194,13 +194,13 @@ def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> tuple[bytes,
     for run in format_runs(analysis, at):
         end = run.end
         if not document.chunks[at].text.isascii():
-            end = units(document.line_text(base + run.last), encoding)
+            end = units(document.line_text(base + run.last_line), encoding)
         text = json.dumps(run.text).encode().replace(b"%", b"%%")
         out.append(
             b'{"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, "newText": %b}'
             % (end, text)
         )
-        lines += [run.first, run.last]
+        lines += [run.first_line, run.last_line]
     return b",".join(out), tuple(lines)
 
 

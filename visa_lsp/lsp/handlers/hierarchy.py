@@ -32,7 +32,7 @@ def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHi
         name=found.name,
         kind=_KIND[found.kind],
         uri=opened.key,
-        range=types.Range(types.Position(min(found.first, found.line), 0), end),
+        range=types.Range(types.Position(min(found.first_line, found.line), 0), end),
         selection_range=name,
         detail=f"{found.kind} of {found.body}" if found.subroutine else found.kind,
         data={"body": found.body, "subroutine": found.subroutine},

@@ -65,14 +65,14 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
 def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
     """Return an entry of the outline with its children."""
     name = _name_range(ls, document, entry)
-    end = {"line": entry.last, "character": units(document.line_text(entry.last), ls.encoding)}
+    end = {"line": entry.last_line, "character": units(document.line_text(entry.last_line), ls.encoding)}
     value: dict[str, Any] = {
         "name": entry.name,
         "detail": entry.detail,
         "kind": _SYMBOL[entry.kind].value,
         "range": {
-            "start": {"line": entry.first, "character": 0},
-            "end": name["end"] if entry.last == entry.line else end,
+            "start": {"line": entry.first_line, "character": 0},
+            "end": name["end"] if entry.last_line == entry.line else end,
         },
         "selectionRange": name,
     }
@@ -189,14 +189,14 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
     folds = requests.folds(host[1]) if host is not None else folding_ranges(opened.analysis)
     if most is not None and len(folds) > most:
         # Initially folded ones, then the longest, are the most useful.
-        folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first - f.last))[:most]))
+        folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first_line - f.last_line))[:most]))
     closed = ls.documents.settings_for(opened.key).fold_header
     return Raw([_folding_range(fold, closed=closed) for fold in folds])
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
     """Return a fold as a JSON value; an initially folded one has the kind that editors fold when a text opens."""
-    value: dict[str, Any] = {"startLine": fold.first, "endLine": fold.last}
+    value: dict[str, Any] = {"startLine": fold.first_line, "endLine": fold.last_line}
     if fold.header and closed:
         value["kind"] = types.FoldingRangeKind.Imports.value
     elif fold.kind is not FoldKind.CODE:
