@@ -90,12 +90,12 @@ class Surroundings:
         self.host = host
         self._root = (tree or parse(readable(text, host))).root_node
         self.functions: list[Function] = []
-        self._nodes: list[Node] = []  # starts of the functions
+        self._nodes: list[Node] = []  # of the functions
         self._numbers: dict[tuple[int, int], int] = {}
         self._outer: list[int] = []  # for each function the number of the function around it, or -1
         self.keywords: list[Keyword] = []
         self.comments: list[Span] = []
-        self.strings: list[Span] = []  # the functions with a keyword inside
+        self.strings: list[Span] = []  # with a keyword inside
         # Strings that may be constraints, each with the number of its function.
         self.constraints: list[tuple[Node, int]] = []
         self._read()
