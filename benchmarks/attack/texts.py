@@ -300,8 +300,8 @@ def features(analysis: Analysis, draw: random.Random) -> None:
             raise Wrong(f"a token beyond its line: {token}")
     list(semantic_tokens(analysis, first, last))
     for fold in folding_ranges(analysis):
-        if not 0 <= fold.first < fold.last < lines:
-            raise Wrong(f"a fold of lines {fold.first} to {fold.last} of {lines}")
+        if not 0 <= fold.first_line < fold.last_line < lines:
+            raise Wrong(f"a fold of lines {fold.first_line} to {fold.last_line} of {lines}")
     outline(analysis)
     workspace_symbols(analysis, draw.choice(("", "V", "k", "(((", "*", "\\")))
     inlay_hints(analysis, first, last)

@@ -22,7 +22,7 @@ kernel void k(global int *d, global const float8 *rows, local short *near, ulong
 
 def known(source, host=Host.OPENCL):
     (unit,) = HostText.of(source, host).units
-    return unit.source.known[0][0]
+    return unit.source.facts[0][0]
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def places(host):
             [lit.span.shift(placed.base - unit.base) for lit in block.literals],
             [(o.name, o.constraint, o.expression, o.span.shift(placed.base - unit.base)) for o in block.operands],
             [host.declaration(unit, o.expression, o.span.start) for o in block.operands],
-            unit.source.known,
+            unit.source.facts,
             unit.map.segments,
         )
         for placed in host.placed

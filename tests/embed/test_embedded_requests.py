@@ -183,7 +183,7 @@ def test_tokens_are_those_of_the_strings_and_of_nothing_else():
 
 
 def test_statements_fold():
-    spans = [(fold.first, fold.last) for fold in requests.folds(HOST)]
+    spans = [(fold.first_line, fold.last_line) for fold in requests.folds(HOST)]
     assert (3, 11) in spans
 
 

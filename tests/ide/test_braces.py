@@ -187,7 +187,7 @@ def test_a_name_is_gone_behind_the_brace_on_its_line():
 @pytest.mark.parametrize("padding", [0, 250])
 def test_scopes_fold_from_brace_to_brace(padding: int):
     text = text_of("{ MOV\n    MOV\n    MOV }\n{ MOV }\n{{\n    MOV\n}}", padding)
-    folds = {(fold.first, fold.last) for fold in folding_ranges(Analysis.of(text))}
+    folds = {(fold.first_line, fold.last_line) for fold in folding_ranges(Analysis.of(text))}
     assert (6, 8) in folds
     assert (10, 12) in folds
     assert not any(first == last == 9 for first, last in folds)

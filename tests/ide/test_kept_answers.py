@@ -112,11 +112,11 @@ def test_runs_of_lines_are_the_edits_of_single_lines(seed: int) -> None:
     for at, chunk in enumerate(document.chunks):
         base = document.line_of(at)
         for run in format_runs(analysis, at):
-            assert 0 <= run.first <= run.last < chunk.count
-            assert run.end == len(lines[base + run.last].rstrip("\r"))
+            assert 0 <= run.first_line <= run.last_line < chunk.count
+            assert run.end == len(lines[base + run.last_line].rstrip("\r"))
             rows = run.text.split("\n")
-            for row, line in zip(rows, range(base + run.first, base + run.last + 1), strict=True):
-                ends = lines[line].endswith("\r") and line < base + run.last
+            for row, line in zip(rows, range(base + run.first_line, base + run.last_line + 1), strict=True):
+                ends = lines[line].endswith("\r") and line < base + run.last_line
                 lines[line] = row.removesuffix("\r") if ends else row
                 assert lines[line] == plain[line]
     assert [line.rstrip("\r") for line in lines] == plain

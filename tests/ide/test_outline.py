@@ -29,7 +29,7 @@ def tree(text: str, **more) -> dict[str, list[str]]:
 
 def at(entries: tuple[OutlineEntry, ...], line: int) -> list[str]:
     """Return the names from the kernel to the innermost entry of a line, the first that fits, as editors choose."""
-    found = next((e for e in entries if e.first <= line <= e.last), None)
+    found = next((e for e in entries if e.first_line <= line <= e.last_line), None)
     return [] if found is None else [found.name, *at(found.children, line)]
 
 
@@ -131,10 +131,10 @@ def check_nesting(analysis: Analysis, entries: tuple[OutlineEntry, ...], first: 
     """Every entry lies in its parent, and its name in its own lines."""
     for entry in entries:
         assert entry.name
-        assert first <= entry.first <= entry.line <= entry.last <= last
+        assert first <= entry.first_line <= entry.line <= entry.last_line <= last
         text = analysis.document.line_text(entry.line)
         assert 0 <= entry.name_span.start <= entry.name_span.end <= len(text)
-        check_nesting(analysis, entry.children, entry.first, entry.last)
+        check_nesting(analysis, entry.children, entry.first_line, entry.last_line)
 
 
 @pytest.mark.parametrize("seed", range(6))

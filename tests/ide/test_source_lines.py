@@ -66,8 +66,10 @@ def test_stretches_are_what_the_text_says_line_by_line():
     assert found == tuple(stretches_of_text(text)) == tuple(stretches_of_text(text.replace("\n", "\r\n")))
     assert found[0] == Stretch(SourceLine("spaces.cl", 15), 118, 122, 5)
     for stretch in found:
-        assert {source_at(document, line) for line in range(stretch.first, stretch.last + 1)} == {stretch.source}
-    inside = {line for s in found for line in range(s.first, s.last + 1)}
+        assert {source_at(document, line) for line in range(stretch.first_line, stretch.last_line + 1)} == {
+            stretch.source
+        }
+    inside = {line for s in found for line in range(s.first_line, s.last_line + 1)}
     statements = [line for line, _ in document.statements() if source_at(document, line) and line not in inside]
     assert all(
         document.line_text(line).lstrip().startswith("LOC") or document.line_text(line).endswith(":")

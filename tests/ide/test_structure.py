@@ -18,7 +18,7 @@ def test_workspace_symbols_match_letters_in_order():
 
 
 def test_folds_are_kernels_runs_blocks_and_comments():
-    found = {(f.first + 1, f.last + 1, f.kind.value) for f in folding_ranges(Analysis.of(SOURCE))}
+    found = {(f.first_line + 1, f.last_line + 1, f.kind.value) for f in folding_ranges(Analysis.of(SOURCE))}
     assert {(3, 9, "region"), (11, 12, "code"), (14, 18, "code"), (17, 18, "comment"), (2, 18, "code")} <= found
 
 
@@ -28,7 +28,7 @@ PREDEFINED = "/// VISA Predefined Variables\n// .decl V0 v_type=G v_name=%null\n
 def headers(text: str) -> list[tuple[int, int, str]]:
     """Return the folds that are closed when a text opens, with lines from 1."""
     folds = folding_ranges(Analysis.of(text))
-    return [(f.first + 1, f.last + 1, f.kind.value) for f in folds if f.header]
+    return [(f.first_line + 1, f.last_line + 1, f.kind.value) for f in folds if f.header]
 
 
 @pytest.mark.parametrize("above", [0, 1, 250, 255])

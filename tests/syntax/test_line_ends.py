@@ -136,7 +136,9 @@ def test_findings_folds_and_layout_are_those_of_the_text_with_newlines(ends: str
         return [(d.code, place(d.span.start), place(d.span.end), d.message) for d in analysis.diagnostics]
 
     assert told(now) == told(was)
-    assert [(f.first, f.last) for f in folding_ranges(now)] == [(f.first, f.last) for f in folding_ranges(was)]
+    assert [(f.first_line, f.last_line) for f in folding_ranges(now)] == [
+        (f.first_line, f.last_line) for f in folding_ranges(was)
+    ]
     edits = [(now.document.position(e.span.start), e.new_text) for e in format_text(now)]
     assert edits == [(was.document.position(e.span.start), e.new_text) for e in format_text(was)]
     assert edits

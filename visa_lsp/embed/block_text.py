@@ -54,15 +54,15 @@ class BlockText(Struct, frozen=True):
     def lines_in_host(self, host: HostText) -> list[int | None]:
         """Return, for each line of the text, its line of the host, from 0; None for lines outside of the user's part."""
         above = self.text.count("\n", 0, self.body.start)
-        found: list[int | None] = [None] * (self.text.count("\n") + 1)
-        at = 0
+        host_lines: list[int | None] = [None] * (self.text.count("\n") + 1)
+        start = 0
         for number, line in enumerate(self.unit.text.split("\n"), above - self.head_lines):
             indent = len(line) - len(line.lstrip())
-            place = self.unit.map.to_host(at + indent)
-            if place is not None and above <= number < len(found):
-                found[number] = host.document.position(place + self.span.start)[0]
-            at += len(line) + 1
-        return found
+            place = self.unit.map.to_host(start + indent)
+            if place is not None and above <= number < len(host_lines):
+                host_lines[number] = host.document.position(place + self.span.start)[0]
+            start += len(line) + 1
+        return host_lines
 
     @property
     def lines(self) -> str:
@@ -75,13 +75,13 @@ def blocks_of(host: HostText) -> list[tuple[Span, Unit, AsmBlock]]:
 
     Blocks that the call of a macro makes are omitted, because no string of the host has their lines.
     """
-    found = [
+    blocks = [
         (block.span.shift(host.base_of(n) - unit.base), unit, block)
         for n, unit in enumerate(host.units)
         for block in unit.source.blocks
         if (block.asked or not block.is_ptx) and not (block.macros and not block.literals)
     ]
-    return sorted(found, key=lambda known: known[0])
+    return sorted(blocks, key=lambda entry: entry[0])
 
 
 def block_text(host: HostText, number: int, called: str, width: int = 0) -> BlockText:
@@ -90,21 +90,21 @@ def block_text(host: HostText, number: int, called: str, width: int = 0) -> Bloc
     Raises BlockRefused if there is no such block. ``width`` is the number of lanes if the host does not define it; 0
     means unknown.
     """
-    found = blocks_of(host)
-    if not 0 <= number < len(found):
-        raise BlockRefused(f"there is no block {number + 1} in {called}: it has {len(found)}")
-    span, whole, block = found[number]
+    blocks = blocks_of(host)
+    if not 0 <= number < len(blocks):
+        raise BlockRefused(f"there is no block {number + 1} in {called}: it has {len(blocks)}")
+    span, whole, block = blocks[number]
     index = whole.source.blocks.index(block)
     names = _names(whole, block)
-    source = UnitSource(whole.source.name, whole.source.width or width, (block,), (whole.source.known[index],))
+    source = UnitSource(whole.source.name, whole.source.width or width, (block,), (whole.source.facts[index],))
     unit = unit_of(source, names={f"__asm0_{key}": name for key, name in names.items()})
     head = _head_lines(unit)
-    made, lines = unit.text.split("\n")[:head], unit.text.split("\n")[head:-2]
+    generated, lines = unit.text.split("\n")[:head], unit.text.split("\n")[head:-2]
     written = {name: operand.written for name, operand in unit.operands.items()}
     above = [
         f"// {called}, line {host.document.position(span.start)[0] + 1}: the text outside of the marks is generated from it",
         HEADER.rstrip("\n"),
-        *(f"{line}{_operand_words(unit, line)}" for line in made),
+        *(f"{line}{_operand_words(unit, line)}" for line in generated),
         *_from_other_blocks(whole, block, lines),
     ]
     start = "\n".join(above) + "\n" + BEGINS
@@ -121,8 +121,8 @@ def _head_lines(unit: Unit) -> int:
 
 def _operand_words(unit: Unit, line: str) -> str:
     """Return the operand declared by a line, in the words of the asm statement, for a comment."""
-    found = _DECLARES.match(line)
-    name = unit.operands.get(found[1]) if found is not None else None
+    match = _DECLARES.match(line)
+    name = unit.operands.get(match[1]) if match is not None else None
     if name is None:
         return ""
     operand = name.operand
@@ -134,21 +134,21 @@ def _operand_words(unit: Unit, line: str) -> str:
 def _from_other_blocks(unit: Unit, block: AsmBlock, lines: list[str]) -> Iterator[str]:
     """Yield the declarations in the function's other blocks whose names this block uses."""
     used = set(_WORD.findall("\n".join(lines)))
-    own = {found[1] for line in lines if (found := _DECLARES.match(line))}
+    own = {match[1] for line in lines if (match := _DECLARES.match(line))}
     if len(unit.source.blocks) < 2:
         return
     for other in unit.source.blocks:
         for line in other.text.split("\n") if other is not block else ():
-            found = _DECLARES.match(line)
-            if found is not None and found[1] in used - own and not set(line) & {HOLE, "%", "$"}:
-                own.add(found[1])
+            match = _DECLARES.match(line)
+            if match is not None and match[1] in used - own and not set(line) & {HOLE, "%", "$"}:
+                own.add(match[1])
                 yield line.strip()
 
 
 def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
     """Return the name of each operand in the text, by its key: its own name, its variable's, else its number."""
     lines = [line for other in unit.source.blocks for line in other.text.split("\n")]
-    taken = set(_WORD.findall(block.text)) | {found[1] for line in lines if (found := _DECLARES.match(line))}
+    taken = set(_WORD.findall(block.text)) | {match[1] for line in lines if (match := _DECLARES.match(line))}
     names: dict[str, str] = {}
     for operand in block.operands:
         key = operand.name if operand.name and operand.constraint is None else str(operand.number)
@@ -164,9 +164,9 @@ def _names(unit: Unit, block: AsmBlock) -> dict[str, str]:
 
 
 def _variable(operand: Operand) -> str:
-    found = _IDENTIFIER.fullmatch(operand.expression.strip())
+    match = _IDENTIFIER.fullmatch(operand.expression.strip())
     # Names such as V0 and P1 are reserved by the instruction set.
-    return found[0] if found is not None and not re.fullmatch(r"[VPATS]\d+", found[0]) else ""
+    return match[0] if match is not None and not re.fullmatch(r"[VPATS]\d+", match[0]) else ""
 
 
 def user_part(text: str) -> str:

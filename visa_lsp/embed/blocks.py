@@ -175,8 +175,8 @@ class AsmBlock(Struct, frozen=True, dict=True):
     @property
     def begins_with_mnemonic(self) -> bool:
         """True if the first word is the beginning of a vISA mnemonic."""
-        first = _FIRST.match(self.text)
-        return first is not None and first[1] in _HEADS
+        match = _FIRST.match(self.text)
+        return match is not None and match[1] in _HEADS
 
 
 def _is_only_of_visa(word: str) -> bool:

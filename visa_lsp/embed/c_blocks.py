@@ -40,27 +40,27 @@ def blocks_in(around: Surroundings, but: Container[int] = ()) -> list[AsmBlock]:
 
     The functions ``but``, given by number, are skipped.
     """
-    found: list[AsmBlock] = []
-    behind = 0
+    all_blocks: list[AsmBlock] = []
+    search_start = 0
     for keyword, number in around.keywords:
-        if keyword.start < behind or number in but:
+        if keyword.start < search_start or number in but:
             continue
-        blocks, behind = _read_keyword(around, keyword, number)
-        found += blocks
-    starts = [block.span.start for block in found]
-    for marked in _find_marked_strings(around, tuple(found), but):
-        at = bisect_right(starts, marked.span.start) - 1
-        if at >= 0 and marked.span.start < found[at].span.end:
+        blocks, search_start = _read_keyword(around, keyword, number)
+        all_blocks += blocks
+    starts = [block.span.start for block in all_blocks]
+    for marked in _find_marked_strings(around, tuple(all_blocks), but):
+        index = bisect_right(starts, marked.span.start) - 1
+        if index >= 0 and marked.span.start < all_blocks[index].span.end:
             # A mark before an asm statement declares its kind of assembly.
-            found[at] = replace(found[at], asked=True)
+            all_blocks[index] = replace(all_blocks[index], asked=True)
         else:
-            found.append(marked)
-    taken = {literal.span.start for block in found for literal in block.literals}
+            all_blocks.append(marked)
+    taken = {literal.span.start for block in all_blocks for literal in block.literals}
     for called in _find_called_strings(around, but):
         if called.span.start not in taken:
             taken.add(called.span.start)
-            found.append(called)
-    return sorted(found, key=lambda b: b.span)
+            all_blocks.append(called)
+    return sorted(all_blocks, key=lambda b: b.span)
 
 
 def strings_in(around: Surroundings) -> Iterator[NestedText]:
@@ -87,62 +87,66 @@ def _read_keyword(around: Surroundings, keyword: Span, number: int) -> tuple[lis
         name = function.name
         own = macros.get(name)
         macros = {key: macro for key, macro in macros.items() if own is None or key not in own.names}
-    block, behind = _statement(text, keyword.start, keyword.end, end, macros, directives=not is_definition)
+    block, search_start = _statement(text, keyword.start, keyword.end, end, macros, directives=not is_definition)
     stop = block.span.end if block is not None else _end_of_statement(text, keyword.end, end)
     tokens = list(tokens_in(text, keyword.start, stop, directives=not is_definition))
     if any(t.kind == "word" and macros.get(text[t.start : t.end]) is not None for t in tokens):
         span = Span(keyword.start, stop)
-        made = expand_macros(text, tokens, macros, span)
-        expanded = _statement(made.text.text, 0, len(word), len(made.text.text), directives=False)[0] if made else None
-        if made is not None and expanded is not None:
+        expansion = expand_macros(text, tokens, macros, span)
+        expanded = (
+            _statement(expansion.text.text, 0, len(word), len(expansion.text.text), directives=False)[0]
+            if expansion
+            else None
+        )
+        if expansion is not None and expanded is not None:
             literals = block.literals if block is not None else ()
             block = replace(
-                made.text.in_host(expanded), span=span, literals=literals, reach=Span(0, 0), macros=made.names
+                expansion.text.in_host(expanded), span=span, literals=literals, reach=Span(0, 0), macros=expansion.names
             )
-            behind = max(behind, stop)
-    return [replace(block, function=number, macro=name)] if block is not None else [], behind
+            search_start = max(search_start, stop)
+    return [replace(block, function=number, macro=name)] if block is not None else [], search_start
 
 
-def _end_of_statement(text: str, at: int, end: int) -> int:
+def _end_of_statement(text: str, offset: int, end: int) -> int:
     """Return the offset of the semicolon after an offset, or of the end of the block around it."""
-    tokens = tokens_in(text, at, end, directives=True)
+    tokens = tokens_in(text, offset, end, directives=True)
     return next((token.start for token in tokens if text[token.start] in ";{}"), end)
 
 
 def _call_tokens(text: str, name: Span, end: int) -> list[HostToken]:
     """Return the tokens of the call of a macro: its name, and its arguments if there are any."""
-    found = [HostToken("word", name.start, name.end)]
+    tokens = [HostToken("word", name.start, name.end)]
     depth = 0
     for token in tokens_in(text, name.end, end, directives=True):
         sign = text[token.start : token.end]
         if depth == 0 and sign != "(":
-            return found[:1]
-        found.append(token)
+            return tokens[:1]
+        tokens.append(token)
         depth += (sign == "(") - (sign == ")")
         if depth == 0:
-            return found
-    return found[:1]
+            return tokens
+    return tokens[:1]
 
 
 def _expand_call(around: Surroundings, tokens: list[HostToken], number: int) -> list[AsmBlock]:
     """Return the asm statements that the call of a macro makes."""
     if not tokens:
         return []
-    made = expand_macros(around.text, tokens, around.names.macros, Span(tokens[0].start, tokens[-1].end))
-    if made is None:
+    expansion = expand_macros(around.text, tokens, around.names.macros, Span(tokens[0].start, tokens[-1].end))
+    if expansion is None:
         return []
-    found: list[AsmBlock] = []
-    text, behind = made.text.text, 0
+    blocks: list[AsmBlock] = []
+    text, search_start = expansion.text.text, 0
     for token in tokens_in(text, 0, len(text), directives=False):
-        if token.start >= behind and token.kind == "word" and KEYWORD.fullmatch(text, token.start, token.end):
-            block, behind = _statement(text, token.start, token.end, len(text), directives=False)
+        if token.start >= search_start and token.kind == "word" and KEYWORD.fullmatch(text, token.start, token.end):
+            block, search_start = _statement(text, token.start, token.end, len(text), directives=False)
             if block is not None:
-                found.append(replace(made.text.in_host(block), function=number, macros=made.names))
-    return found
+                blocks.append(replace(expansion.text.in_host(block), function=number, macros=expansion.names))
+    return blocks
 
 
 def _statement(
-    text: str, start: int, at: int, end: int, macros: Mapping[str, Macro | None] | None = None, *, directives: bool
+    text: str, start: int, offset: int, end: int, macros: Mapping[str, Macro | None] | None = None, *, directives: bool
 ) -> tuple[AsmBlock | None, int]:
     """Return the asm statement whose keyword ends at an offset, or None, and the offset where the search continues.
 
@@ -151,7 +155,7 @@ def _statement(
     sections: list[list[HostToken]] = [[]]
     depth = call = 0
     last = ""
-    for token in tokens_in(text, at, end, directives=directives):
+    for token in tokens_in(text, offset, end, directives=directives):
         sign = text[token.start : token.end]
         if depth == 0:
             if token.kind == "word" and sign in QUALIFIERS:
@@ -176,7 +180,7 @@ def _statement(
         else:
             sections[-1].append(token)
         last = sign
-    return (_block(text, Span(start, end), sections), end) if depth else (None, at)
+    return (_block(text, Span(start, end), sections), end) if depth else (None, offset)
 
 
 def _block(text: str, span: Span, sections: list[list[HostToken]]) -> AsmBlock | None:
@@ -233,29 +237,31 @@ def _operand(text: str, tokens: list[HostToken], number: int, *, written: bool) 
     words = [text[t.start : t.end] for t in tokens]
     if not words:
         return None
-    name, at = "", 0
+    name, index = "", 0
     if words[0] == "[" and len(words) > 2 and words[2] == "]":
-        name, at = words[1], 3
+        name, index = words[1], 3
     constraint: str | None = None
-    if at < len(tokens) and tokens[at].kind in ("raw", "string"):
+    if index < len(tokens) and tokens[index].kind in ("raw", "string"):
         constraint = ""
-        while at < len(tokens) and tokens[at].kind in ("raw", "string"):
-            constraint += "".join(p.text for p in c_pieces(text, Span(tokens[at].start, tokens[at].end)))
-            at += 1
-        if at < len(words) and words[at] != "(":
+        while index < len(tokens) and tokens[index].kind in ("raw", "string"):
+            constraint += "".join(p.text for p in c_pieces(text, Span(tokens[index].start, tokens[index].end)))
+            index += 1
+        if index < len(words) and words[index] != "(":
             constraint = None  # because a macro continues the constraint
-            at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
+            index = next((i for i in range(index, len(words)) if words[i] == "("), len(words))
     else:
-        at = next((i for i in range(at, len(words)) if words[i] == "("), len(words))
-    inside = tokens[at + 1 : -1] if at < len(words) and words[at] == "(" and words[-1] == ")" else tokens[at:]
+        index = next((i for i in range(index, len(words)) if words[i] == "("), len(words))
+    inside = (
+        tokens[index + 1 : -1] if index < len(words) and words[index] == "(" and words[-1] == ")" else tokens[index:]
+    )
     expression = text[inside[0].start : inside[-1].end] if inside else ""
     return Operand(number, name, constraint, expression, Span(tokens[0].start, tokens[-1].end), written)
 
 
-def _find_marked_strings(around: Surroundings, known: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
+def _find_marked_strings(around: Surroundings, blocks: Sequence[AsmBlock], but: Container[int]) -> Iterator[AsmBlock]:
     """Yield the strings that are marked by the comment before them."""
     text = around.text
-    taken = iter(sorted(b.span for b in known))
+    taken = iter(sorted(b.span for b in blocks))
     inside = next(taken, None)
     marks = [c for c in around.comments if MARK.search(text, c.start, c.end)]
     for comment, following in pairwise([*marks, Span(len(text), len(text))]):
@@ -291,8 +297,8 @@ def _find_called_strings(around: Surroundings, but: Container[int]) -> Iterator[
             signs = assignments(text, text[start:end], start)
             places = [sign for sign in signs if around.function_at(sign.start) in (-1, number)]
             tokens = list(_read_marked_parts(text, places[0].start, start)) if places else []
-            behind = tokens[-1].end if tokens else 0
-            if any(place.start > behind for place in places):
+            tokens_end = tokens[-1].end if tokens else 0
+            if any(place.start > tokens_end for place in places):
                 continue
         strings = [token for token in tokens if token.kind in ("raw", "string")]
         if strings:
@@ -328,28 +334,28 @@ def _read_marked_parts(text: str, start: int, end: int) -> Iterator[HostToken]:
 
 def _statements(text: str, start: int, end: int) -> Iterator[list[HostToken]]:
     """Yield the tokens of each statement, until one is in other braces."""
-    found: list[HostToken] = []
+    statement: list[HostToken] = []
     for token in tokens_in(text, start, end, directives=True):
         if text[token.start] == ";":
-            yield found
-            found = []
+            yield statement
+            statement = []
         elif text[token.start] == "}":
             break
         else:
-            found.append(token)
-    yield found
+            statement.append(token)
+    yield statement
 
 
 def _read_joined_strings(text: str, statement: Sequence[HostToken]) -> Iterator[HostToken]:
     """Yield the strings of an expression that are adjacent or joined by ``+`` and ``<<``, and the first token of each other part."""
-    depth = behind = 0
+    depth = string_end = 0
     is_begun = is_part = False
     for token in statement:
         sign = text[token.start : token.end]
         depth += (sign in "([") - (sign in ")]")
         if token.kind in ("raw", "string"):
             yield token
-            is_begun, is_part, behind = True, False, token.end
+            is_begun, is_part, string_end = True, False, token.end
         elif not is_begun:
             continue
         elif depth < 0 or sign in (",", "?", ":"):
@@ -357,10 +363,10 @@ def _read_joined_strings(text: str, statement: Sequence[HostToken]) -> Iterator[
         elif sign in ("+", "<"):
             is_part = True
         elif sign == ".":
-            behind = 0  # a method of the string
-        elif is_part or (token.kind == "word" and token.start > behind > 0):
+            string_end = 0  # a method of the string
+        elif is_part or (token.kind == "word" and token.start > string_end > 0):
             yield token
-            is_part, behind = False, 0
+            is_part, string_end = False, 0
 
 
 def _split_format(piece: StringPiece, pattern: re.Pattern[str]) -> Iterator[StringPiece]:
@@ -368,12 +374,12 @@ def _split_format(piece: StringPiece, pattern: re.Pattern[str]) -> Iterator[Stri
     if not piece.exact:
         yield piece
         return
-    at = 0
+    start = 0
     for form in pattern.finditer(piece.text):
-        if at < form.start():
-            yield StringPiece(piece.text[at : form.start()], Span(at, form.start()).shift(piece.host.start))
+        if start < form.start():
+            yield StringPiece(piece.text[start : form.start()], Span(start, form.start()).shift(piece.host.start))
         value = form[0][0] if form[0] in ("{{", "}}") else HOLE
         yield StringPiece(value, Span(form.start(), form.end()).shift(piece.host.start), exact=False)
-        at = form.end()
-    if at < len(piece.text):
-        yield StringPiece(piece.text[at:], Span(at, len(piece.text)).shift(piece.host.start))
+        start = form.end()
+    if start < len(piece.text):
+        yield StringPiece(piece.text[start:], Span(start, len(piece.text)).shift(piece.host.start))

@@ -33,19 +33,19 @@ class HostToken(NamedTuple):
 
 def tokens_in(text: str, start: int, end: int, *, directives: bool) -> Iterator[HostToken]:
     """Yield the tokens of a part of the text; of a conditional, only those of its first possible branch."""
-    at = start
+    offset = start
     branches: list[tuple[bool, bool]] = []  # for each open conditional: was a branch taken, is the current one read
     fresh = False  # whether only blanks precede this token in its line
-    while at < end:
-        hit = _TOKEN.match(text, at, end)
+    while offset < end:
+        hit = _TOKEN.match(text, offset, end)
         if hit is None:
             return
         kind = hit.lastgroup or "other"
-        if directives and fresh and text[at] == "#":
-            directive = _DIRECTIVE.match(text, at, end)
+        if directives and fresh and text[offset] == "#":
+            directive = _DIRECTIVE.match(text, offset, end)
             assert directive is not None
             _branch(branches, directive["word"], is_false=directive["rest"].strip() == "0")
-            at = directive.end()
+            offset = directive.end()
             continue
         if kind == "blank":
             fresh = "\n" in hit[0]
@@ -53,7 +53,7 @@ def tokens_in(text: str, start: int, end: int, *, directives: bool) -> Iterator[
             fresh = False
             if all(read for _, read in branches):
                 yield HostToken("raw" if kind == "delimiter" else kind, hit.start(), hit.end())
-        at = hit.end()
+        offset = hit.end()
 
 
 def _branch(branches: list[tuple[bool, bool]], word: str, *, is_false: bool) -> None:

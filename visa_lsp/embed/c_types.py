@@ -86,10 +86,12 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
     if vector is not None:
         written = written[: vector.start()] + " " + written[vector.end() :]
         base = type_named(written, 0, host, names, deep=deep - 1) if deep else None
-        made = _vector(base, vector) if base is not None else None
+        vector_type = _vector(base, vector) if base is not None else None
         # A pointer in the type points to the vector.
         return (
-            CType(made.visa, made.count, depth + base.depth, pointer) if made is not None and base is not None else None
+            CType(vector_type.visa, vector_type.count, depth + base.depth, pointer)
+            if vector_type is not None and base is not None
+            else None
         )
     bare = _NOT_TYPES.sub(" ", written)
     depth += bare.count("*")
@@ -105,10 +107,10 @@ def type_named(written: str, depth: int, host: Host, names: Mapping[str, str], *
     given = _GIVEN.fullmatch(bare)
     if given is not None:
         filled = _fill_template(names.get(given["name"], ""), given["given"]) if deep else None
-        found = type_named(filled, 0, host, names, deep=deep - 1) if filled else None
+        filled_type = type_named(filled, 0, host, names, deep=deep - 1) if filled else None
         return (
-            CType(found.visa, found.count, depth + found.depth, pointer)
-            if found is not None
+            CType(filled_type.visa, filled_type.count, depth + filled_type.depth, pointer)
+            if filled_type is not None
             else (CType("", 0, depth, pointer) if depth else None)
         )
     count = 1
@@ -147,8 +149,8 @@ def _fill_template(template: str, given: str) -> str | None:
     parts, values = names["names"].split(","), [value.strip() for value in given.split(",")]
     if len(parts) != len(values):
         return None
-    known = dict(zip(parts, values, strict=True))
-    return re.sub(r"\w+", lambda word: known.get(word[0], word[0]), template[names.end() :])
+    values_by_name = dict(zip(parts, values, strict=True))
+    return re.sub(r"\w+", lambda word: values_by_name.get(word[0], word[0]), template[names.end() :])
 
 
 def _scalar(name: str, host: Host) -> str | None:
@@ -193,25 +195,25 @@ def type_of(
 def _path(text: str, variable: Callable[[str], CType | None]) -> CType | None:
     """Return the type of a name with subscripts and components after it."""
     head = _PATH.match(text)
-    found = variable(head[0]) if head is not None else None
-    if head is None or found is None:
+    path_type = variable(head[0]) if head is not None else None
+    if head is None or path_type is None:
         return None
-    at = head.end()
-    while at < len(text):
-        if text[at] == "[":
-            close = _closes(text, at)
-            inner = found.element_type() if close > at else None
+    offset = head.end()
+    while offset < len(text):
+        if text[offset] == "[":
+            close = _closes(text, offset)
+            inner = path_type.element_type() if close > offset else None
             if inner is None:
                 return None
-            found, at = inner, close + 1
-        elif text[at].isspace():
-            at += 1
+            path_type, offset = inner, close + 1
+        elif text[offset].isspace():
+            offset += 1
         else:
-            element = _ELEMENT.match(text, at)
-            if element is None or found.depth or found.count < 2:
+            element = _ELEMENT.match(text, offset)
+            if element is None or path_type.depth or path_type.count < 2:
                 return None
-            found, at = CType(found.visa), element.end()
-    return found
+            path_type, offset = CType(path_type.visa), element.end()
+    return path_type
 
 
 def _is_unary(text: str) -> bool:
@@ -220,19 +222,19 @@ def _is_unary(text: str) -> bool:
     if text.startswith("("):
         return _closes(text, 0) == len(text) - 1
     head = re.match(r"[\w.]+", text)
-    at = head.end() if head is not None else 0
-    while at < len(text) and text[at] in "[(":
-        close = _closes(text, at)
+    offset = head.end() if head is not None else 0
+    while offset < len(text) and text[offset] in "[(":
+        close = _closes(text, offset)
         if close < 0:
             return False
-        at = close + 1
-    return at == len(text)
+        offset = close + 1
+    return offset == len(text)
 
 
-def _closes(text: str, at: int) -> int:
+def _closes(text: str, offset: int) -> int:
     """Return the offset of the bracket that closes the one at an offset; -1 if it is not closed."""
     depth = 0
-    for place in range(at, len(text)):
+    for place in range(offset, len(text)):
         if text[place] in "([":
             depth += 1
         elif text[place] in ")]":

@@ -20,15 +20,15 @@ def place_of_line(host: HostText, code: str) -> Span | None:
     """Return the place of the first line in a host's strings that equals this one except for names of operands, or None."""
     wanted = " ".join(code.split())
     for number, unit in enumerate(host.units):
-        at = host.start_of(number)
+        line_start = host.start_of(number)
         for line in unit.text.splitlines(keepends=True):
             words = line.strip()
             if words and _reads_as(words, wanted):
-                start = at + line.index(words)
-                found = host.host_span(Span(start, start + len(words)))
-                if found is not None:
-                    return found
-            at += len(line)
+                start = line_start + line.index(words)
+                span = host.host_span(Span(start, start + len(words)))
+                if span is not None:
+                    return span
+            line_start += len(line)
     return None
 
 

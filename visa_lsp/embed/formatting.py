@@ -25,7 +25,7 @@ _WITHOUT: Final = str.maketrans("", "", _BLANK)
 def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
     """Return the edits of the host that format the vISA lines within a span of it, in text order."""
     visa = host.analysis.document
-    found: list[Edit] = []
+    edits: list[Edit] = []
     for number, unit in enumerate(host.units):
         reach = Span(host.base_of(number), host.base_of(number) + unit.length)
         if reach.end < within.start or within.end < reach.start:
@@ -33,31 +33,34 @@ def format_blocks(host: HostText, within: Span) -> tuple[Edit, ...]:
         start = host.start_of(number)
         for line in range(visa.position(start)[0], visa.position(start + len(unit.text) - 1)[0]):
             old = visa.line_text(line)
-            at = visa.line_start(line)
+            offset = visa.line_start(line)
             new = tidy_line(old, visa.statement(line))
             if old.translate(_WITHOUT) != new.translate(_WITHOUT):
                 continue  # because not every reader treats such a character as a blank
-            for edit in _blanks(at, old, new):
-                if edit.span.end == at + len(old) and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None:
+            for edit in _blanks(offset, old, new):
+                if (
+                    edit.span.end == offset + len(old)
+                    and host.host_span(Span(edit.span.end, edit.span.end + 1)) is None
+                ):
                     continue  # after the last line there are only blanks before a closing quote
                 placed = host.edits((edit,))
                 if placed is not None and within.start <= placed[0].span.start and placed[0].span.end <= within.end:
-                    found += placed
-    return tuple(sorted(found, key=lambda e: e.span))
+                    edits += placed
+    return tuple(sorted(edits, key=lambda e: e.span))
 
 
 def _blanks(start: int, old: str, new: str) -> Iterator[Edit]:
     """Yield the edits that turn a line into another one that differs only in blanks; ``start`` is the offset of the line."""
-    at = there = 0
-    while at < len(old) or there < len(new):
-        first, second = at, there
-        while at < len(old) and old[at] in _BLANK:
-            at += 1
-        while there < len(new) and new[there] in _BLANK:
-            there += 1
-        if old[first:at] != new[second:there]:
-            yield Edit(Span(start + first, start + at), new[second:there])
-        at, there = at + 1, there + 1
+    old_offset = new_offset = 0
+    while old_offset < len(old) or new_offset < len(new):
+        old_start, new_start = old_offset, new_offset
+        while old_offset < len(old) and old[old_offset] in _BLANK:
+            old_offset += 1
+        while new_offset < len(new) and new[new_offset] in _BLANK:
+            new_offset += 1
+        if old[old_start:old_offset] != new[new_start:new_offset]:
+            yield Edit(Span(start + old_start, start + old_offset), new[new_start:new_offset])
+        old_offset, new_offset = old_offset + 1, new_offset + 1
 
 
 def block_around(host: HostText, span: Span) -> Span | None:

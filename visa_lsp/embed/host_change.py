@@ -34,9 +34,11 @@ def change_between(before: Document, after: Document) -> HostChange:
     start = sum(chunk.length for chunk in old[:head])
     gone = "".join(chunk.source for chunk in old[head : len(old) - tail])
     come = "".join(chunk.source for chunk in new[head : len(new) - tail])
-    first, last = same_ends(gone, come)
-    stop = len(gone) - last
-    return HostChange(Span(start + first, start + stop), gone[first:stop], come[first : len(come) - last])
+    equal_head, equal_tail = same_ends(gone, come)
+    stop = len(gone) - equal_tail
+    return HostChange(
+        Span(start + equal_head, start + stop), gone[equal_head:stop], come[equal_head : len(come) - equal_tail]
+    )
 
 
 def same_ends(old: str, new: str) -> tuple[int, int]:
@@ -45,11 +47,11 @@ def same_ends(old: str, new: str) -> tuple[int, int]:
     return head, _same(old[::-1], new[::-1], min(len(old), len(new)) - head)
 
 
-def _same(one: str, other: str, most: int) -> int:
+def _same(text: str, other: str, most: int) -> int:
     low, high = 0, most
     while low < high:
         middle = (low + high + 1) // 2
-        if one[low:middle] == other[low:middle]:
+        if text[low:middle] == other[low:middle]:
             low = middle
         else:
             high = middle - 1

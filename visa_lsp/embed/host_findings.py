@@ -72,7 +72,7 @@ def unread_lines(host: HostText) -> tuple[int, int]:
     return sum(counts), len(counts)
 
 
-def _without_repeated(host: HostText, found: list[Diagnostic]) -> list[Diagnostic]:
+def _without_repeated(host: HostText, all_findings: list[Diagnostic]) -> list[Diagnostic]:
     """Return findings without those at the calls of a macro that its definition has as well."""
     spans = [
         (block.span.shift(host.base_of(number) - unit.base), block)
@@ -81,20 +81,22 @@ def _without_repeated(host: HostText, found: list[Diagnostic]) -> list[Diagnosti
         if block.macro or block.macros
     ]
     if not spans:
-        return found
-    owners = {id(d): next((b for span, b in spans if span.start <= d.span.start < span.end), None) for d in found}
-    defined = {(d.code, d.message) for d in found if (owner := owners[id(d)]) is not None and owner.macro}
+        return all_findings
+    owners = {
+        id(d): next((b for span, b in spans if span.start <= d.span.start < span.end), None) for d in all_findings
+    }
+    defined = {(d.code, d.message) for d in all_findings if (owner := owners[id(d)]) is not None and owner.macro}
     return [
         d
-        for d in found
+        for d in all_findings
         if (owner := owners[id(d)]) is None or owner.macro or not owner.macros or (d.code, d.message) not in defined
     ]
 
 
-def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
+def _true(host: HostText, all_findings: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
     """Yield the findings that hold for every meaning of the parts that are not understood."""
     elsewhere: dict[str, frozenset[str]] = {}
-    for finding in found:
+    for finding in all_findings:
         name = finding.name
         number = host.unit_at(finding.span.start)
         if name in _OF_FLOW or number < 0:
@@ -103,11 +105,11 @@ def _true(host: HostText, found: Iterable[Diagnostic]) -> Iterator[Diagnostic]:
         if unit.broken and name in _OF_OTHER_LINES:
             continue
         if name in _OF_OTHER_BODIES:
-            known = elsewhere.get(name)
-            if known is None:
+            names = elsewhere.get(name)
+            if names is None:
                 words = frozenset(_OF_OTHER_BODIES[name].findall(host.visa_text))
-                known = elsewhere[name] = words | frozenset(label for u in host.units for label in u.labels)
-            if host.analysis.document.slice(finding.span) in known:
+                names = elsewhere[name] = words | frozenset(label for u in host.units for label in u.labels)
+            if host.analysis.document.slice(finding.span) in names:
                 continue
         if unit.open and not _in_every_choice(host, number, finding):
             continue
@@ -123,7 +125,7 @@ def _in_every_choice(host: HostText, number: int, finding: Diagnostic) -> bool:
         kept = unit.by_choice[name] = [
             _find_with_choice(unit, choice, host.platform) for choice in range(1, len(CHOICES))
         ]
-    return span is not None and all((finding.code, span) in found for found in kept)
+    return span is not None and all((finding.code, span) in choice_findings for choice_findings in kept)
 
 
 def _find_with_choice(unit: Unit, choice: int, platform: Platform | None) -> frozenset[tuple[str, Span]]:
@@ -167,15 +169,15 @@ def _suppressions(host: HostText) -> Iterator[Suppression]:
     text = host.document.text
     index = LineIndex(text)
     for comment in host.comments:
-        at = comment.start
-        before = text[max(0, at - _MAX_CHARS_BEFORE) : at]
+        offset = comment.start
+        before = text[max(0, offset - _MAX_CHARS_BEFORE) : offset]
         # A comment so far to the right counts as one after code.
         blank = before[before.rfind("\n") + 1 :].isspace() or before[-1:] in ("\n", "")
-        alone = blank and ("\n" in before or len(before) == at)
-        at -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment are removed with it
-        for part in text[at : comment.end].split("\n")[:_MAX_LINES]:
+        alone = blank and ("\n" in before or len(before) == offset)
+        offset -= len(before) - len(before.rstrip(" \t"))  # the blanks before a comment are removed with it
+        for part in text[offset : comment.end].split("\n")[:_MAX_LINES]:
             if _MARK in part and len(part) <= _MAX_LINE_CHARS:
                 code = " " * len(part) + ("" if alone else "x")
-                yield from suppressions_in(part, code, index.position(at)[0], at)
-            at += len(part) + 1
+                yield from suppressions_in(part, code, index.position(offset)[0], offset)
+            offset += len(part) + 1
             alone = True

@@ -42,13 +42,13 @@ class HostText:
         host: Host,
         document: Document,
         platform: Platform | None,
-        found: Scan | None = None,
+        ready_scan: Scan | None = None,
         analysis: Analysis | None = None,
     ) -> None:
         self.document = document
         self.host = host
         self.platform = platform
-        self._scan = found if found is not None else scan(document.text, host)
+        self._scan = ready_scan if ready_scan is not None else scan(document.text, host)
         self.placed = self._scan.placed
         self.comments = self._scan.comments
         self.units = tuple(p.unit for p in self.placed)
@@ -83,20 +83,22 @@ class HostText:
         before = self._scan
         if before.tree is not None:
             before = replace(before, tree=before.tree.edit(change, self.document, document))
-        found = scan(document.text, self.host, Before(self.document.text, before))
-        return HostText(self.host, document, self.platform, found, self._next_analysis(found))
+        next_scan = scan(document.text, self.host, Before(self.document.text, before))
+        return HostText(self.host, document, self.platform, next_scan, self._next_analysis(next_scan))
 
-    def _next_analysis(self, found: Scan) -> Analysis:
+    def _next_analysis(self, next_scan: Scan) -> Analysis:
         """Return the analysis of the new vISA text, by an edit of the present one."""
-        units = tuple(p.unit for p in found.placed)
+        units = tuple(p.unit for p in next_scan.placed)
         head, tail = _same_units(self.units, units)
         if head == len(units) == len(self.units):
             return self.analysis
         old = "".join(u.text for u in self.units[head : len(self.units) - tail])
         new = "".join(u.text for u in units[head : len(units) - tail])
-        first, last = same_ends(old, new)
+        equal_head, equal_tail = same_ends(old, new)
         start = self._starts[head]
-        visa = self.analysis.document.edit(start + first, start + len(old) - last, new[first : len(new) - last])
+        visa = self.analysis.document.edit(
+            start + equal_head, start + len(old) - equal_tail, new[equal_head : len(new) - equal_tail]
+        )
         return Analysis(visa, self.platform)
 
     # ---- places ----
@@ -122,16 +124,16 @@ class HostText:
         number = self.unit_at(span.start)
         if number < 0:
             return None
-        found = self.units[number].map.host_span(span.shift(-self._starts[number]))
-        return found.shift(self._bases[number]) if found is not None else None
+        relative_span = self.units[number].map.host_span(span.shift(-self._starts[number]))
+        return relative_span.shift(self._bases[number]) if relative_span is not None else None
 
     def visa_offset(self, offset: int) -> int | None:
         """Return the offset in the vISA text for a cursor in the host; None outside of vISA."""
         number = bisect_right(self._bases, offset) - 1
         while number >= 0 and self._reach[number] >= offset:
-            found = self.units[number].map.to_text(offset - self._bases[number])
-            if found is not None:
-                return self._starts[number] + found
+            local_offset = self.units[number].map.to_text(offset - self._bases[number])
+            if local_offset is not None:
+                return self._starts[number] + local_offset
             number -= 1
         return None
 
@@ -139,10 +141,10 @@ class HostText:
         """Convert edits of the vISA text to edits of the host; None if the strings there cannot express one of them."""
         out = []
         for edit in edits:
-            found = self._edit(edit)
-            if found is None:
+            host_edit = self._edit(edit)
+            if host_edit is None:
                 return None
-            out.append(found)
+            out.append(host_edit)
         return tuple(out)
 
     def _edit(self, edit: Edit) -> Edit | None:
@@ -175,9 +177,9 @@ class HostText:
         around = self._around
         if around is None:
             return None
-        at = offset + self.distance_of(unit)
-        found = around.declaration(name, around.function_at(at), at)
-        return found.span if found is not None else None
+        host_offset = offset + self.distance_of(unit)
+        declared = around.declaration(name, around.function_at(host_offset), host_offset)
+        return declared.span if declared is not None else None
 
     @cached_property
     def _around(self) -> Surroundings | None:

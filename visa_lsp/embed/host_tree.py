@@ -39,9 +39,9 @@ class HostTree(Struct, frozen=True):
     def edit(self, change: HostChange, before: Document, after: Document) -> HostTree:
         """Return the tree with its nodes moved by an edit between two states of the text."""
         # Widened because an edit may create or destroy a word that is read as blanks.
-        more = MAX_QUALIFIER_CHARS if self.host is Host.OPENCL else 0
-        start = max(0, change.span.start - more)
-        old = Span(start, min(len(before), change.span.end + more))
+        margin = MAX_QUALIFIER_CHARS if self.host is Host.OPENCL else 0
+        start = max(0, change.span.start - margin)
+        old = Span(start, min(len(before), change.span.end + margin))
         new = Span(start, old.end + change.by)
         tree = self.tree.copy()
         tree.edit(

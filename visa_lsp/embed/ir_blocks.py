@@ -75,15 +75,15 @@ def sources_in(text: str, host: Host) -> Iterator[UnitSource]:
 
 def _pieces(text: str, span: Span) -> Iterator[StringPiece]:
     """Yield the pieces of a string with its quotes; an escape is two digits, in MLIR a letter too."""
-    at, end = span.start + 1, span.end - 1
-    for escape in _ESCAPE.finditer(text, at, end):
-        if at < escape.start():
-            yield StringPiece(text[at : escape.start()], Span(at, escape.start()))
+    start, end = span.start + 1, span.end - 1
+    for escape in _ESCAPE.finditer(text, start, end):
+        if start < escape.start():
+            yield StringPiece(text[start : escape.start()], Span(start, escape.start()))
         value = chr(int(escape["hex"], 16)) if escape["hex"] else _LETTERS.get(escape["one"], escape["one"])
         yield StringPiece(value, Span(*escape.span()), exact=False)
-        at = escape.end()
-    if at < end:
-        yield StringPiece(text[at:end], Span(at, end))
+        start = escape.end()
+    if start < end:
+        yield StringPiece(text[start:end], Span(start, end))
 
 
 def _list_types(text: str, host: Host, hit: re.Match[str], operands: tuple[Operand, ...]) -> Iterator[KnownType]:
@@ -105,25 +105,25 @@ def _list_types(text: str, host: Host, hit: re.Match[str], operands: tuple[Opera
         else:
             words = given[operand.number - len(written)]
             number = _NUMBER.fullmatch(words) if operand.is_immediate else None
-            found = _TYPE.match(words)
+            type_match = _TYPE.match(words)
             yield (
                 KnownType(value=int(number["value"]))
                 if number is not None
-                else (KnownType() if found is None or operand.is_immediate else _of_type(found))
+                else (KnownType() if type_match is None or operand.is_immediate else _of_type(type_match))
             )
 
 
-def _of_type(found: re.Match[str]) -> KnownType:
-    if found["pointer"]:
-        space = found["space"] or found["inner"] or found["typed"]
+def _of_type(match: re.Match[str]) -> KnownType:
+    if match["pointer"]:
+        space = match["space"] or match["inner"] or match["typed"]
         return KnownType("ud" if space == _LOCAL else "uq", 1)
-    visa = _SCALARS.get(found["element"] or found["scalar"], "")
-    return KnownType(visa, int(found["count"] or 1)) if visa else KnownType()
+    visa = _SCALARS.get(match["element"] or match["scalar"], "")
+    return KnownType(visa, int(match["count"] or 1)) if visa else KnownType()
 
 
-def _arguments(text: str, at: int) -> list[str]:
+def _arguments(text: str, offset: int) -> list[str]:
     """Return the arguments after the constraints of a call."""
-    opened = _ARGUMENTS.match(text, at)
+    opened = _ARGUMENTS.match(text, offset)
     if opened is None:
         return []
     depth = 1
@@ -137,9 +137,9 @@ def _arguments(text: str, at: int) -> list[str]:
 def _split(words: str) -> list[str]:
     """Return the comma-separated parts of a list."""
     parts, depth, start = [], 0, 0
-    for at, sign in enumerate(words):
+    for index, sign in enumerate(words):
         depth += (sign in "(<{[") - (sign in ")>}]")
         if sign == "," and depth == 0:
-            parts.append(words[start:at].strip())
-            start = at + 1
+            parts.append(words[start:index].strip())
+            start = index + 1
     return [*parts, words[start:].strip()] if words.strip() else []

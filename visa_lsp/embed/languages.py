@@ -168,13 +168,13 @@ def readable(text: str, host: Host) -> Readable:
 
 def _without(text: str, parts: Iterable[Span]) -> Iterator[str]:
     """Yield a text with blanks in place of parts; line ends stay, and a macro that continues after them still does."""
-    at = 0
+    offset = 0
     for part in parts:
         blanks = _NO_LINE_END.sub(" ", text[part.start : part.end])
-        yield text[at : part.start]
+        yield text[offset : part.start]
         yield _BLANK_BEFORE_END.sub("\\\\", blanks) if text.startswith("/*", part.start) else blanks
-        at = part.end
-    yield text[at:]
+        offset = part.end
+    yield text[offset:]
 
 
 def parse(read: Readable, before: Tree | None = None) -> Tree:
@@ -191,11 +191,11 @@ def _without_long_chains(text: str) -> str:
     """Replace the line splices of overlong chains by blanks; offsets do not change."""
     lines = text.split("\n")
     out: list[str] = []
-    first = 0
+    chain_start = 0
     for number, line in enumerate(lines):
         if line.endswith("\\") and number < len(lines) - 1:
             continue
-        chain, first = lines[first : number + 1], number + 1
+        chain, chain_start = lines[chain_start : number + 1], number + 1
         if len(chain) > _MAX_CHAIN_LINKS:
             out.append("  ".join([*(part[:-1] for part in chain[:-1]), chain[-1]]))
         else:

@@ -57,14 +57,14 @@ def python_pieces(
     text: str, body: Span, *, raw: bool, formatted: bool, values: tuple[Span, ...] = ()
 ) -> Iterator[StringPiece]:
     """Yield the pieces of the inside of a Python string; ``values`` are the replacement fields of an f-string."""
-    at = body.start
+    start = body.start
     for hole in (*values, Span(body.end, body.end)):
-        part = Span(at, hole.start)
+        part = Span(start, hole.start)
         for piece in _exact(text, part) if raw else _read_escapes(text, part):
             yield from _read_braces(piece) if formatted else (piece,)
         if hole.start < hole.end:
             yield StringPiece(HOLE, hole, exact=False)
-        at = hole.end
+        start = hole.end
 
 
 def _exact(text: str, span: Span) -> Iterator[StringPiece]:
@@ -73,14 +73,14 @@ def _exact(text: str, span: Span) -> Iterator[StringPiece]:
 
 
 def _read_escapes(text: str, span: Span) -> Iterator[StringPiece]:
-    at = span.start
+    start = span.start
     for escape in _ESCAPE.finditer(text, span.start, span.end):
-        yield from _exact(text, Span(at, escape.start()))
+        yield from _exact(text, Span(start, escape.start()))
         value = _value(escape)
         if value:
             yield StringPiece(value, Span(escape.start(), escape.end()), exact=False)
-        at = escape.end()
-    yield from _exact(text, Span(at, span.end))
+        start = escape.end()
+    yield from _exact(text, Span(start, span.end))
 
 
 def _value(escape: re.Match[str]) -> str:
@@ -101,12 +101,12 @@ def _read_braces(piece: StringPiece) -> Iterator[StringPiece]:
     if not piece.exact or ("{{" not in piece.text and "}}" not in piece.text):
         yield piece
         return
-    at = 0
+    start = 0
     for brace in _BRACES.finditer(piece.text):
-        yield from _part(piece, at, brace.start())
+        yield from _part(piece, start, brace.start())
         yield StringPiece(brace[0][0], Span(brace.start(), brace.end()).shift(piece.host.start), exact=False)
-        at = brace.end()
-    yield from _part(piece, at, len(piece.text))
+        start = brace.end()
+    yield from _part(piece, start, len(piece.text))
 
 
 def _part(piece: StringPiece, start: int, end: int) -> Iterator[StringPiece]:

@@ -74,13 +74,13 @@ class _TooLongError(Exception):
 
 def callable_macros(macros: Mapping[str, Macro | None]) -> frozenset[str]:
     """Return the macros whose calls must be expanded: those with a parameter in a template of assembly, and their callers."""
-    found = {name for name, macro in macros.items() if macro is not None and _fills_template(macro)}
+    names = {name for name, macro in macros.items() if macro is not None and _fills_template(macro)}
     words = (
-        {name: set(_WORD.findall(macro.body)) for name, macro in macros.items() if macro is not None} if found else {}
+        {name: set(_WORD.findall(macro.body)) for name, macro in macros.items() if macro is not None} if names else {}
     )
-    while more := {name for name, used in words.items() if name not in found and used & found}:
-        found |= more
-    return frozenset(found)
+    while callers := {name for name, used in words.items() if name not in names and used & names}:
+        names |= callers
+    return frozenset(names)
 
 
 def _fills_template(macro: Macro) -> bool:
@@ -107,10 +107,10 @@ def expand_macros(
     """Return the expansion of tokens of a text; None if it is too long."""
     expander = _Expander(macros)
     try:
-        made = expander.expand(list(_of_host(text, tokens)), 0)
+        expanded = expander.expand(list(_of_host(text, tokens)), 0)
     except _TooLongError:
         return None
-    return Expansion(NestedText([*_pieces(made)], span), frozenset(expander.used))
+    return Expansion(NestedText([*_pieces(expanded)], span), frozenset(expander.used))
 
 
 def _of_host(text: str, tokens: Sequence[HostToken]) -> Iterator[_Token]:
@@ -134,15 +134,15 @@ def _pieces(tokens: Sequence[_Token]) -> Iterator[StringPiece]:
         kept.append(token.place if is_own and token.place.start >= end else None)
         end = max(end, token.place.end) if kept[-1] is not None else end
     starts, start = [0] * len(tokens), 1 << 62
-    for at in range(len(tokens) - 1, -1, -1):
-        starts[at] = start
-        place = kept[at]
+    for index in range(len(tokens) - 1, -1, -1):
+        starts[index] = start
+        place = kept[index]
         start = place.start if place is not None else start
     end = 0
     for token, own, following in zip(tokens, kept, starts, strict=True):
         call = token.call or token.place
-        first = max(call.start, end)
-        place = own or Span(first, max(first, min(call.end, following)))
+        rest_start = max(call.start, end)
+        place = own or Span(rest_start, max(rest_start, min(call.end, following)))
         end = place.end if own is not None else end
         yield StringPiece(token.text, place, exact=own is not None)
         yield StringPiece(" ", Span(place.end, place.end), exact=False)
@@ -194,23 +194,23 @@ class _Expander:
         if macro.is_variadic and len(arguments) >= len(names):
             rest = arguments[len(names) - 1 :]
             joined = list(rest[0])
-            for more in rest[1:]:
-                joined += [_Token("other", ",", call, call=call), *more]
+            for argument in rest[1:]:
+                joined += [_Token("other", ",", call, call=call), *argument]
             arguments = [*arguments[: len(names) - 1], joined]
         given = dict(zip(names, [*arguments, *([] for _ in names)], strict=False))
         body = [_Token(kind, text, call, spaced, call) for kind, text, spaced in _body_tokens(macro.body)]
         out: list[_Token] = []
-        at = 0
-        while at < len(body):
-            token = body[at]
-            following = body[at + 1].text if at + 1 < len(body) else ""
-            at += 1
+        index = 0
+        while index < len(body):
+            token = body[index]
+            following = body[index + 1].text if index + 1 < len(body) else ""
+            index += 1
             if token.text == "#" and following in given:
                 out.append(_Token("string", _quote(given[following]), call, token.spaced, call))
-                at += 1
-            elif token.text == "##" and out and at < len(body):
-                right = given.get(body[at].text, [body[at]])
-                at += 1
+                index += 1
+            elif token.text == "##" and out and index < len(body):
+                right = given.get(body[index].text, [body[index]])
+                index += 1
                 if out[-1].text == "," and (not right or macro.is_variadic):
                     out = [*out[:-1], *([out[-1], *right] if right else ())]
                 elif right:
@@ -245,16 +245,16 @@ def _take_arguments(queue: deque[_Token]) -> tuple[list[list[_Token]], _Token] |
 @lru_cache(maxsize=256)
 def _body_tokens(body: str) -> tuple[tuple[str, str, bool], ...]:
     """Return the tokens of a body: kind, text, whether a blank is before it; ``##`` is one token."""
-    found: list[tuple[str, str, bool]] = []
+    tokens: list[tuple[str, str, bool]] = []
     end = 0
     for token in tokens_in(body, 0, len(body), directives=False):
         text = body[token.start : token.end]
-        if text == "#" and found and found[-1][1] == "#" and token.start == end:
-            found[-1] = ("other", "##", found[-1][2])
+        if text == "#" and tokens and tokens[-1][1] == "#" and token.start == end:
+            tokens[-1] = ("other", "##", tokens[-1][2])
         else:
-            found.append((token.kind, text, token.start > end))
+            tokens.append((token.kind, text, token.start > end))
         end = token.end
-    return tuple(found)
+    return tuple(tokens)
 
 
 def _quote(tokens: Iterable[_Token]) -> str:

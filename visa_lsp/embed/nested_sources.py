@@ -37,10 +37,10 @@ class NestedText:
     def __init__(self, pieces: Sequence[StringPiece], span: Span) -> None:
         self.text = "".join(piece.text for piece in pieces)
         self.span = span
-        segments, at = [], 0
+        segments, start = [], 0
         for piece in pieces:
-            segments.append(Segment(Span(at, at + len(piece.text)), piece.host, piece.exact))
-            at += len(piece.text)
+            segments.append(Segment(Span(start, start + len(piece.text)), piece.host, piece.exact))
+            start += len(piece.text)
         self._map = PositionMap(segments)
         self._starts = [segment.text.start for segment in self._map.segments]
 
@@ -66,8 +66,8 @@ class NestedText:
         if not piece.exact:
             yield StringPiece(piece.text, self.place(piece.host), exact=False)
             return
-        first = max(0, bisect_right(self._starts, piece.host.start) - 1)
-        for segment in islice(self._map.segments, first, bisect_left(self._starts, piece.host.end)):
+        first_index = max(0, bisect_right(self._starts, piece.host.start) - 1)
+        for segment in islice(self._map.segments, first_index, bisect_left(self._starts, piece.host.end)):
             start, end = max(piece.host.start, segment.text.start), min(piece.host.end, segment.text.end)
             if start < end:
                 text = piece.text[start - piece.host.start : end - piece.host.start]

@@ -26,11 +26,11 @@ def nodes_of(root: Node, host: Host, kinds: Kinds) -> dict[str, list[Node]]:
     """Return the nodes of the types in ``kinds``, by its names."""
     if is_hard(root):
         names = dict(kinds)
-        found: dict[str, list[Node]] = {}
+        nodes_by_name: dict[str, list[Node]] = {}
         for node in _all(root):
             if node.type in names:
-                found.setdefault(names[node.type], []).append(node)
-        return found
+                nodes_by_name.setdefault(names[node.type], []).append(node)
+        return nodes_by_name
     from tree_sitter import QueryCursor
 
     return QueryCursor(_query(host, kinds)).captures(root)
@@ -43,22 +43,22 @@ def find_enclosing(root: Node, offsets: Iterable[int], types: Container[str]) ->
     """
     cursor = root.walk()
     inside: list[Node] = []  # the nodes around the cursor
-    behind = False  # whether the cursor has passed all nodes
+    is_at_end = False  # whether the cursor has passed all nodes
     for offset in offsets:
-        found: list[Node] | None = inside if behind else None
-        while found is None:
+        enclosing: list[Node] | None = inside if is_at_end else None
+        while enclosing is None:
             node = cursor.node
             if node is None or node.start_byte > offset:
-                found = inside
+                enclosing = inside
             elif node.end_byte <= offset:
-                behind = not _pass(cursor, inside)
-                found = inside if behind else None
+                is_at_end = not _pass(cursor, inside)
+                enclosing = inside if is_at_end else None
             elif cursor.goto_first_child():
                 if node.type in types:
                     inside.append(node)
             else:
-                found = [*inside, node] if node.type in types else inside
-        yield tuple(found)
+                enclosing = [*inside, node] if node.type in types else inside
+        yield tuple(enclosing)
 
 
 def _pass(cursor: TreeCursor, inside: list[Node]) -> bool:

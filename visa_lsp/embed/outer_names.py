@@ -47,7 +47,7 @@ def outer_names(text: str, root: Node) -> OuterNames:
     """Return the names that a text declares, by its tree."""
     types: dict[str, str] = {}
     macros: dict[str, Macro | None] = {}
-    offsets = sorted(at for word in _WORDS for at in places_of(text, word))
+    offsets = sorted(offset for word in _WORDS for offset in places_of(text, word))
     last = -1
     for around in find_enclosing(root, offsets, _TYPES | _MACROS):
         node = around[-1] if around else None
@@ -65,10 +65,10 @@ def outer_names(text: str, root: Node) -> OuterNames:
 
 def places_of(text: str, word: str) -> Iterator[int]:
     """Yield the offsets of these characters, anywhere in the text."""
-    at = text.find(word)
-    while at >= 0:
-        yield at
-        at = text.find(word, at + len(word))
+    offset = text.find(word)
+    while offset >= 0:
+        yield offset
+        offset = text.find(word, offset + len(word))
 
 
 def _take_type(text: str, node: Node, types: dict[str, str]) -> None:

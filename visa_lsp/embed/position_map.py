@@ -52,10 +52,10 @@ class PositionMap:
     def host_span(self, span: Span) -> Span | None:
         """Return the part of the host for a span of the text; None unless both ends are in the host."""
         if span.start >= span.end:
-            at = self.to_host(span.start)
-            if at is None:
-                at = self.end_in_host(span.start)
-            return None if at is None else Span(at, at)
+            offset = self.to_host(span.start)
+            if offset is None:
+                offset = self.end_in_host(span.start)
+            return None if offset is None else Span(offset, offset)
         start, end = self.to_host(span.start), self.end_in_host(span.end)
         return None if start is None or end is None else Span(start, end)
 
@@ -63,11 +63,11 @@ class PositionMap:
         """Return whether the part of the host for a span is exactly the text of the span."""
         if span.start >= span.end:
             return self.host_span(span) is not None
-        first = bisect_right(self._texts, span.start) - 1
-        last = bisect_right(self._texts, span.end - 1) - 1
-        if first < 0:
+        first_index = bisect_right(self._texts, span.start) - 1
+        last_index = bisect_right(self._texts, span.end - 1) - 1
+        if first_index < 0:
             return False
-        parts = self.segments[first : last + 1]
+        parts = self.segments[first_index : last_index + 1]
         ends = (parts[0], span.start >= parts[0].text.start), (parts[-1], span.end <= parts[-1].text.end)
         whole = all(s.exact or (span.start <= s.text.start and s.text.end <= span.end) for s in (parts[0], parts[-1]))
         return (
@@ -78,10 +78,10 @@ class PositionMap:
 
     def to_text(self, offset: int) -> int | None:
         """Return the offset in the text for a cursor in the host, before a character of the text or just after one."""
-        at = bisect_right(self._hosts, offset) - 1
-        if at < 0:
+        index = bisect_right(self._hosts, offset) - 1
+        if index < 0:
             return None
-        segment = self.segments[at]
+        segment = self.segments[index]
         if offset > segment.host.end:
             return None
         if segment.exact:
@@ -90,10 +90,10 @@ class PositionMap:
 
     def segment_at(self, offset: int) -> Segment | None:
         """Return the segment with the character at an offset of the text."""
-        at = bisect_right(self._texts, offset) - 1
-        if at < 0 or offset >= self.segments[at].text.end:
+        index = bisect_right(self._texts, offset) - 1
+        if index < 0 or offset >= self.segments[index].text.end:
             return None
-        return self.segments[at]
+        return self.segments[index]
 
 
 def _join_segments(segments: Iterable[Segment]) -> Iterable[Segment]:

@@ -41,10 +41,10 @@ class PythonText:
 
     def __init__(self, text: str, tree: Tree) -> None:
         self.text = text
-        found = nodes_of(tree.root_node, Host.PYTHON, _STRINGS)
-        self.comments = sorted(_span(n) for n in found.get("comment", ()))
+        captures = nodes_of(tree.root_node, Host.PYTHON, _STRINGS)
+        self.comments = sorted(_span(n) for n in captures.get("comment", ()))
         # A string of several literals counts as one; its parts are captured too, but skipped.
-        nodes = sorted(found.get("string", ()), key=lambda n: (n.start_byte, -n.end_byte))
+        nodes = sorted(captures.get("string", ()), key=lambda n: (n.start_byte, -n.end_byte))
         self.strings: list[Node] = []
         for node in nodes:
             if not self.strings or node.start_byte >= self.strings[-1].end_byte:
@@ -60,20 +60,20 @@ class PythonText:
 
     def _by_name(self, nodes: Iterable[Node]) -> dict[str, list[Node]]:
         """Return assignments to single names, in text order by name."""
-        found: dict[str, list[Node]] = {}
+        nodes_by_name: dict[str, list[Node]] = {}
         for node in sorted(nodes, key=lambda n: n.start_byte):
             left = node.child_by_field_name("left")
             if left is not None and left.type == "identifier":
-                found.setdefault(self.text[left.start_byte : left.end_byte], []).append(node)
-        return found
+                nodes_by_name.setdefault(self.text[left.start_byte : left.end_byte], []).append(node)
+        return nodes_by_name
 
     def blocks(self) -> list[AsmBlock]:
         """Return the blocks of vISA, and templates of PTX, in text order."""
         marked = {self.strings[number].start_byte: self.strings[number] for number in self._find_marked()}
-        found: dict[int, AsmBlock] = {}
+        blocks_by_start: dict[int, AsmBlock] = {}
         for call in self._calls:
             given = self._find_arguments(call)
-            if given is None or given[0].start_byte in found:
+            if given is None or given[0].start_byte in blocks_by_start:
                 continue
             template, constraints = given
             named = self._takes_assembly(call)
@@ -84,12 +84,12 @@ class PythonText:
             # Other calls may have two strings too, such as `rw` for the second.
             sure = block.executes or any(o.written and o.kind.startswith(GENERAL) for o in operands)
             if (named and block.is_ptx) or (operands and sure):
-                found[template.start_byte] = replace(block, reach=reach)
+                blocks_by_start[template.start_byte] = replace(block, reach=reach)
             elif block.asked:
                 marked[template.start_byte] = template
         for start, node in marked.items():
-            found[start] = self._block(node, (), asked=True)
-        return [found[start] for start in sorted(found)]
+            blocks_by_start[start] = self._block(node, (), asked=True)
+        return [blocks_by_start[start] for start in sorted(blocks_by_start)]
 
     def others(self) -> Iterator[NestedText]:
         """Yield the strings that may be sources with inline assembly themselves."""
@@ -149,11 +149,13 @@ class PythonText:
                 n for n in self._assigned.get(name, ()) if n.start_byte < node.start_byte and _is_in_sight(n, node)
             ]
             value = before[-1].child_by_field_name("right") if before else None
-            made = self._string(value, deep - 1) if value is not None else None
-            if made is not None:
-                appended = (n for n in self._appended.get(name, ()) if made.end_byte <= n.start_byte < node.start_byte)
-                self._continued[made.start_byte] = [_appended_value(n, before[-1]) for n in appended]
-            return made
+            strings = self._string(value, deep - 1) if value is not None else None
+            if strings is not None:
+                appended = (
+                    n for n in self._appended.get(name, ()) if strings.end_byte <= n.start_byte < node.start_byte
+                )
+                self._continued[strings.start_byte] = [_appended_value(n, before[-1]) for n in appended]
+            return strings
         if node.type == "call" and deep:
             return self._find_strings(node, deep)
         return None
@@ -165,8 +167,8 @@ class PythonText:
             return None
         called = self.text[function.start_byte : function.end_byte]
         if arguments.named_child_count == 1 and _KEEPS_TEXT.fullmatch(called):
-            first = arguments.named_child(0)
-            return self._string(first, deep - 1) if first is not None else None
+            argument = arguments.named_child(0)
+            return self._string(argument, deep - 1) if argument is not None else None
         owner = function.child_by_field_name("object") if function.type == "attribute" else None
         if owner is not None and _KEEPS_METHOD.fullmatch(self.text[owner.end_byte : function.end_byte]):
             return self._string(owner, deep - 1)
@@ -174,12 +176,12 @@ class PythonText:
 
     def _find_marked(self) -> Iterator[int]:
         marks = [c for c in self.comments if MARK.search(self.text, c.start, c.end)]
-        at = 0
+        number = 0
         for mark, following in pairwise([*marks, Span(len(self.text), len(self.text))]):
-            while at < len(self.strings) and self.strings[at].start_byte < mark.end:
-                at += 1
-            if at < len(self.strings) and self.strings[at].start_byte < following.start:
-                yield at
+            while number < len(self.strings) and self.strings[number].start_byte < mark.end:
+                number += 1
+            if number < len(self.strings) and self.strings[number].start_byte < following.start:
+                yield number
 
     def _operands(self, node: Node, allowed: re.Pattern[str]) -> tuple[Operand, ...]:
         """Return the operands named by a string of constraints; empty for other strings."""
@@ -239,8 +241,8 @@ def _flat(node: Node) -> Iterator[Node]:
 
 def _appended_value(appended: Node, assignment: Node) -> Node:
     """Return what an assignment appends; the assignment itself, which is unknown, if it may not be executed."""
-    value, statement, first = appended.child_by_field_name("right"), appended.parent, assignment.parent
-    always = statement is not None and first is not None and statement.parent == first.parent
+    value, statement, earlier_statement = appended.child_by_field_name("right"), appended.parent, assignment.parent
+    always = statement is not None and earlier_statement is not None and statement.parent == earlier_statement.parent
     return value if value is not None and always else appended
 
 

@@ -42,34 +42,34 @@ _NUMBER: Final = re.compile(r"__asm(\d+)_")
 
 def operand_at(host: HostText, offset: int) -> tuple[Unit, OperandName, Span] | None:
     """Return the operand with its name at an offset of the host, with its body and its place."""
-    at = host.visa_offset(offset)
-    if at is None:
+    visa_offset = host.visa_offset(offset)
+    if visa_offset is None:
         return None
-    unit = host.units[host.unit_at(at)]
-    local = at - host.start_of(host.unit_at(at))
+    unit = host.units[host.unit_at(visa_offset)]
+    local = visa_offset - host.start_of(host.unit_at(visa_offset))
     # A cursor just after a name still points at it.
     for place in (local, local - 1):
         segment = unit.map.segment_at(place)
         part = unit.text[segment.text.start : segment.text.end] if segment is not None and not segment.exact else ""
         name = part.partition("(")[0]  # because a whole operand has its region after the name
         if segment is not None and name in unit.operands:
-            return unit, unit.operands[name], segment.host.shift(host.base_of(host.unit_at(at)))
+            return unit, unit.operands[name], segment.host.shift(host.base_of(host.unit_at(visa_offset)))
     return None
 
 
 def hover(host: HostText, offset: int) -> HoverResult | None:
     """Return the hover page at an offset; for an operand, add its description in the asm statement."""
-    at = host.visa_offset(offset)
-    found = of_hover(host.analysis, at) if at is not None else None
-    span = host.host_span(found.span) if found is not None else None
-    if at is None or found is None or span is None:
+    visa_offset = host.visa_offset(offset)
+    page = of_hover(host.analysis, visa_offset) if visa_offset is not None else None
+    span = host.host_span(page.span) if page is not None else None
+    if visa_offset is None or page is None or span is None:
         return None
-    unit = host.units[host.unit_at(at)]
-    words = unit.as_written(found.markdown)
-    known = operand_at(host, offset)
-    if known is not None:
-        head = _operand_page(known[1])
-        words = f"{head}\n\n{words}" if unit.is_typed(known[1]) else f"{head}\n\nIts type is not known here."
+    unit = host.units[host.unit_at(visa_offset)]
+    words = unit.as_written(page.markdown)
+    operand = operand_at(host, offset)
+    if operand is not None:
+        head = _operand_page(operand[1])
+        words = f"{head}\n\n{words}" if unit.is_typed(operand[1]) else f"{head}\n\nIts type is not known here."
     return HoverResult(span, words)
 
 
@@ -82,17 +82,17 @@ def _operand_page(name: OperandName) -> str:
 
 def definition(host: HostText, offset: int) -> tuple[Target, ...]:
     """Return the declarations of the name at an offset; an operand of the statement is declared in C."""
-    known = operand_at(host, offset)
-    if known is not None:
-        return tuple(_of_operand(host, *known))
-    at = host.visa_offset(offset)
-    found = of_definition(host.analysis, at) if at is not None else None
-    if found is None:
+    operand = operand_at(host, offset)
+    if operand is not None:
+        return tuple(_of_operand(host, *operand))
+    visa_offset = host.visa_offset(offset)
+    target = of_definition(host.analysis, visa_offset) if visa_offset is not None else None
+    if target is None:
         return ()
-    origin, name = host.host_span(found.origin), host.host_span(found.name)
+    origin, name = host.host_span(target.origin), host.host_span(target.name)
     if origin is None or name is None:
         return ()
-    return (Target(origin, name, host.host_span(found.line) or name),)
+    return (Target(origin, name, host.host_span(target.line) or name),)
 
 
 def _of_operand(host: HostText, unit: Unit, name: OperandName, origin: Span) -> list[Target]:
@@ -113,29 +113,29 @@ def _block_number(name: str) -> int:
 
 def highlights(host: HostText, offset: int) -> tuple[Occurrence, ...]:
     """Return the places of the name at an offset."""
-    at = host.visa_offset(offset)
-    found = of_highlights(host.analysis, at) if at is not None else ()
-    placed = ((host.host_span(o.span), o) for o in found)
+    visa_offset = host.visa_offset(offset)
+    occurrences = of_highlights(host.analysis, visa_offset) if visa_offset is not None else ()
+    placed = ((host.host_span(o.span), o) for o in occurrences)
     return tuple(replace(o, span=span) for span, o in placed if span is not None)
 
 
 def places(host: HostText, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
     """Return every place of the name at an offset and of its aliases."""
-    at = host.visa_offset(offset)
-    found = of_places(host.analysis, at, declarations=declarations) if at is not None else ()
-    return tuple(span for span in map(host.host_span, found) if span is not None)
+    visa_offset = host.visa_offset(offset)
+    spans = of_places(host.analysis, visa_offset, declarations=declarations) if visa_offset is not None else ()
+    return tuple(span for span in map(host.host_span, spans) if span is not None)
 
 
 def prepare_rename(host: HostText, offset: int) -> tuple[Span, str] | None:
     """Return the name that would be renamed; None if there is none, as for an operand without a name."""
-    known = operand_at(host, offset)
-    if known is not None:
-        name = known[1].operand.name
-        return (_inner(known[2], name), name) if name and known[1].operand.constraint is not None else None
-    at = host.visa_offset(offset)
-    found = of_prepare_rename(host.analysis, at) if at is not None else None
-    span = host.host_span(found[0]) if found is not None else None
-    return (span, found[1]) if found is not None and span is not None else None
+    operand = operand_at(host, offset)
+    if operand is not None:
+        name = operand[1].operand.name
+        return (_inner(operand[2], name), name) if name and operand[1].operand.constraint is not None else None
+    visa_offset = host.visa_offset(offset)
+    renamed = of_prepare_rename(host.analysis, visa_offset) if visa_offset is not None else None
+    span = host.host_span(renamed[0]) if renamed is not None else None
+    return (span, renamed[1]) if renamed is not None and span is not None else None
 
 
 def _inner(span: Span, name: str) -> Span:
@@ -145,20 +145,22 @@ def _inner(span: Span, name: str) -> Span:
 
 def rename(host: HostText, offset: int, new_name: str) -> tuple[Edit, ...]:
     """Return the edits of a rename. RenameRefused says why it cannot be done."""
-    at = host.visa_offset(offset)
-    if at is None:
+    visa_offset = host.visa_offset(offset)
+    if visa_offset is None:
         raise RenameRefused("no vISA here")
-    known = operand_at(host, offset)
-    if known is not None:
-        return _rename_operand(host, at, known, new_name)
-    edits = host.edits(of_rename(host.analysis, at, new_name))
+    operand = operand_at(host, offset)
+    if operand is not None:
+        return _rename_operand(host, visa_offset, operand, new_name)
+    edits = host.edits(of_rename(host.analysis, visa_offset, new_name))
     if edits is None:
         raise RenameRefused("a part of the name is outside of the string, or comes from a macro")
     return edits
 
 
-def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Span], new_name: str) -> tuple[Edit, ...]:
-    unit, name, _ = known
+def _rename_operand(
+    host: HostText, visa_offset: int, operand: tuple[Unit, OperandName, Span], new_name: str
+) -> tuple[Edit, ...]:
+    unit, name, _ = operand
     old = name.operand.name
     if not old or name.operand.constraint is None:
         raise RenameRefused("an operand without a name has only its number")
@@ -167,7 +169,7 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
     block = unit.source.blocks[_block_number(name.name)]
     if any(o.name == new_name for o in block.operands if o.name != old):
         raise RenameRefused(f"there is already an operand `{new_name}` in this statement")
-    spans = [host.host_span(o.span) for o in of_highlights(host.analysis, at)]
+    spans = [host.host_span(o.span) for o in of_highlights(host.analysis, visa_offset)]
     place = name.operand.span.shift(host.distance_of(unit))
     own = host.document.slice(place).find(old)
     edits = [Edit(Span(place.start + own, place.start + own + len(old)), new_name)] if own >= 0 else []
@@ -177,18 +179,18 @@ def _rename_operand(host: HostText, at: int, known: tuple[Unit, OperandName, Spa
 
 def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], bool]:
     """Return the offers at an offset, and whether there are more; operands have their names in the statement."""
-    at = host.visa_offset(offset)
-    if at is None:
+    visa_offset = host.visa_offset(offset)
+    if visa_offset is None:
         return (), False
-    found, cut = of_completion.offers(host.analysis, at)
-    number = host.unit_at(at)
+    offers, cut = of_completion.offers(host.analysis, visa_offset)
+    number = host.unit_at(visa_offset)
     unit = host.units[number]
     around = unit.literal_around(Span(offset, offset).shift(-host.base_of(number)))
     if around is None:
         return (), False
     block = unit.source.blocks.index(around[0])
     out = []
-    for item in found:
+    for item in offers:
         span = host.host_span(item.span) or Span(offset, offset)
         operand = unit.operands.get(item.label)
         if operand is not None:
@@ -207,19 +209,19 @@ def complete(host: HostText, offset: int) -> tuple[tuple[CompletionOffer, ...], 
 
 def documentation(host: HostText, kind: ItemKind, label: str, offset: int) -> str:
     """Return the documentation of an offer at an offset."""
-    at = host.visa_offset(offset)
-    if at is None:
+    visa_offset = host.visa_offset(offset)
+    if visa_offset is None:
         return ""
-    unit = host.units[host.unit_at(at)]
+    unit = host.units[host.unit_at(visa_offset)]
     name = next((o.name for o in unit.operands.values() if o.written == label), label)
-    here = host.analysis.document.position(at)[0]
+    here = host.analysis.document.position(visa_offset)[0]
     return unit.as_written(of_completion.documentation(host.analysis, kind, name, here))
 
 
 def signature_help(host: HostText, offset: int) -> SignatureHelp | None:
     """Return the syntax of the instruction at an offset."""
-    at = host.visa_offset(offset)
-    return of_signature_help(host.analysis, at) if at is not None else None
+    visa_offset = host.visa_offset(offset)
+    return of_signature_help(host.analysis, visa_offset) if visa_offset is not None else None
 
 
 def tokens(host: HostText, encoding: Encoding) -> Piece:
@@ -234,22 +236,22 @@ def tokens(host: HostText, encoding: Encoding) -> Piece:
                 line, column = text.position(span.start)
                 by_line.setdefault(line, []).append((column, span.end - span.start, type_, modifiers))
     lines = [b""] * (max(by_line, default=-1) + 1)
-    for line, found in by_line.items():
-        lines[line] = recode_line(pack_tokens(sorted(found)), text.line_text(line), encoding)
+    for line, line_tokens in by_line.items():
+        lines[line] = recode_line(pack_tokens(sorted(line_tokens)), text.line_text(line), encoding)
     return join_lines(lines)
 
 
 def folds(host: HostText) -> tuple[Fold, ...]:
     """Return the folding ranges: every statement of several lines, and the folds of the vISA text."""
-    found: set[tuple[int, int]] = set()
+    ranges: set[tuple[int, int]] = set()
     for number, unit in enumerate(host.units):
         for block in unit.source.blocks:
             span = block.span.shift(host.base_of(number) - unit.base)
-            found.add((host.document.position(span.start)[0], host.document.position(span.end)[0]))
+            ranges.add((host.document.position(span.start)[0], host.document.position(span.end)[0]))
     visa = host.analysis.document
     for fold in folding_ranges(host.analysis) if host.units else ():
-        first = host.host_span(Span(visa.line_start(fold.first), visa.line_start(fold.first) + 1))
-        last = host.host_span(Span(visa.line_start(fold.last), visa.line_start(fold.last) + 1))
-        if first is not None and last is not None:
-            found.add((host.document.position(first.start)[0], host.document.position(last.start)[0]))
-    return tuple(Fold(first, last) for first, last in sorted(found) if first < last)
+        first_span = host.host_span(Span(visa.line_start(fold.first_line), visa.line_start(fold.first_line) + 1))
+        last_span = host.host_span(Span(visa.line_start(fold.last_line), visa.line_start(fold.last_line) + 1))
+        if first_span is not None and last_span is not None:
+            ranges.add((host.document.position(first_span.start)[0], host.document.position(last_span.start)[0]))
+    return tuple(Fold(start, end) for start, end in sorted(ranges) if start < end)

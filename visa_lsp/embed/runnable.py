@@ -91,54 +91,54 @@ def runnable_block(host: HostText, number: int, called: str) -> RunnableBlock:
     Raises BlockRefused with the reason.
     """
     width = _width(host, number)
-    known = block_text(host, number, called, width)
-    _refuse_what_is_unknown(known)
-    line = host.document.position(known.span.start)[0] + 1
-    _, _, above = known.text[: known.body.start].removesuffix(BEGINS).partition("\n")
-    declared = {found["name"]: found for found in map(_DECLARED.match, above.split("\n")) if found is not None}
-    taken = set(_WORD.findall(known.text))
+    block = block_text(host, number, called, width)
+    _refuse_what_is_unknown(block)
+    line = host.document.position(block.span.start)[0] + 1
+    _, _, above = block.text[: block.body.start].removesuffix(BEGINS).partition("\n")
+    declared = {match["name"]: match for match in map(_DECLARED.match, above.split("\n")) if match is not None}
+    taken = set(_WORD.findall(block.text))
     operands = []
-    for name, operand in known.unit.operands.items():
-        buffer, of_vectors = _free(f"{name}_buffer", taken), known.block.is_of_vectors
-        made = _operand(operand, declared[name], buffer, width, of_vectors=of_vectors)
-        operands.append(made)
-        if made.is_padded:
+    for name, operand in block.unit.operands.items():
+        buffer, of_vectors = _free(f"{name}_buffer", taken), block.block.is_of_vectors
+        run_operand = _operand(operand, declared[name], buffer, width, of_vectors=of_vectors)
+        operands.append(run_operand)
+        if run_operand.is_padded:
             old = declared[name][0]
-            above = above.replace(old, old.replace(f"={declared[name]['count']} ", f"={made.buffer_elements} "))
+            above = above.replace(old, old.replace(f"={declared[name]['count']} ", f"={run_operand.buffer_elements} "))
     head = f"// {called}, line {line}: the block as a separate kernel, with a buffer for each operand\n{above}"
     text = (
         head
         + "".join(_buffers(operands))
         + "".join(line for o in operands if o.read or o.is_padded for line in _moves(o, store=False))
-        + known.lines
+        + block.lines
         + "".join(line for o in operands if o.written for line in _moves(o, store=True))
-        + known.text[known.body.end :].removeprefix(ENDS)
+        + block.text[block.body.end :].removeprefix(ENDS)
     )
     args = {o.buffer: {"buffer": _contents(o)} for o in operands}
     launch: dict[str, Any] = {"groups": [1, 1, 1], "local_size": [width, 1, 1], "args": args}
-    return RunnableBlock(known.number, text, tuple(operands), launch)
+    return RunnableBlock(block.number, text, tuple(operands), launch)
 
 
 def _width(host: HostText, number: int) -> int:
     """Return the number of lanes: the function's width, else the width of the block's widest instruction."""
-    found = blocks_of(host)
-    if not 0 <= number < len(found):
+    blocks = blocks_of(host)
+    if not 0 <= number < len(blocks):
         return _WIDTHS[0]
-    _, unit, block = found[number]
+    _, unit, block = blocks[number]
     # Each later mask begins four lanes further.
     widest = max((4 * (int(hit[1]) - 1) + int(hit[2]) for hit in _EXECUTES.finditer(block.text)), default=1)
     return unit.source.width or next((w for w in _WIDTHS if w >= widest), _WIDTHS[-1])
 
 
-def _refuse_what_is_unknown(known: BlockText) -> None:
-    unit = known.unit
-    if known.block.labels:
+def _refuse_what_is_unknown(block: BlockText) -> None:
+    unit = block.unit
+    if block.block.labels:
         raise BlockRefused("the block is not run: it may jump to a label of the host")
-    for operand in known.block.operands:
+    for operand in block.block.operands:
         if (
             operand.is_immediate
-            and unit.source.known[0][operand.number].value is None
-            and _is_used(known, operand.number)
+            and unit.source.facts[0][operand.number].value is None
+            and _is_used(block, operand.number)
         ):
             words = f"the number `{operand.expression}` of operand {operand.number} is not known here"
             raise BlockRefused(f"the block is not run: {words}; write it as a number")
@@ -160,10 +160,10 @@ def _refuse_what_is_unknown(known: BlockText) -> None:
             raise BlockRefused(f"the block is not run: {words}; declare it in this file with a type of OpenCL or SYCL")
 
 
-def _is_used(known: BlockText, number: int) -> bool:
+def _is_used(block: BlockText, number: int) -> bool:
     """Return whether the template has an operand."""
-    operand = known.block.operands[number]
-    return re.search(rf"%(?:{number}(?!\d)|\[{re.escape(operand.name or '?')}\])", known.block.text) is not None
+    operand = block.block.operands[number]
+    return re.search(rf"%(?:{number}(?!\d)|\[{re.escape(operand.name or '?')}\])", block.block.text) is not None
 
 
 def _operand(name: OperandName, declared: re.Match[str], buffer: str, width: int, *, of_vectors: bool) -> BlockOperand:

@@ -75,10 +75,10 @@ def scan(text: str, host: Host, before: Before | None = None) -> Scan:
     """
     if host in (Host.LLVM, Host.MLIR):
         return Scan(tuple(_place_unit(unit_of(source), None) for source in sources_in(text, host)))
-    known = before.scan.tree if before is not None else None
+    old_tree = before.scan.tree if before is not None else None
     if not ((SPEAKS in text and MARK.search(text)) or _is_worth_it(text, host)):
-        return Scan(tree=known)
-    tree = known.parse(text) if known is not None else HostTree.of(text, host)
+        return Scan(tree=old_tree)
+    tree = old_tree.parse(text) if old_tree is not None else HostTree.of(text, host)
     if host is Host.PYTHON:
         python = PythonText(text, tree.tree)
         sources = (UnitSource("asm", 0, (b,), (_unknown(b),)) for b in python.blocks())
@@ -116,14 +116,14 @@ def _scan_nested(texts: Iterable[NestedText]) -> Iterator[PlacedUnit]:
 
 def _reuse_bodies(around: Surroundings, before: Before) -> dict[int, PlacedUnit]:
     """Return the bodies of functions with unchanged text, by the number of the function."""
-    known = {before.text[p.zone.start : p.zone.end]: p for p in before.scan.placed if p.is_alone}
-    found = {}
+    units_by_text = {before.text[p.zone.start : p.zone.end]: p for p in before.scan.placed if p.is_alone}
+    bodies = {}
     for number, function in enumerate(around.functions):
         if not function.is_macro and around.is_outermost(number):
-            same = known.get(around.text[function.span.start : function.span.end])
+            same = units_by_text.get(around.text[function.span.start : function.span.end])
             if same is not None:
-                found[number] = same.shift(function.span.start - same.zone.start)
-    return found
+                bodies[number] = same.shift(function.span.start - same.zone.start)
+    return bodies
 
 
 def _place_unit(unit: Unit, around: Surroundings | None) -> PlacedUnit:
@@ -145,16 +145,16 @@ def _sources(around: Surroundings, but: Container[int] = ()) -> Iterator[UnitSou
 
     Functions with the numbers ``but`` are skipped.
     """
-    found = (_of_compiler(around, b) for b in blocks_in(around, but))
-    blocks = of_visa(list(found), opencl=around.host is Host.OPENCL)
+    candidates = (_of_compiler(around, b) for b in blocks_in(around, but))
+    blocks = of_visa(list(candidates), opencl=around.host is Host.OPENCL)
     by_function: dict[int, list[AsmBlock]] = {}
     for number, block in enumerate(blocks):
         by_function.setdefault(block.function if block.function >= 0 else -1 - number, []).append(block)
     for function, together in by_function.items():
         name = around.functions[function].name if function >= 0 else "asm"
         width = around.width(function, together[0].span.start)
-        known = tuple(tuple(_find_type(around, b, o) for o in b.operands) for b in together)
-        yield UnitSource(name, width, tuple(together), known)
+        facts = tuple(tuple(_find_type(around, b, o) for o in b.operands) for b in together)
+        yield UnitSource(name, width, tuple(together), facts)
 
 
 def _of_compiler(around: Surroundings, block: AsmBlock) -> AsmBlock:
@@ -183,8 +183,8 @@ def _find_type(around: Surroundings, block: AsmBlock, operand: Operand) -> Known
         declared = around.declaration(name, block.function, operand.span.start)
         return type_named(declared.type, declared.depth, around.host, around.names.types) if declared else None
 
-    found = type_of(operand.expression, around.host, around.names.types, variable)
-    declared = found.declared if found is not None else None
+    c_type = type_of(operand.expression, around.host, around.names.types, variable)
+    declared = c_type.declared if c_type is not None else None
     return KnownType(*declared) if declared is not None else KnownType()
 
 

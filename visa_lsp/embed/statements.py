@@ -42,13 +42,13 @@ def statement_findings(host: HostText) -> Iterator[Diagnostic]:
     for number, unit in enumerate(host.units):
         by = host.base_of(number) - unit.base
         yield from _judge_size(host, number)
-        for block, known in zip(unit.source.blocks, unit.source.known, strict=True):
+        for block, facts in zip(unit.source.blocks, unit.source.facts, strict=True):
             if block.is_ptx and host.host is Host.PYTHON:
                 words = "this is PTX: an Intel GPU takes vISA here, with constraints such as `=rw,rw`"
                 yield Diagnostic(OTHER_ASSEMBLY, block.span.shift(by), words)
                 continue
             for operand in block.operands:
-                words = _wrong(block, operand, known[operand.number])
+                words = _wrong(block, operand, facts[operand.number])
                 if words:
                     yield Diagnostic(BAD_CONSTRAINT, _place(host, operand, operand.span.shift(by)), words)
 
@@ -77,15 +77,15 @@ def _place(host: HostText, operand: Operand, span: Span) -> Span:
         words = text.split(",")
         if operand.number < len(words):
             start = sum(len(word) + 1 for word in words[: operand.number])
-            at = text.find(operand.constraint or "", start)
-            if at >= 0:
-                return Span(at, at + len(operand.constraint or "")).shift(span.start)
+            offset = text.find(operand.constraint or "", start)
+            if offset >= 0:
+                return Span(offset, offset + len(operand.constraint or "")).shift(span.start)
         return span
     string = _STRING.search(text)
     return Span(*string.span()).shift(span.start) if string is not None else span
 
 
-def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
+def _wrong(block: AsmBlock, operand: Operand, facts: KnownType) -> str:
     """Return the reason why a constraint is wrong; empty if it is right."""
     constraint = operand.constraint
     if not constraint:
@@ -96,7 +96,7 @@ def _wrong(block: AsmBlock, operand: Operand, known: KnownType) -> str:
     scalar = constraint in _OUTPUTS if operand.written else constraint in _INPUTS or constraint.isdigit()
     if not scalar and not (of_vectors and block.compiler is Compiler.EITHER):
         return _SCALAR_WORDS.format(_shorten(constraint), _LISTS[operand.written])
-    if known.varies:
+    if facts.varies:
         return f"the constraint `{constraint}` takes a number that is known when the kernel is compiled, but `{_shorten(operand.expression)}` is known only when it runs"
     return ""
 

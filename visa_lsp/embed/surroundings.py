@@ -90,13 +90,14 @@ class Surroundings:
         self.host = host
         self._root = (tree or parse(readable(text, host))).root_node
         self.functions: list[Function] = []
-        self._nodes: list[Node] = []  # starts of the functions
+        self._nodes: list[Node] = []  # of the functions
         self._numbers: dict[tuple[int, int], int] = {}
         self._outer: list[int] = []  # for each function the number of the function around it, or -1
         self.keywords: list[Keyword] = []
         self.comments: list[Span] = []
-        self.strings: list[Span] = []  # the functions with a keyword inside
-        self.constraints: list[tuple[Node, int]] = []  # strings that may be constraints, each with the number of its function
+        self.strings: list[Span] = []  # with a keyword inside
+        # Strings that may be constraints, each with the number of its function.
+        self.constraints: list[tuple[Node, int]] = []
         self._read()
         self._starts = [f.span.start for f in self.functions]
         self._widths: dict[int, list[tuple[int, int]]] = {}
@@ -111,7 +112,7 @@ class Surroundings:
         hidden = comments_of_macros(self.text) if asked else ()
         if hidden:
             # The tree has blanks there.
-            speaking = {hidden[at] for o in asked if (at := _part_at(hidden, o)) >= 0 and o not in words}
+            speaking = {hidden[number] for o in asked if (number := _part_at(hidden, o)) >= 0 and o not in words}
             asked = [o for o in asked if _part_at(hidden, o) < 0]
             self.comments.extend(speaking)
         for offset, around in zip(asked, find_enclosing(self._root, asked, _SHAPES), strict=True):
@@ -146,11 +147,11 @@ class Surroundings:
         """Return the number of a node inside of a function: a new one for a function or macro, else that of the outer function."""
         place = node.start_byte, node.end_byte
         if place not in self._numbers:
-            made = self._macro(node) if node.type in _MACROS else self._function(node)
-            if made is None:
+            function = self._macro(node) if node.type in _MACROS else self._function(node)
+            if function is None:
                 return outer
             self._numbers[place] = len(self.functions)
-            self.functions.append(made)
+            self.functions.append(function)
             self._nodes.append(node)
             self._outer.append(outer)
         return self._numbers[place]
@@ -170,10 +171,10 @@ class Surroundings:
 
     def function_at(self, offset: int) -> int:
         """Return the number of the innermost function around an offset; -1 outside of all."""
-        at = bisect_right(self._starts, offset) - 1
-        while at >= 0 and self.functions[at].span.end <= offset:
-            at = self._outer[at]
-        return at
+        number = bisect_right(self._starts, offset) - 1
+        while number >= 0 and self.functions[number].span.end <= offset:
+            number = self._outer[number]
+        return number
 
     def compiler(self, number: int, offset: int) -> Compiler:
         """Return the compiler that reads the text at an offset of a function."""
@@ -201,9 +202,9 @@ class Surroundings:
                 (hit.start(), self._number_of(hit[1] or hit[2]))
                 for hit in _WIDTH.finditer(self.text, span.start, span.end)
             ]
-        known = self._widths[number]
-        at = bisect_right(known, (offset, 0)) - 1
-        return known[at][1] if at >= 0 and known[at][1] in _WIDTHS else 0
+        widths = self._widths[number]
+        index = bisect_right(widths, (offset, 0)) - 1
+        return widths[index][1] if index >= 0 and widths[index][1] in _WIDTHS else 0
 
     def _number_of(self, word: str) -> int:
         """Return the value of a number or of a macro that is one; 0 for any other word."""
@@ -236,16 +237,18 @@ class Surroundings:
             return None
         if number not in self._locals:
             self._locals[number] = self._declarations(number)
-        known = self._locals[number].get(name, [])
-        at = bisect_right(known, offset, key=lambda d: d.span.start)
-        return next((d for d in reversed(known[max(0, at - _MAX_DECLARATIONS) : at]) if offset in d.scope), None)
+        declarations = self._locals[number].get(name, [])
+        index = bisect_right(declarations, offset, key=lambda d: d.span.start)
+        return next(
+            (d for d in reversed(declarations[max(0, index - _MAX_DECLARATIONS) : index]) if offset in d.scope), None
+        )
 
     def _declarations(self, number: int) -> dict[str, list[Declared]]:
         captured = nodes_of(self._nodes[number], self.host, _LOCALS)
         scopes = iter(sorted((self._span(n) for n in captured.get("scope", ())), key=lambda s: (s.start, -s.end)))
         following = next(scopes, None)
         around = [Span(0, len(self.text))]  # the open scopes, the innermost last
-        found: dict[str, list[Declared]] = {}
+        declarations: dict[str, list[Declared]] = {}
         for node in sorted(captured.get("declaration", ()), key=lambda n: n.start_byte):
             while following is not None and following.start <= node.start_byte:
                 around.append(following)
@@ -253,24 +256,24 @@ class Surroundings:
             while around[-1].end <= node.start_byte:
                 around.pop()
             for declared in self._find_declarations(node, around[-1]):
-                found.setdefault(declared.name, []).append(declared)
-        return found
+                declarations.setdefault(declared.name, []).append(declared)
+        return declarations
 
     def _find_declarations(self, node: Node, scope: Span) -> list[Declared]:
-        kind, first = node.child_by_field_name("type"), node.child_by_field_name("declarator")
-        if kind is None or first is None:
+        kind, first_declarator = node.child_by_field_name("type"), node.child_by_field_name("declarator")
+        if kind is None or first_declarator is None:
             return []
         # Words before the type count, because the grammar skips the address space of a pointer among them.
         before = _BEFORE.search(self.text, max(0, node.start_byte - _MAX_CHARS_BEFORE), node.start_byte)
         written = (before[0] if before else "") + self.text[
-            node.start_byte : min(first.start_byte, node.start_byte + 200)
+            node.start_byte : min(first_declarator.start_byte, node.start_byte + 200)
         ]
         # A vector attribute may precede it; the tree has blanks there.
         ahead = _VECTOR_BEFORE.search(self.text, max(0, node.start_byte - _MAX_ATTRIBUTE_CHARS), node.start_byte)
         written = (ahead[0] if ahead else "") + written
         out = []
         for declarator in node.children_by_field_name("declarator"):
-            behind = VECTOR.match(self.text, _after_blanks(self.text, declarator.end_byte))
+            vector_after = VECTOR.match(self.text, _after_blanks(self.text, declarator.end_byte))
             depth = 0
             inner: Node | None = declarator
             while inner is not None and inner.type not in ("identifier", "field_identifier", "type_identifier"):
@@ -280,15 +283,15 @@ class Surroundings:
                     following = inner.named_child(inner.named_child_count - 1) if inner.named_child_count else None
                 inner = following
             if inner is not None:
-                kind_written = written + (f" {behind[0]}" if behind else "")
+                kind_written = written + (f" {vector_after[0]}" if vector_after else "")
                 out.append(Declared(self._slice(inner), kind_written, depth, self._span(inner), scope))
         return out
 
 
 def _part_at(parts: tuple[Span, ...], offset: int) -> int:
     """Return the number of the part with an offset, or -1."""
-    at = bisect_right(parts, offset, key=lambda part: part.start) - 1
-    return at if at >= 0 and offset < parts[at].end else -1
+    number = bisect_right(parts, offset, key=lambda part: part.start) - 1
+    return number if number >= 0 and offset < parts[number].end else -1
 
 
 def _after_blanks(text: str, offset: int) -> int:
@@ -299,7 +302,7 @@ def _after_blanks(text: str, offset: int) -> int:
 
 def keywords(text: str) -> Iterator[re.Match[str]]:
     """Yield the words of a text that may begin an asm statement, also those in comments and strings."""
-    for at in places_of(text, "asm"):
-        found = KEYWORD.match(text, at) or (KEYWORD.match(text, at - 2) if at >= 2 else None)
-        if found is not None:
-            yield found
+    for offset in places_of(text, "asm"):
+        match = KEYWORD.match(text, offset) or (KEYWORD.match(text, offset - 2) if offset >= 2 else None)
+        if match is not None:
+            yield match

@@ -80,7 +80,7 @@ class UnitSource(Struct, frozen=True):
     name: str
     width: int
     blocks: tuple[AsmBlock, ...]
-    known: tuple[tuple[KnownType, ...], ...]
+    facts: tuple[tuple[KnownType, ...], ...]
 
 
 class Unit(Struct, frozen=True, dict=True):
@@ -106,7 +106,7 @@ class Unit(Struct, frozen=True, dict=True):
     def is_typed(self, name: OperandName) -> bool:
         """Return whether the type of an operand is known."""
         number = next((n for n, block in enumerate(self.source.blocks) if name.operand in block.operands), -1)
-        return number >= 0 and bool(self.source.known[number][name.operand.number].type)
+        return number >= 0 and bool(self.source.facts[number][name.operand.number].type)
 
     @cached_property
     def by_choice(self) -> dict[str, list[frozenset[tuple[str, Span]]]]:
@@ -119,10 +119,10 @@ class Unit(Struct, frozen=True, dict=True):
 
     def literal_around(self, span: Span) -> tuple[AsmBlock, StringLiteral] | None:
         """Return the literal with a span of the host (relative to the unit) between its quotes, and its block."""
-        at = bisect_right(self._literals, span.start, key=lambda known: known[0].start) - 1
-        if at < 0:
+        index = bisect_right(self._literals, span.start, key=lambda placed: placed[0].start) - 1
+        if index < 0:
             return None
-        where, literal, block = self._literals[at]
+        where, literal, block = self._literals[index]
         return (block, literal) if where.start < span.start and span.end < where.end else None
 
     def as_written(self, words: str) -> str:
@@ -172,7 +172,7 @@ class _UnitMaker:
         if self._source.width:
             head.append(f".kernel_attr SimdSize={self._source.width}")
         text = [line + "\n" for line in (*head, *self._decls)]
-        at = sum(map(len, text))
+        offset = sum(map(len, text))
         unread = []
         segments: list[Segment] = []
         for lines in bodies:
@@ -184,7 +184,7 @@ class _UnitMaker:
                     self._open = self._broken = True
                     unread[-1] += 1
                 else:
-                    start = at
+                    start = offset
                     for part in line:
                         host = part.host.shift(-self._base)
                         segments.append(Segment(Span(start, start + len(part.text)), host, part.exact))
@@ -195,10 +195,10 @@ class _UnitMaker:
                 if commented or "/*" in written:
                     commented = strip(written.rstrip("\r\n"), commented)[1]
                 text.append(written)
-                at += len(written)
+                offset += len(written)
             if commented:
                 text.append("*/\n")
-                at += 3
+                offset += 3
         text.append("ret (M1, 1)\n")
         end = max(block.span.end for block in self._source.blocks)
         return Unit(
@@ -229,16 +229,16 @@ class _UnitMaker:
         """Yield the template with its operands replaced."""
         pattern = _TEMPLATE[block.signs]
         starts = list(accumulate((len(p.text) for p in block.pieces), initial=0))
-        at = 0
+        offset = 0
         for hit in pattern.finditer(block.text) if pattern is not None else ():
             written = self._operand(number, block, hit)
             if written is None:
                 continue
-            yield from _slice(block.pieces, starts, at, hit.start())
+            yield from _slice(block.pieces, starts, offset, hit.start())
             parts = list(_slice(block.pieces, starts, hit.start(), hit.end()))
             yield StringPiece(written, Span(parts[0].host.start, parts[-1].host.end), exact=False)
-            at = hit.end()
-        yield from _slice(block.pieces, starts, at, starts[-1])
+            offset = hit.end()
+        yield from _slice(block.pieces, starts, offset, starts[-1])
 
     def _operand(self, number: int, block: AsmBlock, hit: re.Match[str]) -> str | None:
         """Return the text for an operand of the template; None if it is not an operand."""
@@ -259,8 +259,8 @@ class _UnitMaker:
             numbered = int(called) if called.isdigit() else len(self._names)
             operand = Operand(numbered, "" if called.isdigit() else called, None, "", block.span, written=True)
         before = block.text[block.text.rfind("\n", 0, hit.start()) + 1 : hit.start()]
-        first = before.rstrip().endswith(")")  # after the execution size
-        return self._text_of(number, block, operand, hit[0], first=first)
+        is_first = before.rstrip().endswith(")")  # after the execution size
+        return self._text_of(number, block, operand, hit[0], is_first=is_first)
 
     def _name_part(self, number: int, key: object, written: str) -> str:
         """Return the placeholder for a part of a block."""
@@ -269,33 +269,35 @@ class _UnitMaker:
         self._written.setdefault(name, written)
         return name
 
-    def _text_of(self, number: int, block: AsmBlock, operand: Operand, written: str, *, first: bool) -> str:
-        known = self._source.known[number][operand.number] if operand.constraint is not None else KnownType()
+    def _text_of(self, number: int, block: AsmBlock, operand: Operand, written: str, *, is_first: bool) -> str:
+        facts = self._source.facts[number][operand.number] if operand.constraint is not None else KnownType()
         if block.is_bare_number(operand):
-            return str(known.value) if known.value is not None else HOLE
+            return str(facts.value) if facts.value is not None else HOLE
         if operand.is_immediate:
-            if known.value is not None:
-                return f"0x{known.value & 0xFFFFFFFF:x}:d"
+            if facts.value is not None:
+                return f"0x{facts.value & 0xFFFFFFFF:x}:d"
             self._open = True
             return CHOICES[self._choice][2]
         key = operand.number if not operand.name or operand.constraint is not None else operand.name
         name = self._name_part(number, key, written)
         if name not in self._names:
             self._names[name] = OperandName(name, written, operand)
-            self._decls.append(self._declaration(name, block, operand, known))
+            self._decls.append(self._declaration(name, block, operand, facts))
         if not block.is_whole(operand):
             return name
-        region = "(0,0)<1>" if operand.written and first else "(0,0)<0;1,0>" if known.per_lane == 1 else "(0,0)<1;1,0>"
+        region = (
+            "(0,0)<1>" if operand.written and is_first else "(0,0)<0;1,0>" if facts.per_lane == 1 else "(0,0)<1;1,0>"
+        )
         self._written.setdefault(name + region, written)
         return name + region
 
-    def _declaration(self, name: str, block: AsmBlock, operand: Operand, known: KnownType) -> str:
+    def _declaration(self, name: str, block: AsmBlock, operand: Operand, facts: KnownType) -> str:
         if block.kind_of(operand) == "cr":
-            return f".decl {name} v_type=P num_elts={known.per_lane or MAX_LANES}"
-        if known.type:
+            return f".decl {name} v_type=P num_elts={facts.per_lane or MAX_LANES}"
+        if facts.type:
             alone = operand.is_uniform or block.is_of_vectors
-            count = known.per_lane * (1 if alone else self._source.width or MAX_LANES)
-            return f".decl {name} v_type=G type={known.type} num_elts={count} align=GRF"
+            count = facts.per_lane * (1 if alone else self._source.width or MAX_LANES)
+            return f".decl {name} v_type=G type={facts.type} num_elts={count} align=GRF"
         self._open = True
         visa, size, _ = CHOICES[self._choice]
         return f".decl {name} v_type=G type={visa} num_elts={_ROOM // size} align=GRF"

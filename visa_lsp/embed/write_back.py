@@ -35,16 +35,16 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
     Raises BlockRefused if the block has changed in the host meanwhile, or its strings cannot express a change.
     """
-    known = _find_block(host, number, called, user_part(before))
+    block = _find_block(host, number, called, user_part(before))
     wanted = user_part(text)
-    edits = tuple(_StringWriter(host, known).edits(wanted))
+    edits = tuple(_StringWriter(host, block).edits(wanted))
     if not edits:
         return ()
     document = host.document
     for edit in sorted(edits, key=lambda e: e.span, reverse=True):
         document = document.edit(edit.span.start, edit.span.end, edit.new_text)
     after = host.edit(document)
-    if known.number >= len(blocks_of(after)) or block_text(after, known.number, called).lines != wanted:
+    if block.number >= len(blocks_of(after)) or block_text(after, block.number, called).lines != wanted:
         raise BlockRefused(f"this change cannot be expressed in the strings of {called}: make it there")
     return edits
 
@@ -53,65 +53,65 @@ def _find_block(host: HostText, number: int, called: str, lines: str) -> BlockTe
     """Return the block with these lines: the block of that number, else the only one near it."""
     for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
         if 0 <= other < len(blocks_of(host)):
-            known = block_text(host, other, called)
-            if known.lines == lines:
-                return known
+            block = block_text(host, other, called)
+            if block.lines == lines:
+                return block
     raise BlockRefused(f"the block has changed in {called}: open it again")
 
 
 class _StringWriter:
     """Writes a changed block into the literals of its host."""
 
-    def __init__(self, host: HostText, known: BlockText) -> None:
+    def __init__(self, host: HostText, block: BlockText) -> None:
         self._text = host.document.text
-        self._known = known
-        self._unit = known.unit
-        self._by = known.span.start - known.unit.base  # place of the unit's first block when it was read
-        self._literals = known.block.literals
-        spread = [self._between(one, other) for one, other in pairwise(self._literals)]
+        self._block = block
+        self._unit = block.unit
+        self._by = block.span.start - block.unit.base  # place of the unit's first block when it was read
+        self._literals = block.block.literals
+        spread = [self._between(literal, following) for literal, following in pairwise(self._literals)]
         self._in_lines = any("\n" in gap for gap in spread)
         self._join = " \\\n" if any("\\\n" in gap for gap in spread) else "\n"
 
-    def _between(self, one: StringLiteral, other: StringLiteral) -> str:
+    def _between(self, literal: StringLiteral, following: StringLiteral) -> str:
         shift = self._by
-        return self._text[one.span.end + shift : other.span.start + shift]
+        return self._text[literal.span.end + shift : following.span.start + shift]
 
     def edits(self, wanted: str) -> Iterator[Edit]:
         """Yield the edits that turn the lines of the block into the wanted ones."""
-        old, new = self._known.lines.split("\n")[:-1], wanted.split("\n")[:-1]
+        old, new = self._block.lines.split("\n")[:-1], wanted.split("\n")[:-1]
         head = next((n for n, (a, b) in enumerate(zip(old, new, strict=False)) if a != b), min(len(old), len(new)))
         tail = 0
         while tail < min(len(old), len(new)) - head and old[-1 - tail] == new[-1 - tail]:
             tail += 1
-        some, others = old[head : len(old) - tail], new[head : len(new) - tail]
+        removed, added = old[head : len(old) - tail], new[head : len(new) - tail]
         # Text and unit differ in the number of lines above the block.
         starts = [self._first_line()]
         for line in old:
             starts.append(starts[-1] + len(line) + 1)
-        short = max(len(some), len(others)) <= _MAX_COMPARED_LINES
-        codes = SequenceMatcher(None, some, others, autojunk=False).get_opcodes() if short else None
-        for tag, i1, i2, j1, j2 in codes or [("replace", 0, len(some), 0, len(others))]:
+        short = max(len(removed), len(added)) <= _MAX_COMPARED_LINES
+        codes = SequenceMatcher(None, removed, added, autojunk=False).get_opcodes() if short else None
+        for tag, i1, i2, j1, j2 in codes or [("replace", 0, len(removed), 0, len(added))]:
             if tag != "equal":
-                yield from self._lines(old, starts, (head + i1, head + i2), others[j1:j2])
+                yield from self._lines(old, starts, (head + i1, head + i2), added[j1:j2])
 
     def _first_line(self) -> int:
-        at = 0
-        for _ in range(self._known.head_lines):
-            at = self._unit.text.index("\n", at) + 1
-        return at
+        offset = 0
+        for _ in range(self._block.head_lines):
+            offset = self._unit.text.index("\n", offset) + 1
+        return offset
 
     def _lines(self, old: list[str], starts: list[int], gone: tuple[int, int], new: list[str]) -> Iterator[Edit]:
         """Yield the edits that replace lines: pair by pair as long as both sides have lines, then the removed or added rest."""
-        first, end = gone
-        both = min(end - first, len(new))
+        first_line, end = gone
+        both = min(end - first_line, len(new))
         for n in range(both):
             line = "\n".join(new[n:]) if n == both - 1 else new[n]
-            yield from self._change_line(starts[first + n], old[first + n], line)
-        if first + both < end:
-            yield from self._write_part(Span(starts[first + both], starts[end]), "")
-        elif not both and first > 0:
-            at = starts[first] - 1
-            yield from self._write_part(Span(at, at), "".join("\n" + line for line in new))
+            yield from self._change_line(starts[first_line + n], old[first_line + n], line)
+        if first_line + both < end:
+            yield from self._write_part(Span(starts[first_line + both], starts[end]), "")
+        elif not both and first_line > 0:
+            offset = starts[first_line] - 1
+            yield from self._write_part(Span(offset, offset), "".join("\n" + line for line in new))
         elif not both:
             yield from self._write_part(Span(starts[0], starts[0]), "".join(line + "\n" for line in new))
 
@@ -154,15 +154,15 @@ class _StringWriter:
     def _parts(self, span: Span) -> Iterator[Span]:
         """Yield the parts of the host for a part of the unit's text; for an empty part, the one at its place."""
         shift = self._by + self._unit.base
-        found = self._unit.map
+        position_map = self._unit.map
         if span.start >= span.end:
-            here = found.to_host(span.start)
-            at = here if here is not None else found.end_in_host(span.start)
-            if at is not None:
-                yield Span(at + shift, at + shift)
+            here = position_map.to_host(span.start)
+            offset = here if here is not None else position_map.end_in_host(span.start)
+            if offset is not None:
+                yield Span(offset + shift, offset + shift)
             return
         last: Span | None = None
-        for segment in found.segments:
+        for segment in position_map.segments:
             start, end = max(span.start, segment.text.start), min(span.end, segment.text.end)
             if start >= end:
                 continue
@@ -198,11 +198,11 @@ class _StringWriter:
 
     def _quote(self, literal: StringLiteral, text: str) -> str:
         """Return a part of the text escaped for its literal."""
-        sign = self._known.block.signs[:1]
+        sign = self._block.block.signs[:1]
         if sign:
             text = text.replace(sign, sign * 2)
         text = self._unit.parts_as_written(text)
-        text = _WORD.sub(lambda word: self._known.names.get(word[0], word[0]), text)
+        text = _WORD.sub(lambda word: self._block.names.get(word[0], word[0]), text)
         # Reading the host again will show whether a raw string can express it.
         pieces = [quote_text(line, raw=False, quote=literal.quote) or "" for line in text.split("\n")]
         if literal.raw:
@@ -223,5 +223,5 @@ def _is_word(signs: str) -> bool:
 
 def _around(line: str, tail: int) -> str:
     """Return the two characters on both sides of the start of the last ``tail`` characters of a line."""
-    at = len(line) - tail
-    return line[at - 1 : at + 1] if at else ""
+    offset = len(line) - tail
+    return line[offset - 1 : offset + 1] if offset else ""

@@ -26,8 +26,8 @@ MAX_UNDEFERRED_LINES: Final = 1_000
 def compute_findings(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...]:
     """Return ``visible(analysis, extra)`` of a long text. Shares nothing with the incremental state."""
     bound = bind(analysis.document, analysis.platform)
-    found = run_checks(CheckContext(analysis.document, bound, analysis.platform, dialect_of(bound)), extra)
-    shown = visible(analysis, extra, found=found)
+    findings = run_checks(CheckContext(analysis.document, bound, analysis.platform, dialect_of(bound)), extra)
+    shown = visible(analysis, extra, findings=findings)
     keep_deferred(analysis, extra, shown)
     return shown
 
@@ -37,16 +37,16 @@ class DeferredFindings:
 
     def __init__(self) -> None:
         self.extra: frozenset[str] | None = None
-        self.found: tuple[Diagnostic, ...] = ()
+        self.findings: tuple[Diagnostic, ...] = ()
 
 
-def keep_deferred(analysis: Analysis, extra: Collection[str], found: tuple[Diagnostic, ...]) -> None:
+def keep_deferred(analysis: Analysis, extra: Collection[str], findings: tuple[Diagnostic, ...]) -> None:
     """Store the findings of ``compute_findings`` for this snapshot, computed here or in another process."""
     deferred = analysis.views.part(DeferredFindings)
-    deferred.extra, deferred.found = frozenset(extra), found
+    deferred.extra, deferred.findings = frozenset(extra), findings
 
 
 def find_deferred(analysis: Analysis, extra: Collection[str]) -> tuple[Diagnostic, ...] | None:
     """Return the findings of ``compute_findings`` for this snapshot; None while they are not computed."""
     deferred = analysis.views.part(DeferredFindings)
-    return deferred.found if deferred.extra == frozenset(extra) else None
+    return deferred.findings if deferred.extra == frozenset(extra) else None

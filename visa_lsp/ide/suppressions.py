@@ -69,7 +69,7 @@ class Suppression(Struct, frozen=True):
 
 def suppressions(document: Document) -> tuple[Suppression, ...]:
     """Return every suppression in the comments of a text, in text order."""
-    found: list[Suppression] = []
+    silencers: list[Suppression] = []
     line = offset = 0
     for chunk in document.chunks if document.marked else ():
         if not chunk.marked:
@@ -81,10 +81,10 @@ def suppressions(document: Document) -> tuple[Suppression, ...]:
             bare = text.rstrip("\r\n")
             code, in_block = strip(bare, in_block)
             if _MARK in bare:
-                found += suppressions_in(bare, code, line, offset)
+                silencers += suppressions_in(bare, code, line, offset)
             line += 1
             offset += len(text)
-    return tuple(found)
+    return tuple(silencers)
 
 
 def suppressions_in(bare: str, code: str, line: int, offset: int) -> Iterable[Suppression]:
@@ -171,20 +171,20 @@ def _useless(suppression: Suppression) -> Diagnostic:
 
 
 def visible(
-    analysis: Analysis, extra: Collection[str] = (), *, found: Collection[Diagnostic] | None = None
+    analysis: Analysis, extra: Collection[str] = (), *, findings: Collection[Diagnostic] | None = None
 ) -> tuple[Diagnostic, ...]:
     """Return the findings of an analysis after suppression, in text order.
 
-    ``extra`` names rules, by code, that run although they are off by default; ``found`` are findings computed before.
+    ``extra`` names rules, by code, that run although they are off by default; ``findings`` are those computed before.
     """
     silencers = suppressions(analysis.document)
-    if found is None:
-        found = _find_all(analysis, extra) if extra else analysis.diagnostics
-    found = tuple(found)
+    if findings is None:
+        findings = _find_all(analysis, extra) if extra else analysis.diagnostics
+    findings = tuple(findings)
     if not silencers:
-        return found
+        return findings
     silent = silent_rules(analysis.platform, extra)
-    return apply(analysis.document.text, found, silencers, silent)
+    return apply(analysis.document.text, findings, silencers, silent)
 
 
 def silent_rules(platform: Platform | None, extra: Collection[str] = ()) -> list[Rule]:

@@ -47,14 +47,14 @@ LAUNCH_ID: Final = "visa-launch"  # the identifier of launch files in some edito
 def language_of(key: str, identifier: str = "") -> Language:
     """Return the language of a document by the editor's identifier, else by its name, else vISA."""
     lower = key.lower()
-    found = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
+    by_ending = next((language for ending, language in _ENDINGS if lower.endswith(ending)), None)
     # Some clients use one identifier for all documents of a server.
-    if identifier == LAUNCH_ID or found is Language.LAUNCH:
+    if identifier == LAUNCH_ID or by_ending is Language.LAUNCH:
         return Language.LAUNCH
     if identifier in ("visa", "visaasm"):
         return Language.VISA
-    if found is not None:
-        return found
+    if by_ending is not None:
+        return by_ending
     return Language.OTHER if identifier in ("yaml", "json", "plaintext") else Language.VISA
 
 
@@ -95,18 +95,18 @@ _CLIENT: Final = frozenset({
 
 def read_settings(value: object, base: UserSettings | None = None) -> tuple[UserSettings, tuple[str, ...]]:
     """Return the settings of an editor's message, with or without the section's name around them, and error messages."""
-    found = base or UserSettings()
+    settings = base or UserSettings()
     section = value.get("visa", value) if isinstance(value, dict) else None
     if not isinstance(section, dict):
-        return found, ()
+        return settings, ()
     problems: list[str] = []
     for key, item in section.items():
         if item is None or key in _CLIENT:
             continue
         change = _one(key, item, problems)
         if change:
-            found = replace(found, **change)
-    return found, tuple(problems)
+            settings = replace(settings, **change)
+    return settings, tuple(problems)
 
 
 def _one(key: str, item: object, problems: list[str]) -> dict[str, Any]:
@@ -233,16 +233,16 @@ class Workspace:
         """Add a document with its whole text; ``host`` views one of another language."""
         if host is not None:
             return self._view(key, version, host(Document.parse(text), platform_named(self.platform_name(key))))
-        known = self._documents.get(key)
-        chosen = language or (known.language if known else language_of(key))
+        earlier = self._documents.get(key)
+        chosen = language or (earlier.language if earlier else language_of(key))
         return self._put(key, version, Document.parse(text), chosen)
 
     def update(self, key: str, version: int, document: Document) -> OpenDocument:
         """Replace a document by its next snapshot."""
-        known = self._documents.get(key)
-        if known is not None and known.host is not None:
-            return self._view(key, version, known.host.edit(document))
-        return self._put(key, version, document, known.language if known else language_of(key))
+        earlier = self._documents.get(key)
+        if earlier is not None and earlier.host is not None:
+            return self._view(key, version, earlier.host.edit(document))
+        return self._put(key, version, document, earlier.language if earlier else language_of(key))
 
     def _view(self, key: str, version: int, host: HostView) -> OpenDocument:
         opened = self._documents[key] = OpenDocument(key, version, host.analysis, Language.HOST, host)

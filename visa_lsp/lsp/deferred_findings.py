@@ -38,8 +38,8 @@ async def find_in_subprocess(analysis: Analysis, extra: Collection[str]) -> tupl
                 answer = process.ask(pickle.dumps((text, platform, sorted(extra))))
             except JobLost:
                 return None
-        found: tuple[Diagnostic, ...] = pickle.loads(answer)  # noqa: S301 - this server started the worker
-        return found
+        findings: tuple[Diagnostic, ...] = pickle.loads(answer)  # noqa: S301 - this server started the worker
+        return findings
 
     try:
         return await asyncio.to_thread(ask)

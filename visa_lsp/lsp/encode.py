@@ -38,7 +38,7 @@ class FindingView(NamedTuple):
 def finding_value(
     document: Text,
     uri: str,
-    found: Diagnostic,
+    finding: Diagnostic,
     encoding: Encoding,
     *,
     related: bool = True,
@@ -49,24 +49,24 @@ def finding_value(
     ``other`` returns the text of a related place in another document.
     """
     places = []
-    for place in found.related if related else ():
+    for place in finding.related if related else ():
         text = document if place.path is None else other(place.path)
         if text is not None:
             places.append(_place(place.path or uri, raw_range(text, place.span, encoding), place.message))
-    return _value(found, raw_range(document, found.span, encoding), places)
+    return _value(finding, raw_range(document, finding.span, encoding), places)
 
 
-def finding_values(found: Findings, view: FindingView) -> list[Value]:
+def finding_values(all_findings: Findings, view: FindingView) -> list[Value]:
     """Return the diagnostics of all findings of a long text, whose anchors give the lines without a search."""
     values = [
-        _encode_anchored(found, finding, view)
-        for _, findings in found.parts
+        _encode_anchored(all_findings, finding, view)
+        for _, findings in all_findings.parts
         for finding in findings
         if view.shows(finding.judged.rule)
     ]
     others = [
-        finding_value(found.document, view.uri, other, view.encoding, related=view.related)
-        for other in found.others
+        finding_value(all_findings.document, view.uri, other, view.encoding, related=view.related)
+        for other in all_findings.others
         if view.shows(other.rule)
     ]
     return sorted([*values, *others], key=lambda v: v["range"]["start"]["line"]) if others else values
@@ -87,36 +87,36 @@ def encode_json(value: object) -> bytes:
         return json.dumps(value).encode("ascii")
 
 
-def _encode_anchored(found: Findings, finding: Finding, view: FindingView) -> Value:
+def _encode_anchored(all_findings: Findings, finding: Finding, view: FindingView) -> Value:
     judged, spots = finding.judged, iter(finding.spots)
-    span = _range(found, finding, next(spots), view.encoding)
+    span = _range(all_findings, finding, next(spots), view.encoding)
     here: Iterator[Any] = (r for r in judged.related if r.path is None) if view.related else iter(())
-    places = [_place(view.uri, _range(found, finding, next(spots), view.encoding), r.message) for r in here]
+    places = [_place(view.uri, _range(all_findings, finding, next(spots), view.encoding), r.message) for r in here]
     return _value(judged, span, places)
 
 
-def _range(found: Findings, finding: Finding, spot: Spot, encoding: Encoding) -> Value:
+def _range(all_findings: Findings, finding: Finding, spot: Spot, encoding: Encoding) -> Value:
     anchor = finding.anchors[spot.anchor]
-    first = found.line_of(anchor)
-    last, column, end = first + spot.down, spot.column, spot.end_column
+    first_line = all_findings.line_of(anchor)
+    last_line, column, end = first_line + spot.down, spot.column, spot.end_column
     if encoding != "utf-32" and (spot.down or not anchor.chunk.text.isascii()):
-        column = units(found.document.line_text(first)[:column], encoding)
-        end = units(found.document.line_text(last)[:end], encoding)
-    return {"start": {"line": first, "character": column}, "end": {"line": last, "character": end}}
+        column = units(all_findings.document.line_text(first_line)[:column], encoding)
+        end = units(all_findings.document.line_text(last_line)[:end], encoding)
+    return {"start": {"line": first_line, "character": column}, "end": {"line": last_line, "character": end}}
 
 
 def _place(uri: str, span: Value, message: str) -> Value:
     return {"location": {"uri": uri, "range": span}, "message": message}
 
 
-def _value(found: Diagnostic, span: Value, places: list[Value]) -> Value:
+def _value(finding: Diagnostic, span: Value, places: list[Value]) -> Value:
     value: Value = {
         "range": span,
-        "message": found.message,
-        "severity": SEVERITY[found.severity].value,
-        "code": found.code,
+        "message": finding.message,
+        "severity": SEVERITY[finding.severity].value,
+        "code": finding.code,
         "source": SOURCE,
-        "data": {"name": found.name},
+        "data": {"name": finding.name},
     }
     if places:
         value["relatedInformation"] = places

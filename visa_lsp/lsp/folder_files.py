@@ -54,8 +54,8 @@ class Files:
         self.beside = Beside(self._open_text)
 
     def _open_text(self, path: Path) -> str | None:
-        found = self.documents.get(self.uri_of(path))
-        return found.analysis.document.text if found is not None else None
+        opened = self.documents.get(self.uri_of(path))
+        return opened.analysis.document.text if opened is not None else None
 
     @staticmethod
     def path_of(uri: str) -> str | None:
@@ -75,7 +75,7 @@ class Files:
     def visa_files(self) -> Iterator[Path]:
         """Yield the vISA texts below the folders, in order, each once."""
         seen: set[str] = set()
-        entries = found = 0
+        entries = count = 0
         for root in self.roots:
             folder = self.path_of(root)
             if folder is None:
@@ -87,20 +87,20 @@ class Files:
                     path = os.path.join(place, name)  # noqa: PTH118 - a Path for each of many names costs
                     if name.endswith(TEXTS) and path not in seen and is_regular(path):
                         seen.add(path)
-                        found += 1
+                        count += 1
                         yield Path(path)
-                if entries > _MAX_ENTRIES or found >= MAX_FILES:
+                if entries > _MAX_ENTRIES or count >= MAX_FILES:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
         """Return the stamp of a file's state; None if it is not a regular file, cannot be read, or is too long."""
         try:
-            found = path.stat()
+            status = path.stat()
         except (OSError, ValueError):
             return None
-        if not stat.S_ISREG(found.st_mode) or found.st_size > _MAX_FILE_BYTES:
+        if not stat.S_ISREG(status.st_mode) or status.st_size > _MAX_FILE_BYTES:
             return None
-        return (found.st_mtime_ns, found.st_size)
+        return (status.st_mtime_ns, status.st_size)
 
     def text(self, path: Path) -> str | None:
         """Return the text in a file, or None."""
@@ -113,10 +113,10 @@ class Files:
     def stamp_place(path: Path) -> Stamp | None:
         """Return the stamp of the state of a file or folder; None if it does not exist."""
         try:
-            found = path.stat()
+            status = path.stat()
         except (OSError, ValueError):
             return None
-        return (found.st_mtime_ns, found.st_size)
+        return (status.st_mtime_ns, status.st_size)
 
     def analysis(self, path: Path) -> Analysis | None:
         """Return the analysis of a file's text, or None."""
@@ -132,10 +132,10 @@ class Files:
 
     def recall(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
         """Return the cached value; None if the file, or ``of``, has changed."""
-        known = self._kept.get(uri, {}).get(key)
-        if known is None or known[0] != stamp or known[1] != of:
+        entry = self._kept.get(uri, {}).get(key)
+        if entry is None or entry[0] != stamp or entry[1] != of:
             return None
-        fact: T = known[2]
+        fact: T = entry[2]
         return fact
 
     def forget(self, uri: str | None = None) -> None:

@@ -124,8 +124,8 @@ class VisaServer(LanguageServer):
 
     def can_refresh(self, kind: str) -> bool:
         """Return whether the client requests answers of a kind, a key of ``_REFRESHES``, again when told to."""
-        known = getattr(self.client_capabilities.workspace, kind, None)
-        return bool(known and known.refresh_support)
+        capability = getattr(self.client_capabilities.workspace, kind, None)
+        return bool(capability and capability.refresh_support)
 
     def refresh(self, *kinds: str) -> None:
         """Make the client request answers of these kinds again, if it can."""
@@ -137,35 +137,35 @@ class VisaServer(LanguageServer):
         self, identifier: types.TextDocumentIdentifier | types.VersionedTextDocumentIdentifier
     ) -> OpenDocument | None:
         """Return the open vISA text of a request."""
-        found = self.documents.get(identifier.uri)
-        return found if found is not None and found.language is Language.VISA else None
+        opened = self.documents.get(identifier.uri)
+        return opened if opened is not None and opened.language is Language.VISA else None
 
     def host(self, identifier: types.TextDocumentIdentifier) -> tuple[OpenDocument, HostText] | None:
         """Return the open document of another language, with its vISA; None for vISA texts, or if hosts are disabled."""
-        found = self.documents.get(identifier.uri)
-        if found is None or found.host is None:
+        opened = self.documents.get(identifier.uri)
+        if opened is None or opened.host is None:
             return None
         from visa_lsp.embed.host_text import HostText  # exists since the document was opened
 
-        assert isinstance(found.host, HostText)
-        return (found, found.host) if self.documents.settings_for(found.key).embedded else None
+        assert isinstance(opened.host, HostText)
+        return (opened, opened.host) if self.documents.settings_for(opened.key).embedded else None
 
     def rules_for(self, uri: str) -> FileRules:
         """Return the settings for a document's findings, from settings files and the editor."""
-        known = self._rules.get(uri)
-        if known is None:
+        rules = self._rules.get(uri)
+        if rules is None:
             settings = self.documents.settings_for(uri)
             path = self.files.path_of(uri) or ""
             try:
-                known = file_rules(path, settings.ignore, settings.extend_select)
+                rules = file_rules(path, settings.ignore, settings.extend_select)
             except Exception:
                 logger.exception("cannot find the settings of %s", uri)
-                known = FileRules()
-            if known.problem and known.problem not in self.shown:
-                self.shown.add(known.problem)
-                self.window_log_message(types.LogMessageParams(types.MessageType.Warning, known.problem))
-            self._rules[uri] = known
-        return known
+                rules = FileRules()
+            if rules.problem and rules.problem not in self.shown:
+                self.shown.add(rules.problem)
+                self.window_log_message(types.LogMessageParams(types.MessageType.Warning, rules.problem))
+            self._rules[uri] = rules
+        return rules
 
     def forget_rules(self) -> None:
         """Drop the cached rules, because the settings have changed."""

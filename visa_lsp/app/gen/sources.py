@@ -68,5 +68,5 @@ def _by_line(marks: list[Stretch], file: str) -> dict[int, int]:
         line: mark.source.line
         for mark in marks
         if mark.source.file == file
-        for line in range(mark.first, mark.last + 1)
+        for line in range(mark.first_line, mark.last_line + 1)
     }

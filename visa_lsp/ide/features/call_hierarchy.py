@@ -42,7 +42,7 @@ _CALL: Final = re.compile(
 class Callable:
     """A caller or callee: a body (``subroutine`` empty) or a subroutine of one.
 
-    ``name_span`` is the name in ``line``; its code is in lines ``first`` to ``end``, the last not included.
+    ``name_span`` is the name in ``line``; its code is in lines ``first_line`` to ``end``, the last not included.
     """
 
     body: str
@@ -50,7 +50,7 @@ class Callable:
     is_kernel: bool
     line: int
     name_span: Span
-    first: int
+    first_line: int
     end: int
 
     @property
@@ -89,16 +89,16 @@ def _of_body(index: Index, group: BodyChunks) -> Iterator[Callable]:
     column = max(0, text.find(f'"{group.name}"') + 1 if f'"{group.name}"' in text else text.rfind(group.name))
     span = Span(column, column + len(group.name))
     yield Callable(group.name, "", group.is_kernel, group.opener, span, group.first_line, own_end)
-    for (line, name, at), (_, end) in zip(functions, pairwise([*bounds, group.end_line]), strict=True):
-        yield Callable(group.name, name, group.is_kernel, line, Span(at, at + len(name)), line, end)
+    for (line, name, start), (_, end) in zip(functions, pairwise([*bounds, group.end_line]), strict=True):
+        yield Callable(group.name, name, group.is_kernel, line, Span(start, start + len(name)), line, end)
 
 
 def _first_code(index: Index, group: BodyChunks) -> int:
     """Return the first line of a body that is an instruction or a label."""
-    for at in range(group.first, group.end):
-        part = index.parts[at]
+    for number in range(group.first_chunk, group.end_chunk):
+        part = index.parts[number]
         if part.instructions or part.labels:
-            base = index.document.line_of(at)
+            base = index.document.line_of(number)
             for offset, code in enumerate(part.code.split("\n")[1:]):
                 stripped = code.lstrip()
                 if stripped and stripped[0] not in ".{}":
@@ -109,17 +109,17 @@ def _first_code(index: Index, group: BodyChunks) -> int:
 def prepare(analysis: Analysis, offset: int) -> Callable | None:
     """Return the callable named at the cursor, or else the one that contains the line."""
     spot = spot_at(focus_at(analysis, offset), offset)
-    found = callables(analysis)
+    entries = callables(analysis)
     line = analysis.document.position(offset)[0]
     body = index_of(analysis.document).group_at(line).name
     if spot is not None and spot.token.kind is TokenKind.FUNCTION:
-        return next((c for c in found if not c.subroutine and c.name == spot.token.text), None)
+        return next((c for c in entries if not c.subroutine and c.name == spot.token.text), None)
     if spot is not None and spot.token.kind is TokenKind.LABEL:
-        named = next((c for c in found if c.subroutine == spot.token.text and c.body == body), None)
+        named = next((c for c in entries if c.subroutine == spot.token.text and c.body == body), None)
         if named is not None:
             return named
-    inside = [c for c in found if c.first <= line < c.end]
-    return max(inside, key=lambda c: (c.first, bool(c.subroutine)), default=None)
+    inside = [c for c in entries if c.first_line <= line < c.end]
+    return max(inside, key=lambda c: (c.first_line, bool(c.subroutine)), default=None)
 
 
 def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
@@ -129,10 +129,10 @@ def find(analysis: Analysis, body: str, subroutine: str) -> Callable | None:
 
 def find_callees(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
     """Return the callees of a callable in the same text."""
-    known = _Names(callables(analysis))
+    names = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
-    for line, span, name, far in _calls(analysis, caller.first, caller.end):
-        partner = known.callee(caller.body, name, far=far)
+    for line, span, name, far in _calls(analysis, caller.first_line, caller.end):
+        partner = names.callee(caller.body, name, far=far)
         if partner is not None:
             places.setdefault(partner, []).append((line, span))
     return tuple(Call(partner, tuple(where)) for partner, where in places.items())
@@ -140,13 +140,13 @@ def find_callees(analysis: Analysis, caller: Callable) -> tuple[Call, ...]:
 
 def find_callers(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
     """Return the callers of a callable in the same text."""
-    known = _Names(callables(analysis))
+    names = _Names(callables(analysis))
     places: dict[Callable, list[tuple[int, Span]]] = {}
     for line, span, name, far in _calls(analysis, 0, analysis.document.line_count):
         if name not in (callee.subroutine, callee.name):
             continue
-        caller = known.around(line)
-        if caller is not None and known.callee(caller.body, name, far=far) == callee:
+        caller = names.around(line)
+        if caller is not None and names.callee(caller.body, name, far=far) == callee:
             places.setdefault(caller, []).append((line, span))
     return tuple(Call(partner, tuple(where)) for partner, where in places.items())
 
@@ -154,15 +154,15 @@ def find_callers(analysis: Analysis, callee: Callable) -> tuple[Call, ...]:
 class _Names:
     """Index of callables by name and by line, because a text may have thousands."""
 
-    def __init__(self, found: tuple[Callable, ...]) -> None:
+    def __init__(self, entries: tuple[Callable, ...]) -> None:
         self._near: dict[tuple[str, str], Callable] = {}
         self._far: dict[str, Callable] = {}
-        for one in found:
-            if one.subroutine:
-                self._near.setdefault((one.body, one.subroutine), one)
+        for entry in entries:
+            if entry.subroutine:
+                self._near.setdefault((entry.body, entry.subroutine), entry)
             else:
-                self._far.setdefault(one.name, one)
-        self._order = sorted(found, key=lambda c: (c.first, bool(c.subroutine)))
+                self._far.setdefault(entry.name, entry)
+        self._order = sorted(entries, key=lambda c: (c.first_line, bool(c.subroutine)))
 
     def callee(self, body: str, name: str, *, far: bool) -> Callable | None:
         """Return the callable of a name in a body; ``far`` names are those of other bodies."""
@@ -170,28 +170,28 @@ class _Names:
 
     def around(self, line: int) -> Callable | None:
         """Return the innermost callable that contains a line."""
-        at = bisect_right(self._order, line, key=lambda c: c.first) - 1
-        while at >= 0 and self._order[at].end <= line:
-            at -= 1
-        return self._order[at] if at >= 0 else None
+        index = bisect_right(self._order, line, key=lambda c: c.first_line) - 1
+        while index >= 0 and self._order[index].end <= line:
+            index -= 1
+        return self._order[index] if index >= 0 else None
 
 
-def _calls(analysis: Analysis, first: int, end: int) -> Iterator[tuple[int, Span, str, bool]]:
+def _calls(analysis: Analysis, first_line: int, end: int) -> Iterator[tuple[int, Span, str, bool]]:
     """Return (line, span of the name, name, whether the callee is another body) of the calls in some lines."""
     document = analysis.document
     index = index_of(document)
-    if first >= end:
+    if first_line >= end:
         return
-    for at in range(document.chunk_at(first), document.chunk_at(max(first, end - 1)) + 1):
-        part = index.parts[at]
+    for number in range(document.chunk_at(first_line), document.chunk_at(max(first_line, end - 1)) + 1):
+        part = index.parts[number]
         if not any(word in part.chunk.text for word in _HINTS):
             continue
-        code, base, seen, offset = part.code, document.line_of(at), 0, -1
+        code, base, seen, offset = part.code, document.line_of(number), 0, -1
         for match in _CALL.finditer(code):
             offset += code.count("\n", seen, match.start(2))
             seen = match.start(2)
             line = base + offset
-            if first <= line < end:
+            if first_line <= line < end:
                 column = match.start(2) - (code.rfind("\n", 0, match.start(2)) + 1)
                 span = Span(column, column + len(match.group(2)))
                 yield line, span, match.group(2), _CALLS[match.group(1)]

@@ -26,25 +26,25 @@ class Action:
     preferred: bool = False
 
 
-def code_actions(found: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
+def code_actions(findings: Sequence[Diagnostic], span: Span) -> tuple[Action, ...]:
     """Return the fixes of findings that touch a range, then one for all safe fixes of each of their kinds."""
-    near = [d for d in found if d.span.start <= span.end and span.start <= d.span.end]
+    near = [d for d in findings if d.span.start <= span.end and span.start <= d.span.end]
     actions = [
         Action(fix.title, fix.edits, diagnostic, preferred=index == 0 and fix.safe)
         for diagnostic in near
         for index, fix in enumerate(diagnostic.fixes)
     ]
     for code in sorted({d.code for d in near if d.fixes and d.fixes[0].safe}):
-        alike = [d for d in found if d.code == code and d.fixes and d.fixes[0].safe]
+        alike = [d for d in findings if d.code == code and d.fixes and d.fixes[0].safe]
         if len(alike) > 1:
             edits = join_fixes(d.fixes[0].edits for d in alike)
             actions.append(Action(f"Fix all {len(alike)} {alike[0].name} findings", edits, None))
     return tuple(actions)
 
 
-def fix_all(found: Iterable[Diagnostic]) -> tuple[Edit, ...]:
+def fix_all(findings: Iterable[Diagnostic]) -> tuple[Edit, ...]:
     """Return the edits of every safe fix of the findings."""
-    return join_fixes(d.fixes[0].edits for d in found if d.fixes and d.fixes[0].safe)
+    return join_fixes(d.fixes[0].edits for d in findings if d.fixes and d.fixes[0].safe)
 
 
 def join_fixes(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
@@ -53,14 +53,14 @@ def join_fixes(fixes: Iterable[tuple[Edit, ...]]) -> tuple[Edit, ...]:
     for edits in fixes:
         if not any(_clashes(chosen, edit) for edit in edits):
             for edit in edits:
-                at = bisect_left(chosen, edit.span, key=lambda e: e.span)
-                if edit not in chosen[at : at + 4]:
-                    chosen.insert(at, edit)
+                index = bisect_left(chosen, edit.span, key=lambda e: e.span)
+                if edit not in chosen[index : index + 4]:
+                    chosen.insert(index, edit)
     return tuple(chosen)
 
 
 def _clashes(chosen: list[Edit], edit: Edit) -> bool:
     """Return whether an edit overlaps a chosen one."""
-    at = bisect_left(chosen, edit.span, key=lambda e: e.span)
-    near = chosen[max(0, at - 2) : at + 3]
+    index = bisect_left(chosen, edit.span, key=lambda e: e.span)
+    near = chosen[max(0, index - 2) : index + 3]
     return any(edit.span.start < c.span.end and c.span.start < edit.span.end and c != edit for c in near)

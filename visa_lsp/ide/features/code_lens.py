@@ -28,21 +28,21 @@ def code_lenses(analysis: Analysis) -> tuple[Lens, ...]:
     A ``references`` lens, for a body that another line names, gets its title later from ``resolve_lens``.
     """
     index = index_of(analysis.document)
-    found: list[Lens] = []
+    lenses: list[Lens] = []
     for group in index.groups:
         if group.opener < 0:
             continue
         if group.is_kernel:
             actions = (("run", "Run"), ("assemble", "Assemble"), ("disassemble", "Disassemble"))
-            found.extend(Lens(group.opener, action, title, group.name) for action, title in actions)
+            lenses.extend(Lens(group.opener, action, title, group.name) for action, title in actions)
         counts = index.counts(group)
         size = f"{_many(counts.instructions, 'instruction')}, {_many(counts.variables, 'variable')}"
-        found.append(Lens(group.opener, "counts", size, group.name))
+        lenses.append(Lens(group.opener, "counts", size, group.name))
         if group.is_kernel:
-            found.append(Lens(group.opener, "gen", "Machine Code", group.name))
+            lenses.append(Lens(group.opener, "gen", "Machine Code", group.name))
         if is_function_used(analysis, group.name):
-            found.append(Lens(group.opener, "references", "", group.name))
-    return tuple(found)
+            lenses.append(Lens(group.opener, "references", "", group.name))
+    return tuple(lenses)
 
 
 def resolve_lens(analysis: Analysis, name: str) -> str:

@@ -107,17 +107,17 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
     }
     lines = [context.line, *(line for line, _, _ in index.declarations(group, near))]
     head = context.prefix.lower()
-    for at in range(group.first, group.end):
-        part = index.parts[at]
+    for number in range(group.first_chunk, group.end_chunk):
+        part = index.parts[number]
         if len(lines) >= _MAX_NAMES:
             break
         if not any(name.lower().startswith(head) for name in part.facts.decls):
             continue
-        base = document.line_of(at)
+        base = document.line_of(number)
         fits = [places for name, places in part.decls.items() if name not in near and name.lower().startswith(head)]
         # Sorted by line, because the selection must not depend on chunk borders.
         lines += sorted(base + offset for places in fits for offset, _ in places)[: _MAX_NAMES - len(lines)]
-    cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first : group.end])
+    cut = len(lines) - 1 < sum(len(part.facts.decls) for part in index.parts[group.first_chunk : group.end_chunk])
     slot = context.slot
     if slot is not None and slot.shape in (Shape.LABEL, Shape.LABELS, Shape.NAME, Shape.IDENTIFIER):
         labels, cut = _labels_near(index, group, context.line)
@@ -128,18 +128,21 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
 def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int], bool]:
     """Return the lines of the nearest labels, and whether there are more; searches chunks outwards from the line."""
     line_of = index.document.line_of
-    away = [(max(line_of(at) - line, line - line_of(at + 1) + 1, 0), at) for at in range(group.first, group.end)]
-    found: list[int] = []
-    for distance, at in sorted(away):
-        if len(found) >= _MAX_LABELS:
-            found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
-            if distance > abs(found[-1] - line):
+    away = [
+        (max(line_of(number) - line, line - line_of(number + 1) + 1, 0), number)
+        for number in range(group.first_chunk, group.end_chunk)
+    ]
+    lines: list[int] = []
+    for distance, number in sorted(away):
+        if len(lines) >= _MAX_LABELS:
+            lines = sorted(lines, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
+            if distance > abs(lines[-1] - line):
                 break
-        if index.parts[at].facts.labels:
-            base = line_of(at)
-            found.extend(base + offset for offset, _ in index.parts[at].labels)
-    found = sorted(found, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
-    return found, len(found) < sum(len(part.facts.labels) for part in index.parts[group.first : group.end])
+        if index.parts[number].facts.labels:
+            base = line_of(number)
+            lines.extend(base + offset for offset, _ in index.parts[number].labels)
+    lines = sorted(lines, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
+    return lines, len(lines) < sum(len(part.facts.labels) for part in index.parts[group.first_chunk : group.end_chunk])
 
 
 _NEAR_LINES: Final = 40  # on each side of the cursor; their names are offered first
@@ -237,10 +240,10 @@ def _exec(context: Context) -> Iterator[CompletionOffer]:
             yield _item(context, str(size), ItemKind.VALUE, f"{size} lanes", rank)
         return
     for number in range(1, 9):
-        first = 4 * (number - 1)
-        yield _item(context, f"M{number}", ItemKind.VALUE, f"lanes from {first} on", number)
+        lane = 4 * (number - 1)
+        yield _item(context, f"M{number}", ItemKind.VALUE, f"lanes from {lane} on", number)
         yield _item(
-            context, f"M{number}_NM", ItemKind.VALUE, f"lanes from {first} on, also those switched off", 10 + number
+            context, f"M{number}_NM", ItemKind.VALUE, f"lanes from {lane} on, also those switched off", 10 + number
         )
 
 
@@ -358,9 +361,11 @@ def _directive_parts(context: Context, body: Body | None) -> Iterator[Completion
             yield from _variables(context, body, None, SymbolKind.GENERAL)
         case Expected.ATTRIBUTE_NAME:
             table = VARIABLE_ATTRIBUTES if context.name == ".decl" else KERNEL_ATTRIBUTES
-            for name, known in table.items():
-                insert = name if known.kind is AttributeKind.FLAG else f"{name}=${{1}}"
-                yield CompletionOffer(name, ItemKind.PROPERTY, context.word, insert, known.doc, snippet="$" in insert)
+            for name, attribute in table.items():
+                insert = name if attribute.kind is AttributeKind.FLAG else f"{name}=${{1}}"
+                yield CompletionOffer(
+                    name, ItemKind.PROPERTY, context.word, insert, attribute.doc, snippet="$" in insert
+                )
         case Expected.ATTRIBUTE_VALUE:
             known_values = KERNEL_ATTRIBUTES[context.name].values if context.name in KERNEL_ATTRIBUTES else None
             for value in known_values or ():

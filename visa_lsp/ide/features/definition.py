@@ -59,11 +59,11 @@ def implementation(analysis: Analysis, offset: int) -> Target | None:
         return None
     if spot.token.kind is TokenKind.FUNCTION:
         return definition(analysis, offset)
-    found = definition(analysis, offset) if spot.token.kind is TokenKind.LABEL else None
-    if found is None:
+    target = definition(analysis, offset) if spot.token.kind is TokenKind.LABEL else None
+    if target is None:
         return None
-    opened = analysis.document.line_text(analysis.document.position(found.name.start)[0]).lstrip()
-    return found if opened.startswith(SUBROUTINE) else None
+    opened = analysis.document.line_text(analysis.document.position(target.name.start)[0]).lstrip()
+    return target if opened.startswith(SUBROUTINE) else None
 
 
 def type_definition(analysis: Analysis, offset: int) -> Target | None:

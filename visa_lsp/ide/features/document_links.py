@@ -53,46 +53,46 @@ _FILES: Final = Key[list[Link]]()
 def document_links(analysis: Analysis) -> tuple[Link, ...]:
     """Return the links of a vISA text: the files that it names."""
     document = analysis.document
-    found: list[Link] = []
+    links: list[Link] = []
     index = index_of(document)
-    for at, part in enumerate(index.parts):
+    for number, part in enumerate(index.parts):
         named = _files(part)
         if named:
-            base = document.line_of(at)
-            found.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
-    return tuple(sorted(found, key=lambda link: (link.line, link.span)))
+            base = document.line_of(number)
+            links.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
+    return tuple(sorted(links, key=lambda link: (link.line, link.span)))
 
 
 def _files(part: ChunkIndex) -> list[Link]:
     """Return the files that a chunk names; lines count from its first."""
-    known = part.memo.get(_FILES)
-    if known is None:
-        text, known = part.chunk.text, []
+    links = part.memo.get(_FILES)
+    if links is None:
+        text, links = part.chunk.text, []
         if any(word in text for word in _MARKS) or ".kernel_attr" in text:
             for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
                 for match in pattern.finditer(text):
                     line, span = _place(text, match, 1)
                     names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
-                    known.append(Link(line, span, names, what))
-        part.memo[_FILES] = known
-    return known
+                    links.append(Link(line, span, names, what))
+        part.memo[_FILES] = links
+    return links
 
 
 def yaml_links(document: Document, stem: str) -> tuple[Link, ...]:
     """Return the links of a launch file or a ze_info document."""
     text = with_newlines(document.text)
-    found = []
+    links = []
     for match in _YAML.finditer(text):
         number = 1 if match.group(1) is not None else 2
         line, span = _place(text, match, number)
-        found.append(Link(line, span, (match.group(number),), "file"))
+        links.append(Link(line, span, (match.group(number),), "file"))
     for match in _LIST.finditer(text):
         for item in re.finditer(r"[^\s,\"']+", match.group(1)):
             line, span = _at(text, match.start(1) + item.start(), len(item.group()))
-            found.append(Link(line, span, (item.group(),), "file"))
+            links.append(Link(line, span, (item.group(),), "file"))
     if text.startswith(("---", "version", "kernels")) or "\nkernels" in text:
-        found.extend(_kernel_names(text, stem))
-    return tuple(sorted(found, key=lambda link: (link.line, link.span)))
+        links.extend(_kernel_names(text, stem))
+    return tuple(sorted(links, key=lambda link: (link.line, link.span)))
 
 
 def _kernel_names(text: str, stem: str) -> Iterator[Link]:

@@ -33,12 +33,12 @@ def flow_at(analysis: Analysis, name: str | None = None, line: int | None = None
         groups = [index.group_at(line)]
     if not groups:
         return None
-    first = groups[0].first_line
+    first_line = groups[0].first_line
     view = analysis
     if not isinstance(analysis, Focus) and document.line_count >= WHOLE:
-        lines = sorted({*index.openers(), *range(first, groups[0].end_line)})
+        lines = sorted({*index.openers(), *range(first_line, groups[0].end_line)})
         view = Focus(document, analysis.platform, bind(SelectedLines(document, lines), analysis.platform))
-    body = view.bound.body_at(max(first, groups[0].opener))
+    body = view.bound.body_at(max(first_line, groups[0].opener))
     return graph_of_body(body) if body is not None else None
 
 

@@ -32,10 +32,10 @@ class FoldKind(Enum):
 
 @dataclass(frozen=True, slots=True, order=True)
 class Fold:
-    """Lines from ``first`` to ``last``, both included; ``first`` stays visible. A ``header`` is folded when the file opens."""
+    """Lines from ``first_line``, which stays visible, to ``last_line``, included. A ``header`` is folded when the file opens."""
 
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     kind: FoldKind = FoldKind.CODE
     header: bool = False
 
@@ -43,8 +43,8 @@ class Fold:
 class _Run(NamedTuple):
     """Lines of one sort; ``lists`` is true for comments that contain declarations."""
 
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     sort: str
     lists: bool
 
@@ -52,9 +52,9 @@ class _Run(NamedTuple):
     def fold(self) -> Fold:
         """The fold of the run."""
         if self.sort == "//":
-            return Fold(self.first, self.last, FoldKind.COMMENT, self.lists)
-        long = self.last - self.first >= _MIN_BLOCK_LINES - 1
-        return Fold(self.first, self.last, FoldKind.REGION, self.sort == ".decl" and long)
+            return Fold(self.first_line, self.last_line, FoldKind.COMMENT, self.lists)
+        long = self.last_line - self.first_line >= _MIN_BLOCK_LINES - 1
+        return Fold(self.first_line, self.last_line, FoldKind.REGION, self.sort == ".decl" and long)
 
 
 # Shorter runs are not a header, because people read the few declarations of a hand-written kernel.
@@ -72,34 +72,34 @@ _BLANK: Final = Key[set[int]]()
 def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
     """Return every fold of a text of two lines or more, in text order."""
     index = index_of(analysis.document)
-    found = [*_line_runs(index)]
+    folds = [*_line_runs(index)]
     for group in index.groups:
-        found.extend(_of_body(index, group))
-    unique = {(f.first, f.last): f for f in found if f.last > f.first}
+        folds.extend(_of_body(index, group))
+    unique = {(f.first_line, f.last_line): f for f in folds if f.last_line > f.first_line}
     return tuple(unique[key] for key in sorted(unique))
 
 
 def _line_runs(index: Index) -> Iterator[Fold]:
     """Return the runs of lines of one sort: comments, declarations, inputs, attributes."""
     open_run: _Run | None = None
-    for at, part in enumerate(index.parts):
-        base = index.document.line_of(at)
-        for first, last, sort, lists in _runs(part):
-            if open_run is not None and sort == open_run.sort and base + first == open_run.last + 1:
-                open_run = _Run(open_run.first, base + last, sort, open_run.lists or lists)
+    for number, part in enumerate(index.parts):
+        base = index.document.line_of(number)
+        for first_line, last_line, sort, lists in _runs(part):
+            if open_run is not None and sort == open_run.sort and base + first_line == open_run.last_line + 1:
+                open_run = _Run(open_run.first_line, base + last_line, sort, open_run.lists or lists)
                 continue
             if open_run is not None:
                 yield open_run.fold
-            open_run = _Run(base + first, base + last, sort, lists)
+            open_run = _Run(base + first_line, base + last_line, sort, lists)
     if open_run is not None:
         yield open_run.fold
 
 
 def _runs(part: ChunkIndex) -> list[_Run]:
     """Return the runs of a chunk, with lines from its first."""
-    found = part.memo.get(_RUNS)
-    if found is None:
-        found = []
+    runs = part.memo.get(_RUNS)
+    if runs is None:
+        runs = []
         # the text with comments and without, line by line
         for offset, (whole, code) in enumerate(
             zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)
@@ -108,12 +108,12 @@ def _runs(part: ChunkIndex) -> list[_Run]:
             if not sort:
                 continue
             lists = sort == "//" and _LISTED.match(whole) is not None
-            if found and found[-1].sort == sort and found[-1].last == offset - 1:
-                found[-1] = _Run(found[-1].first, offset, sort, found[-1].lists or lists)
+            if runs and runs[-1].sort == sort and runs[-1].last_line == offset - 1:
+                runs[-1] = _Run(runs[-1].first_line, offset, sort, runs[-1].lists or lists)
             else:
-                found.append(_Run(offset, offset, sort, lists))
-        part.memo[_RUNS] = found
-    return found
+                runs.append(_Run(offset, offset, sort, lists))
+        part.memo[_RUNS] = runs
+    return runs
 
 
 def _sort(whole: str, code: str) -> str:
@@ -133,9 +133,9 @@ def _of_body(index: Index, group: BodyChunks) -> Iterator[Fold]:
         if opens:
             opened.append(line)
         elif opened:
-            first = opened.pop()
-            if first < line:
-                yield Fold(first, line)
+            opener = opened.pop()
+            if opener < line:
+                yield Fold(opener, line)
     functions = {name: line for line, name, _ in index.functions(group)}
     labels = sorted({*(line for line, name in index.labels(group) if name not in functions), *functions.values()})
     for start, following in pairwise([*labels, group.end_line]):
@@ -146,22 +146,22 @@ def _content_end(index: Index, line: int) -> int:
     """Return the last line, from ``line`` upward, that is not blank."""
     document = index.document
     line = min(line, document.line_count - 1)
-    at = document.chunk_at(line)
+    number = document.chunk_at(line)
     while line > 0:
-        blank = _blank(index.parts[at])
-        base = document.line_of(at)
+        blank = _blank(index.parts[number])
+        base = document.line_of(number)
         while line >= base and line - base in blank:
             line -= 1
-        if line >= base or at == 0:
+        if line >= base or number == 0:
             break
-        at -= 1
+        number -= 1
     return max(line, 0)
 
 
 def _blank(part: ChunkIndex) -> set[int]:
     """Return the blank lines of a chunk."""
-    known = part.memo.get(_BLANK)
-    if known is None:
+    blank_lines = part.memo.get(_BLANK)
+    if blank_lines is None:
         lines = part.chunk.text.split("\n")[: part.chunk.count]
-        known = part.memo[_BLANK] = {i for i, line in enumerate(lines) if not line or line.isspace()}
-    return known
+        blank_lines = part.memo[_BLANK] = {i for i, line in enumerate(lines) if not line or line.isspace()}
+    return blank_lines

@@ -46,52 +46,52 @@ class LineLayout(NamedTuple):
 
 
 class Run(NamedTuple):
-    """Adjacent changed lines: ``first`` to ``last`` of the chunk; ``end`` is the old length of the last."""
+    """Adjacent changed lines: ``first_line`` to ``last_line`` of the chunk; ``end`` is the old length of the last."""
 
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     end: int
     text: str
 
 
-def format_text(analysis: Analysis, first: int = 0, last: int | None = None) -> tuple[Edit, ...]:
-    """Return the edits that format lines ``first`` to ``last``, one for each line that changes."""
+def format_text(analysis: Analysis, first_line: int = 0, last_line: int | None = None) -> tuple[Edit, ...]:
+    """Return the edits that format lines ``first_line`` to ``last_line``, one for each line that changes."""
     document = analysis.document
-    end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
+    end = document.line_count - 1 if last_line is None else min(last_line, document.line_count - 1)
     edits: list[Edit] = []
-    for at in range(document.chunk_at(max(0, first)), document.chunk_at(max(0, end)) + 1):
-        base = document.line_of(at)
+    for number in range(document.chunk_at(max(0, first_line)), document.chunk_at(max(0, end)) + 1):
+        base = document.line_of(number)
         start = document.line_start(base)
-        lines = document.chunks[at].text.split("\n")
-        for line, new in _changes(analysis, at, range(max(0, first - base), end + 1 - base)):
+        lines = document.chunks[number].text.split("\n")
+        for line, new in _changes(analysis, number, range(max(0, first_line - base), end + 1 - base)):
             begin = start + sum(map(len, lines[:line])) + line
             edits.append(Edit(Span(begin, begin + len(lines[line].rstrip("\r"))), new))
     return tuple(edits)
 
 
-def format_runs(analysis: Analysis, at: int) -> list[Run]:
+def format_runs(analysis: Analysis, chunk_number: int) -> list[Run]:
     """Return the runs that change in a chunk; line ends inside of a run are kept."""
-    chunk = analysis.document.chunks[at]
+    chunk = analysis.document.chunks[chunk_number]
     lines = chunk.text.split("\n")
     starts = None if chunk.source is chunk.text else [0, *accumulate(len(line) + 1 for line in lines)]
     runs: list[Run] = []
-    for line, new in _changes(analysis, at, range(chunk.count)):
+    for line, new in _changes(analysis, chunk_number, range(chunk.count)):
         end = len(lines[line].rstrip("\r"))
         before = runs[-1] if runs else None
-        if before is not None and before.last == line - 1:
+        if before is not None and before.last_line == line - 1:
             between = lines[line - 1][before.end :] + "\n"
             if starts is not None:
                 between = chunk.source[starts[line - 1] + before.end : starts[line]]
-            runs[-1] = Run(before.first, line, end, before.text + between + new)
+            runs[-1] = Run(before.first_line, line, end, before.text + between + new)
         else:
             runs.append(Run(line, line, end, new))
     return runs
 
 
-def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, str]]:
+def _changes(analysis: Analysis, chunk_number: int, chosen: range) -> Iterator[tuple[int, str]]:
     """Return (line in the chunk, new text) of the lines that change."""
     document = analysis.document
-    chunk = document.chunks[at]
+    chunk = document.chunks[chunk_number]
     lines = chunk.text.split("\n")[: chunk.count]
     odd = [
         i
@@ -100,7 +100,7 @@ def _changes(analysis: Analysis, at: int, chosen: range) -> Iterator[tuple[int, 
     ]
     if not odd:
         return
-    codes = document.codes_at([document.line_of(at) + i for i in odd]).values()
+    codes = document.codes_at([document.line_of(chunk_number) + i for i in odd]).values()
     for i, code in zip(odd, codes, strict=True):
         old = lines[i].rstrip("\r")
         new = _shape_line(old, _layout(parse_line(code)))
@@ -161,8 +161,8 @@ def _shape_line(text: str, layout: LineLayout | None) -> str:
 def _split(text: str) -> tuple[str, str]:
     """Split a line without block comments into code and comment."""
     if '"' not in text:
-        at = text.find("//")
-        return (text.rstrip(), "") if at < 0 else (text[:at].rstrip(), text[at:].strip())
+        offset = text.find("//")
+        return (text.rstrip(), "") if offset < 0 else (text[:offset].rstrip(), text[offset:].strip())
     code, _ = strip(text, in_block=False)
     end = len(code.rstrip())
     rest = text[end:].strip()

@@ -212,8 +212,8 @@ def _name(analysis: Analysis, spot: TokenContext, arguments: Callable[[str], Map
     if symbol is None or spot.body is None:
         return None
     base = symbol.base()[0]
-    told = arguments(spot.body.name).get(base.name, "") if arguments is not None and base.input is not None else ""
-    text = describe_symbol(analysis, spot.body, symbol, told)
+    content = arguments(spot.body.name).get(base.name, "") if arguments is not None and base.input is not None else ""
+    text = describe_symbol(analysis, spot.body, symbol, content)
     slot = slot_of(spot)
     if slot is None:
         return text
@@ -277,11 +277,11 @@ def _number(spot: TokenContext) -> str | None:
 
 def _directive(word: str) -> str | None:
     if word.startswith(".implicit"):
-        known = "\n".join(
+        inputs = "\n".join(
             f"- `.implicit_UNDEFINED_{number}`: {kind.name}. {kind.doc}" for number, kind in IMPLICIT_INPUTS.items()
         )
         form = "`.implicit_NAME VARIABLE offset=BYTES size=BYTES`\n\nAn input that the runtime fills, not the caller."
-        return f"{form}\n\n{known}"
+        return f"{form}\n\n{inputs}"
     if word not in DIRECTIVES:
         return None
     form, doc = DIRECTIVES[word]
@@ -314,9 +314,9 @@ def _attribute(spot: TokenContext) -> str | None:
         if spot.token.kind is TokenKind.ATTRIBUTE_VALUE:
             before = [i.name for i in spot.statement.attrs if i.name.span.end <= spot.token.span.start]
             name = before[-1].text if before else name
-    known = table.get(name)
-    if known is None:
+    attribute = table.get(name)
+    if attribute is None:
         return None
-    values = f"; values {', '.join(f'`{v}`' for v in known.values)}" if known.values else ""
-    of = "variable" if known.of_variable else "kernel"
-    return f"**{known.name}** — attribute of a {of}, takes {known.kind.value}{values}\n\n{known.doc}"
+    values = f"; values {', '.join(f'`{v}`' for v in attribute.values)}" if attribute.values else ""
+    of = "variable" if attribute.of_variable else "kernel"
+    return f"**{attribute.name}** — attribute of a {of}, takes {attribute.kind.value}{values}\n\n{attribute.doc}"

@@ -75,25 +75,25 @@ def _nothing_told(_kernel: str) -> Mapping[str, str]:
 
 def inlay_hints(
     analysis: Analysis,
-    first: int,
-    last: int,
+    first_line: int,
+    last_line: int,
     kinds: Collection[HintKind] = tuple(HintKind),
     arguments: Callable[[str], Mapping[str, str]] = _nothing_told,
 ) -> tuple[InlayText, ...]:
-    """Return the hints of lines ``first`` to ``last``, at most ``MAX_HINTS`` of them.
+    """Return the hints of lines ``first_line`` to ``last_line``, at most ``MAX_HINTS`` of them.
 
     ``arguments`` returns the contents of a kernel's inputs by variable; it is called only for chunks with declarations.
     """
     if not kinds:
         return ()
-    found: list[InlayText] = []
+    hints: list[InlayText] = []
     document = analysis.document
     index = index_of(document)
     declared: dict[tuple[int, str], str] = {}
     file = None
-    end = min(last, document.line_count - 1)
-    for line in range(max(first, 0), end + 1):
-        if HintKind.TYPE in kinds and (line - max(first, 0)) % _AHEAD == 0:
+    end = min(last_line, document.line_count - 1)
+    for line in range(max(first_line, 0), end + 1):
+        if HintKind.TYPE in kinds and (line - max(first_line, 0)) % _AHEAD == 0:
             _look_up_types(index, range(line, min(line + _AHEAD, end + 1)), declared)
         code = document.code(line)
         if not code or code.isspace():
@@ -102,9 +102,9 @@ def inlay_hints(
         stripped = code.lstrip()
         if stripped.startswith("."):
             if HintKind.ARGUMENT in kinds and (named := INPUT.match(code) or _DECL.match(code)):
-                held = arguments(group.name).get(named.group(1), "") if group.opener >= 0 else ""
-                if held:
-                    found.append(InlayText(line, len(code.rstrip()), held, HintKind.ARGUMENT))
+                content = arguments(group.name).get(named.group(1), "") if group.opener >= 0 else ""
+                if content:
+                    hints.append(InlayText(line, len(code.rstrip()), content, HintKind.ARGUMENT))
                 continue
             loc = _LOC.match(code)
             if loc is None or HintKind.LINE not in kinds:
@@ -113,7 +113,7 @@ def inlay_hints(
             if file is None:
                 file = _file_before(index, line)
             name = file.rpartition("/")[2].rpartition("\\")[2]
-            found.append(
+            hints.append(
                 InlayText(
                     line, len(code.rstrip()), f"{name}:{loc.group(1)}" if name else "source line", HintKind.LINE, file
                 )
@@ -124,15 +124,15 @@ def inlay_hints(
             continue
         if code[0] not in " \t" and stripped.rstrip().endswith(":"):
             if HintKind.LABEL in kinds:
-                found.extend(_label(index, group, line, stripped.rstrip()[:-1].rstrip()))
+                hints.extend(_label(index, group, line, stripped.rstrip()[:-1].rstrip()))
             continue
         if HintKind.TYPE in kinds:
-            found.extend(_types(group, line, code, declared))
+            hints.extend(_types(group, line, code, declared))
         if HintKind.IMMEDIATE in kinds:
-            found.extend(_immediates(line, code))
-        if len(found) >= MAX_HINTS:
+            hints.extend(_immediates(line, code))
+        if len(hints) >= MAX_HINTS:
             break
-    return tuple(sorted(found[:MAX_HINTS], key=lambda h: (h.line, h.column)))
+    return tuple(sorted(hints[:MAX_HINTS], key=lambda h: (h.line, h.column)))
 
 
 def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, str], str]) -> Iterator[InlayText]:
@@ -143,7 +143,7 @@ def _types(group: BodyChunks, line: int, code: str, declared: dict[tuple[int, st
     if head.group(1).split(".")[0] in _TARGET_FIRST:
         next(names, None)
     for match in names:
-        text = declared.get((group.first, match.group(1)), "")
+        text = declared.get((group.first_chunk, match.group(1)), "")
         if text:
             short, _, whole = text.partition("|")
             yield InlayText(line, match.end(1), f":{short}", HintKind.TYPE, whole)
@@ -162,13 +162,13 @@ def _look_up_types(index: Index, lines: range, declared: dict[tuple[int, str], s
     groups = {}
     for line in lines:
         group = index.group_at(line)
-        groups[group.first] = group
-        names.setdefault(group.first, set()).update(m.group(1) for m in _names(index.document.code(line)))
-    for first, group in groups.items():
-        unknown = {name for name in names[first] if (first, name) not in declared}
-        declared.update({(first, name): _PREDEFINED.get(name, "") for name in unknown})
+        groups[group.first_chunk] = group
+        names.setdefault(group.first_chunk, set()).update(m.group(1) for m in _names(index.document.code(line)))
+    for first_chunk, group in groups.items():
+        unknown = {name for name in names[first_chunk] if (first_chunk, name) not in declared}
+        declared.update({(first_chunk, name): _PREDEFINED.get(name, "") for name in unknown})
         for _, name, rest in index.declarations(group, unknown):
-            declared[first, name] = _type_text(rest)
+            declared[first_chunk, name] = _type_text(rest)
 
 
 def _type_text(rest: str) -> str:
@@ -222,12 +222,12 @@ def _is_definition(index: Index, line: int, name: str) -> bool:
 def _file_before(index: Index, line: int) -> str:
     """Return the source file in effect at a line."""
     document = index.document
-    for at in range(document.chunk_at(line), -1, -1):
-        text = index.parts[at].chunk.text
+    for number in range(document.chunk_at(line), -1, -1):
+        text = index.parts[number].chunk.text
         if not any(word in text for word in _FILE_MARKS):
             continue
-        base = document.line_of(at)
-        for offset in range(min(line - base, index.parts[at].chunk.count) - 1, -1, -1):
+        base = document.line_of(number)
+        for offset in range(min(line - base, index.parts[number].chunk.count) - 1, -1, -1):
             match = _FILE.match(document.line_text(base + offset))
             if match is not None:
                 return match.group(1)

@@ -39,25 +39,25 @@ class InlineValue:
     text: str
 
 
-def inline_values(analysis: Analysis, run: RunValues, first: int, last: int) -> tuple[InlineValue, ...]:
-    """Return the values beside lines ``first`` to ``last``."""
+def inline_values(analysis: Analysis, run: RunValues, first_line: int, last_line: int) -> tuple[InlineValue, ...]:
+    """Return the values beside lines ``first_line`` to ``last_line``."""
     document = analysis.document
     index = index_of(document)
     group = next((g for g in index.groups if g.opener >= 0 and g.name == run.kernel), None)
     if group is None:
         return ()
-    found = []
+    values = []
     for line, name in index.inputs(group):
-        if first <= line <= last and name in run.variables:
-            found.append(
+        if first_line <= line <= last_line and name in run.variables:
+            values.append(
                 _beside(document.line_text(line), line, name, f"{run.names.get(name) or name} = {run.variables[name]}")
             )
     for line, notes in run.lines.items():
-        if first <= line <= last and line < document.line_count:
+        if first_line <= line <= last_line and line < document.line_count:
             text = document.code(line).rstrip()
             start = len(text) - len(text.lstrip())
-            found.extend(InlineValue(line, Span(start, max(start, len(text))), note) for note in notes)
-    return tuple(sorted(found, key=lambda v: (v.line, v.span)))
+            values.extend(InlineValue(line, Span(start, max(start, len(text))), note) for note in notes)
+    return tuple(sorted(values, key=lambda v: (v.line, v.span)))
 
 
 def _beside(text: str, line: int, name: str, value: str) -> InlineValue:

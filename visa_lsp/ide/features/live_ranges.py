@@ -23,7 +23,7 @@ class BodyRegisters:
     """The register use of each body of a snapshot by name, and its variables by name; None until computed."""
 
     def __init__(self) -> None:
-        self.found: dict[str, tuple[RegisterUse, dict[str, int]]] | None = None
+        self.by_body: dict[str, tuple[RegisterUse, dict[str, int]]] | None = None
 
 
 def live_words(analysis: Analysis, body: str, variable: str) -> str:
@@ -42,27 +42,27 @@ def live_words(analysis: Analysis, body: str, variable: str) -> str:
         return ""
     lines = [inst.line + 1 for inst in use.kernel.instructions]
     spans = [
-        f"line {lines[first]}" if first == last else f"lines {lines[first]} to {lines[last]}"
-        for first, last in runs[:_MAX_RUNS]
+        f"line {lines[start]}" if start == end else f"lines {lines[start]} to {lines[end]}"
+        for start, end in runs[:_MAX_RUNS]
     ]
-    more = f" and {len(runs) - _MAX_RUNS} more times" if len(runs) > _MAX_RUNS else ""
-    words = f"live in {', '.join(spans)}{more}"
+    rest = f" and {len(runs) - _MAX_RUNS} more times" if len(runs) > _MAX_RUNS else ""
+    words = f"live in {', '.join(spans)}{rest}"
     peak = use.general.peak
-    if any(first <= peak <= last for first, last in runs):
+    if any(start <= peak <= end for start, end in runs):
         words += f"; part of the peak of {use.grf_rows[peak]} GRF rows at line {lines[peak]}"
     return words
 
 
 def _registers(analysis: Analysis) -> dict[str, tuple[RegisterUse, dict[str, int]]]:
     kept = analysis.views.part(BodyRegisters)
-    if kept.found is None:
+    if kept.by_body is None:
         module = lower(analysis.bound)
         grf_bytes = {body.name: body.platform.grf_bytes for body in analysis.bound.bodies}
-        kept.found = {
+        kept.by_body = {
             kernel.name: (
                 registers_of(kernel, grf_bytes[kernel.name]),
                 {kernel.string(v.name_index): n for n, v in enumerate(kernel.variables, predefined.FIRST_VARIABLE)},
             )
             for kernel in (module.bodies if module is not None else ())
         }
-    return kept.found
+    return kept.by_body

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.analysis import Analysis
 
-    _Told: TypeAlias = Callable[[str], Mapping[str, str]]
+    _Labels: TypeAlias = Callable[[str], Mapping[str, str]]
 
 # A longer outline does not help the reader, so that the last variables of a long text are omitted.
 MAX_ENTRIES: Final = 3000
@@ -64,33 +64,33 @@ class _Room:
         return taken
 
 
-def outline(analysis: Analysis, arguments: _Told | None = None, most: int = MAX_ENTRIES) -> tuple[OutlineEntry, ...]:
+def outline(analysis: Analysis, arguments: _Labels | None = None, most: int = MAX_ENTRIES) -> tuple[OutlineEntry, ...]:
     """Return every body with its groups, in text order; ``arguments`` returns the contents of a kernel's inputs by variable."""
     index = index_of(analysis.document)
     room = _Room(most)
-    found = []
+    entries = []
     for group in index.groups:
-        parts = index.parts[group.first : group.end]
+        parts = index.parts[group.first_chunk : group.end_chunk]
         if group.opener >= 0 or any(p.facts.has_code or p.facts.decls for p in parts):
-            found.append(body_entry(index, group, tuple(_groups(index, group, room, arguments))))
-    return tuple(found)
+            entries.append(body_entry(index, group, tuple(_groups(index, group, room, arguments))))
+    return tuple(entries)
 
 
 def leaves(entry: OutlineEntry) -> Iterator[OutlineEntry]:
     """Yield the entries of a body's groups in text order, each name once, for clients that show no tree."""
-    for group in sorted(entry.children, key=lambda g: g.first):
+    for group in sorted(entry.children, key=lambda g: g.first_line):
         if group.name != GroupName.INPUTS.value:
             for child in group.children:
                 yield child
                 yield from child.children
 
 
-def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None) -> list[OutlineEntry]:
+def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Labels | None) -> list[OutlineEntry]:
     functions, labels = _code(index, body)
     bounds = [*(function.line for function in functions), body.end_line]
-    first = bisect_left(labels, bounds[0], key=_LINE)
+    label_count = bisect_left(labels, bounds[0], key=_LINE)
     inputs = _inputs(index, body, room, arguments)
-    blocks = _group(GroupName.BLOCKS, first, _blocks(index, labels[:first], bounds[0], room))
+    blocks = _group(GroupName.BLOCKS, label_count, _blocks(index, labels[:label_count], bounds[0], room))
     subroutines = []
     for function, end in islice(zip(functions, bounds[1:], strict=True), room.take(len(functions))):
         inside = labels[bisect_left(labels, function.line, key=_LINE) : bisect_left(labels, end, key=_LINE)]
@@ -102,11 +102,13 @@ def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None
             OutlineEntry(function.name, kind, detail, function.line, span, function.line, end - 1, children)
         )
     called = _group(GroupName.SUBROUTINES, len(functions), subroutines)
-    total = sum(len(part.facts.decls) for part in index.parts[body.first : body.end])
+    total = sum(len(part.facts.decls) for part in index.parts[body.first_chunk : body.end_chunk])
     variables = _group(GroupName.VARIABLES, total, _variables(index, body, room))
     # Editors take the first group that contains a line, so blocks precede the groups that overlap them.
     code = [group for group in (blocks, called) if group is not None]
-    above = inputs is not None and not any(g.first <= inputs.last and inputs.first <= g.last for g in code)
+    above = inputs is not None and not any(
+        g.first_line <= inputs.last_line and inputs.first_line <= g.last_line for g in code
+    )
     groups = (inputs, *code, variables) if above else (*code, inputs, variables)
     return [group for group in groups if group is not None]
 
@@ -114,37 +116,37 @@ def _groups(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None
 def _group(name: GroupName, total: int, shown: Sequence[OutlineEntry]) -> OutlineEntry | None:
     if not shown:
         return None
-    top, bottom = shown[0], max(shown, key=attrgetter("last"))
+    top, bottom = shown[0], max(shown, key=attrgetter("last_line"))
     count = f"{total:,}" if total == len(shown) else f"the first {len(shown):,} of {total:,}"
     return OutlineEntry(
-        name.value, OutlineKind.GROUP, count, top.line, top.name_span, top.first, bottom.last, tuple(shown)
+        name.value, OutlineKind.GROUP, count, top.line, top.name_span, top.first_line, bottom.last_line, tuple(shown)
     )
 
 
-def _inputs(index: Index, body: BodyChunks, room: _Room, arguments: _Told | None) -> OutlineEntry | None:
-    found = [(line, match) for line, text in index.directives(body) if (match := INPUT.match(text)) is not None]
-    told = arguments(body.name) if arguments is not None and found and body.is_kernel else {}
+def _inputs(index: Index, body: BodyChunks, room: _Room, arguments: _Labels | None) -> OutlineEntry | None:
+    inputs = [(line, match) for line, text in index.directives(body) if (match := INPUT.match(text)) is not None]
+    contents = arguments(body.name) if arguments is not None and inputs and body.is_kernel else {}
     shown = []
-    for line, match in found[: room.take(len(found))]:
+    for line, match in inputs[: room.take(len(inputs))]:
         name, span = match.group(1), Span(*match.span(1))
         place = {key: int(value) for key, value in _PLACE.findall(match.group(2))}
         where = ""
         if "offset" in place and place.get("size"):
             where = f"bytes {place['offset']} to {place['offset'] + place['size'] - 1}"
-        detail = ", ".join(part for part in (told.get(name, ""), where) if part)
+        detail = ", ".join(part for part in (contents.get(name, ""), where) if part)
         shown.append(OutlineEntry(name, OutlineKind.INPUT, detail, line, span, line, line))
-    return _group(GroupName.INPUTS, len(found), shown)
+    return _group(GroupName.INPUTS, len(inputs), shown)
 
 
 def _variables(index: Index, body: BodyChunks, room: _Room) -> list[OutlineEntry]:
-    found: list[OutlineEntry] = []
-    for at in range(body.first, body.end):
-        part = index.parts[at]
+    entries: list[OutlineEntry] = []
+    for number in range(body.first_chunk, body.end_chunk):
+        part = index.parts[number]
         if part.facts.decls and room.left > 0:
-            base = index.document.line_of(at)
+            base = index.document.line_of(number)
             members = [member for member in part_members(part) if member.kind is not OutlineKind.LABEL]
-            found += [member_entry(member, base) for member in members[: room.take(len(members))]]
-    return found
+            entries += [member_entry(member, base) for member in members[: room.take(len(members))]]
+    return entries
 
 
 def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
@@ -155,10 +157,10 @@ def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
     functions = [_Start(line, column, name) for line, name, column in index.functions(body)]
     opened = {function.name for function in functions}
     labels = []
-    for at in range(body.first, body.end):
-        part = index.parts[at]
+    for number in range(body.first_chunk, body.end_chunk):
+        part = index.parts[number]
         if part.facts.labels:
-            base = index.document.line_of(at)
+            base = index.document.line_of(number)
             lines = part.chunk.text.split("\n")
             labels += [
                 _Start(base + line, max(0, lines[line].find(name)), name)
@@ -176,24 +178,24 @@ def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
 
 def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> list[OutlineEntry]:
     """Return the blocks that begin at these lines, each up to the next, the last up to ``end``."""
-    found = []
+    blocks = []
     ends = [*(start.line for start in starts[1:]), end]
-    for start, behind in islice(zip(starts, ends, strict=True), room.take(len(starts))):
+    for start, following in islice(zip(starts, ends, strict=True), room.take(len(starts))):
         span = Span(start.column, start.column + len(start.name))
         if start.name == ENTRY:
             span = Span(start.column, max(start.column, len(index.document.line_text(start.line).rstrip())))
-        last = max(start.line, behind - 1)
-        found.append(OutlineEntry(start.name, OutlineKind.LABEL, "block", start.line, span, start.line, last))
-    return found
+        last = max(start.line, following - 1)
+        blocks.append(OutlineEntry(start.name, OutlineKind.LABEL, "block", start.line, span, start.line, last))
+    return blocks
 
 
 def _first_code(index: Index, body: BodyChunks) -> int:
     """Return the line of the first instruction or label of a body, else the line after the body."""
-    for at in range(body.first, body.end):
-        part = index.parts[at]
+    for number in range(body.first_chunk, body.end_chunk):
+        part = index.parts[number]
         if part.facts.has_code:
             lines = enumerate(instructions_in(part.chunk))
             offset = next((i for i, line in lines if line and not line.isspace()), None)
             if offset is not None:
-                return index.document.line_of(at) + offset
+                return index.document.line_of(number) + offset
     return body.end_line

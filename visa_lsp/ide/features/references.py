@@ -61,10 +61,10 @@ def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
 
 def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
     """Return the places of the symbol at an offset and of its aliases, in text order; a busy name is searched without binding."""
-    found = _busy(analysis, offset, declarations=declarations)
-    if found is None:
+    spans = _busy(analysis, offset, declarations=declarations)
+    if spans is None:
         return tuple(o.span for o in references(analysis, offset, declarations=declarations))
-    return found
+    return spans
 
 
 def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span, ...] | None:
@@ -113,14 +113,14 @@ def references(
     if spot is None:
         return ()
     if spot.token.kind is TokenKind.FUNCTION:
-        found = list(function_occurrences(analysis, spot.token.text))
+        mentions = list(function_occurrences(analysis, spot.token.text))
     else:
         symbol = spot.symbol
         if symbol is None or spot.body is None:
             return ()
         group = family(spot.body, symbol) if aliases else [symbol]
-        found = [o for member in group for o in occurrences(analysis, member)]
-    kept = {o.span: o for o in found if declarations or o.use is not ReferenceKind.DECLARED}
+        mentions = [o for member in group for o in occurrences(analysis, member)]
+    kept = {o.span: o for o in mentions if declarations or o.use is not ReferenceKind.DECLARED}
     return tuple(sorted(kept.values(), key=lambda o: o.span))
 
 

@@ -51,8 +51,7 @@ def rename(analysis: Analysis, offset: int, new_name: str) -> tuple[Edit, ...]:
     if spot is None or not _may(spot):
         raise RenameRefused("nothing here can be renamed")
     _check(analysis, spot, new_name)
-    found = references(analysis, offset, aliases=False)
-    return tuple(Edit(o.span, new_name) for o in found)
+    return tuple(Edit(o.span, new_name) for o in references(analysis, offset, aliases=False))
 
 
 def _check(analysis: Analysis, spot: TokenContext, name: str) -> None:

@@ -19,28 +19,26 @@ def selection_ranges(analysis: Analysis, offset: int) -> tuple[Span, ...]:
     line = document.position(offset)[0]
     start = document.line_start(line)
     text = document.line_text(line)
-    found = []
+    spans = []
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is not None:
-        found.append(spot.span)
+        spans.append(spot.span)
         if spot.token.operand is not None:
-            found.append(spot.token.operand.span.shift(start))
-        found.append(spot.statement.span.shift(start))
-    found.append(Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip())))
-    found.append(Span(start, start + len(text)))
+            spans.append(spot.token.operand.span.shift(start))
+        spans.append(spot.statement.span.shift(start))
+    spans.append(Span(start + len(text) - len(text.lstrip()), start + len(text.rstrip())))
+    spans.append(Span(start, start + len(text)))
     index = index_of(document)
     group = index.group_at(line)
     labels = sorted({n for n, _ in index.labels(group)} | {n for n, _, _ in index.functions(group)})
     before = [n for n in labels if n <= line]
-    behind = [n for n in labels if n > line]
+    after = [n for n in labels if n > line]
     if before:
-        found.append(
-            Span(document.line_start(before[-1]), document.line_start(behind[0] if behind else group.end_line))
-        )
-    found.append(Span(document.line_start(group.first_line), document.line_start(group.end_line)))
-    found.append(Span(0, len(document)))
+        spans.append(Span(document.line_start(before[-1]), document.line_start(after[0] if after else group.end_line)))
+    spans.append(Span(document.line_start(group.first_line), document.line_start(group.end_line)))
+    spans.append(Span(0, len(document)))
     kept: list[Span] = []
-    for span in found:
+    for span in spans:
         if span.start <= offset <= span.end and span.start <= span.end:
             if kept and not (span.start <= kept[-1].start and kept[-1].end <= span.end):
                 span = Span(min(span.start, kept[-1].start), max(span.end, kept[-1].end))  # noqa: PLW2901 - widened

@@ -72,28 +72,28 @@ class SemanticToken:
 _packed: dict[str, dict[str, bytes]] = {}
 
 
-def semantic_tokens(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[SemanticToken]:
-    """Yield the tokens of lines ``first`` to ``last``, both included; up to the end if ``last`` is None."""
-    for line, tokens in pack_lines(analysis, first, last):
+def semantic_tokens(analysis: Analysis, first_line: int = 0, last_line: int | None = None) -> Iterator[SemanticToken]:
+    """Yield the tokens of lines ``first_line`` to ``last_line``, both included; None is the end of the text."""
+    for line, tokens in pack_lines(analysis, first_line, last_line):
         for start, length, type_, bits in unpack_tokens(tokens):
             words = tuple(word for number, word in enumerate(MODIFIERS) if bits >> number & 1)
             yield SemanticToken(line, Span(start, start + length), TYPES[type_], words)
 
 
-def pack_lines(analysis: Analysis, first: int = 0, last: int | None = None) -> Iterator[tuple[int, bytes]]:
+def pack_lines(analysis: Analysis, first_line: int = 0, last_line: int | None = None) -> Iterator[tuple[int, bytes]]:
     """Yield each of these lines that has tokens, with its packed tokens, columns in code points."""
     document = analysis.document
-    first = max(0, first)
-    end = document.line_count - 1 if last is None else min(last, document.line_count - 1)
+    first_line = max(0, first_line)
+    end = document.line_count - 1 if last_line is None else min(last_line, document.line_count - 1)
     if not is_coloured_by_chunk(analysis):
-        lines = range(first, end + 1)
+        lines = range(first_line, end + 1)
         view = focus(analysis, lines)
         yield from ((line, tokens) for line in lines if (tokens := _pack_line(view, line)))
         return
-    for at in range(document.chunk_at(first), document.chunk_at(max(0, end)) + 1):
-        base = document.line_of(at)
-        for line, tokens in enumerate(chunk_lines(analysis, at, range(first - base, end + 1 - base)), base):
-            if tokens and first <= line <= end:
+    for number in range(document.chunk_at(first_line), document.chunk_at(max(0, end)) + 1):
+        base = document.line_of(number)
+        for line, tokens in enumerate(chunk_lines(analysis, number, range(first_line - base, end + 1 - base)), base):
+            if tokens and first_line <= line <= end:
                 yield line, tokens
 
 
@@ -119,65 +119,65 @@ def unpack_tokens(line: bytes) -> Iterator[tuple[int, int, int, int]]:
     """Yield the tokens that ``pack_tokens`` packed."""
     numbers = [0, *map(int, line.split(b","))]
     column = 0
-    for at in range(1, len(numbers), 5):
-        column += numbers[at]
-        yield column, numbers[at + 1], numbers[at + 2], numbers[at + 3]
+    for index in range(1, len(numbers), 5):
+        column += numbers[index]
+        yield column, numbers[index + 1], numbers[index + 2], numbers[index + 3]
 
 
-def chunk_lines(analysis: Analysis, at: int, inside: range | None = None) -> list[bytes]:
+def chunk_lines(analysis: Analysis, chunk_number: int, inside: range | None = None) -> list[bytes]:
     """Return the ``packed`` tokens of the lines of a chunk, columns in code points; lines outside of ``inside`` may have none."""
     index = index_of(analysis.document)
-    part = index.parts[at]
+    part = index.parts[chunk_number]
     wanted = range(part.chunk.count) if inside is None else inside
-    keys = keys_of(analysis, at)
+    keys = keys_of(analysis, chunk_number)
     if keys is None:
-        bound = _bind_lines(analysis, at, [i for i in range(part.chunk.count) if i in wanted])
+        bound = _bind_lines(analysis, chunk_number, [i for i in range(part.chunk.count) if i in wanted])
         return [bound.get(i, b"") for i in range(part.chunk.count)]
-    known = _get_packed(index.version)
+    tokens_by_key = _get_packed(index.version)
     try:
-        return list(map(known.__getitem__, keys))
+        return list(map(tokens_by_key.__getitem__, keys))
     except KeyError:  # a line with a new key, or with a key whose tokens were not computed earlier
         pass
-    missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in known}
-    bound = _bind_lines(analysis, at, list(missing.values()))
-    known.update({key: bound[i] for key, i in missing.items()})
-    return [known.get(key, b"") for key in keys]
+    missing = {key: i for i, key in enumerate(keys) if i in wanted and key not in tokens_by_key}
+    bound = _bind_lines(analysis, chunk_number, list(missing.values()))
+    tokens_by_key.update({key: bound[i] for key, i in missing.items()})
+    return [tokens_by_key.get(key, b"") for key in keys]
 
 
-def _bind_lines(analysis: Analysis, at: int, chosen: Sequence[int]) -> dict[int, bytes]:
+def _bind_lines(analysis: Analysis, chunk_number: int, chosen: Sequence[int]) -> dict[int, bytes]:
     """Return the packed tokens of lines of a chunk, by binding the lines."""
     if not chosen:
         return {}
-    base = analysis.document.line_of(at)
+    base = analysis.document.line_of(chunk_number)
     view = focus(analysis, [base + i for i in chosen])
     return {i: _pack_line(view, base + i) for i in chosen}
 
 
 def _get_packed(version: str) -> dict[str, bytes]:
-    known = _packed.get(version)
-    if known is None or len(known) > _MAX_KEYS:
+    tokens_by_key = _packed.get(version)
+    if tokens_by_key is None or len(tokens_by_key) > _MAX_KEYS:
         if len(_packed) > 16:
             _packed.clear()
-        known = _packed[version] = {"": b""}
-    return known
+        tokens_by_key = _packed[version] = {"": b""}
+    return tokens_by_key
 
 
 def _pack_line(analysis: Analysis, line: int) -> bytes:
     """Return the packed tokens of a line, which may be one of several of its statement."""
     document = analysis.document
-    first = document.first_line_of(line)
-    body, bound = find_bound(analysis, first)
-    statement = statement_of(analysis, first, bound)
-    before = document.line_start(line) - document.line_start(first)
+    first_line = document.first_line_of(line)
+    body, bound = find_bound(analysis, first_line)
+    statement = statement_of(analysis, first_line, bound)
+    before = document.line_start(line) - document.line_start(first_line)
     columns = Span(before, before + len(document.line_text(line)))
-    found = []
+    tokens = []
     for token in tokens_of(statement, bound) if statement is not None else ():
         start, end = token.span.start, token.span.end
         if columns.start <= start < columns.end and start < end:
-            type_, words = _colour(first, token, body, bound)
+            type_, words = _colour(first_line, token, body, bound)
             bits = sum(1 << MODIFIERS.index(word) for word in words)
-            found.append((start - before, end - start, TYPES.index(type_), bits))
-    return pack_tokens(found)
+            tokens.append((start - before, end - start, TYPES.index(type_), bits))
+    return pack_tokens(tokens)
 
 
 def _colour(line: int, token: Token, body: Body | None, bound: Bound | None) -> tuple[str, Sequence[str]]:

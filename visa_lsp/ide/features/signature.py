@@ -54,9 +54,9 @@ def signature_help(analysis: Analysis, offset: int) -> SignatureHelp | None:
 def _signature(row: Instruction, like: Span) -> Signature:
     label = row.syntax
     parameters = []
-    at = len(label) - sum(len(s.name) + (3 if s.optional else 1) for s in row.slots)
+    offset = len(label) - sum(len(s.name) + (3 if s.optional else 1) for s in row.slots)
     for slot in row.slots:
-        start = at + 1 + (1 if slot.optional else 0)
+        start = offset + 1 + (1 if slot.optional else 0)
         parameters.append(Parameter(type(like)(start, start + len(slot.name)), describe_slot(slot)))
-        at = start + len(slot.name) + (1 if slot.optional else 0)
+        offset = start + len(slot.name) + (1 if slot.optional else 0)
     return Signature(label, row.summary, tuple(parameters))

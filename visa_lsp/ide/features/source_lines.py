@@ -50,30 +50,30 @@ class SourceLine(NamedTuple):
 
 
 class Stretch(NamedTuple):
-    """The instructions below one mark: their number, and lines ``first`` to ``last`` of the text."""
+    """The instructions below one mark: their number, and lines ``first_line`` to ``last_line`` of the text."""
 
     source: SourceLine
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     instructions: int
 
 
-class _Told(NamedTuple):
+class _Fact(NamedTuple):
     """Facts of a line, or a run of lines, of a chunk; lines count from its first.
 
     ``instructions`` is their number. 0 means a mark: a source line (``number``), a ``file``, or the beginning of a
     body, which has no file yet.
     """
 
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     instructions: int = 0
     file: str = ""
     number: int = -1
 
 
 # Facts of the lines of a chunk; cached with the chunk, because they depend on its text only.
-_TOLD: Final = Key[tuple[_Told, ...]]()
+_FACTS: Final = Key[tuple[_Fact, ...]]()
 
 
 def source_at(document: Document, line: int) -> SourceLine | None:
@@ -82,15 +82,15 @@ def source_at(document: Document, line: int) -> SourceLine | None:
         return None
     index = index_of(document)
     number = -1
-    for at in range(document.chunk_at(line), index.group_at(line).first - 1, -1):
-        inside = line - document.line_of(at)
-        for told in reversed(_read_facts(index.parts[at])):
-            if told.instructions or told.first > inside:
+    for chunk_number in range(document.chunk_at(line), index.group_at(line).first_chunk - 1, -1):
+        inside = line - document.line_of(chunk_number)
+        for fact in reversed(_read_facts(index.parts[chunk_number])):
+            if fact.instructions or fact.first_line > inside:
                 continue
-            if told.number >= 0:
-                number = told.number if number < 0 else number
+            if fact.number >= 0:
+                number = fact.number if number < 0 else number
                 continue
-            return SourceLine(told.file, number) if number > 0 and told.file else None
+            return SourceLine(fact.file, number) if number > 0 and fact.file else None
     return None
 
 
@@ -101,13 +101,13 @@ def source_of(analysis: Analysis, offset: int) -> tuple[SourceLine, Span | None]
     """
     document = analysis.document
     line = document.position(offset)[0]
-    found = source_at(document, line)
-    if found is None or not isinstance(document.statement(line), Instruction):
+    source = source_at(document, line)
+    if source is None or not isinstance(document.statement(line), Instruction):
         return None
     spot = spot_at(focus_at(analysis, offset), offset)
     if spot is None:
-        return found, None
-    return None if spot.token.kind in _NAMES else (found, spot.span)
+        return source, None
+    return None if spot.token.kind in _NAMES else (source, spot.span)
 
 
 def stretches(document: Document) -> Iterator[Stretch]:
@@ -115,14 +115,14 @@ def stretches(document: Document) -> Iterator[Stretch]:
     if not has_marks(document):
         return iter(())
     parts = enumerate(index_of(document).parts)
-    return _stretches((document.line_of(at), one) for at, part in parts for one in _read_facts(part))
+    return _stretches((document.line_of(number), fact) for number, part in parts for fact in _read_facts(part))
 
 
 def stretches_of_text(text: str) -> Iterator[Stretch]:
     """Yield the instructions with a source line of a text that is not an open document."""
     if not _may_mark(text):
         return iter(())
-    return _stretches((0, one) for one in _find_facts(code_of(with_newlines(text), False)))
+    return _stretches((0, fact) for fact in _find_facts(code_of(with_newlines(text), False)))
 
 
 def has_marks(document: Document) -> bool:
@@ -137,66 +137,66 @@ def names_of(file: str) -> tuple[str, ...]:
     folder, or ``a.cl``.
     """
     parts = [part for part in file.replace("\\", "/").split("/") if part not in ("", ".", "..")][-_MAX_PATH_PARTS:]
-    return tuple(dict.fromkeys((file, *("/".join(parts[at:]) for at in range(len(parts))))))
+    return tuple(dict.fromkeys((file, *("/".join(parts[start:]) for start in range(len(parts))))))
 
 
 def _may_mark(text: str) -> bool:
     return any(word in text for word in _SPACED)
 
 
-def _stretches(told: Iterable[tuple[int, _Told]]) -> Iterator[Stretch]:
+def _stretches(facts: Iterable[tuple[int, _Fact]]) -> Iterator[Stretch]:
     file, number = "", 0
-    first = last = count = 0
-    for base, one in told:
-        if one.instructions:
-            first = first if count else base + one.first
-            last, count = base + one.last, count + one.instructions
+    first_line = last_line = count = 0
+    for base, fact in facts:
+        if fact.instructions:
+            first_line = first_line if count else base + fact.first_line
+            last_line, count = base + fact.last_line, count + fact.instructions
             continue
         if count and file and number > 0:
-            yield Stretch(SourceLine(file, number), first, last, count)
+            yield Stretch(SourceLine(file, number), first_line, last_line, count)
         count = 0
-        if one.number >= 0:
-            number = one.number
+        if fact.number >= 0:
+            number = fact.number
         else:
-            file, number = one.file, 0
+            file, number = fact.file, 0
     if count and file and number > 0:
-        yield Stretch(SourceLine(file, number), first, last, count)
+        yield Stretch(SourceLine(file, number), first_line, last_line, count)
 
 
-def _read_facts(part: ChunkIndex) -> tuple[_Told, ...]:
-    known = part.memo.get(_TOLD)
-    if known is None:
-        known = part.memo[_TOLD] = tuple(_find_facts(part.code))
-    return known
+def _read_facts(part: ChunkIndex) -> tuple[_Fact, ...]:
+    facts = part.memo.get(_FACTS)
+    if facts is None:
+        facts = part.memo[_FACTS] = tuple(_find_facts(part.code))
+    return facts
 
 
-def _find_facts(code: str) -> Iterator[_Told]:
+def _find_facts(code: str) -> Iterator[_Fact]:
     """Yield the facts of lines without comments, each line preceded by a newline."""
-    first = last = count = 0
-    for at, line in enumerate(code.split("\n")[1:]):
+    first_line = last_line = count = 0
+    for line_number, line in enumerate(code.split("\n")[1:]):
         text = line.lstrip("{} \t\r")
         if not text:
             continue
-        mark = _mark(at, text)
+        mark = _mark(line_number, text)
         if mark is not None:
             if count:
-                yield _Told(first, last, count)
+                yield _Fact(first_line, last_line, count)
             count = 0
             yield mark
         elif text[0] != "." and not _LABEL.match(text):
-            first, last, count = (first if count else at), at, count + 1
+            first_line, last_line, count = (first_line if count else line_number), line_number, count + 1
     if count:
-        yield _Told(first, last, count)
+        yield _Fact(first_line, last_line, count)
 
 
-def _mark(at: int, text: str) -> _Told | None:
+def _mark(line_number: int, text: str) -> _Fact | None:
     """Return the mark on a line; None for other lines. A malformed mark has no source."""
     match = _WORD.match(text)
     word = match.group() if match else ""
     if word in _FILES:
         name = _QUOTED.match(text, len(word))
-        return _Told(at, at, file=name.group(1) if name else "")
+        return _Fact(line_number, line_number, file=name.group(1) if name else "")
     if word in _LINES:
         number = _NUMBER.match(text, len(word))
-        return _Told(at, at, number=int(number.group(1)) if number else 0)
-    return _Told(at, at) if word in _BODIES else None
+        return _Fact(line_number, line_number, number=int(number.group(1)) if number else 0)
+    return _Fact(line_number, line_number) if word in _BODIES else None

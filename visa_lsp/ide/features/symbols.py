@@ -56,15 +56,15 @@ _LETTER: Final = {
 
 @dataclass(frozen=True, slots=True)
 class OutlineEntry:
-    """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first`` to ``last``."""
+    """An entry: ``name_span`` is the name in ``line``; the entry spans lines ``first_line`` to ``last_line``."""
 
     name: str
     kind: OutlineKind
     detail: str
     line: int
     name_span: Span
-    first: int
-    last: int
+    first_line: int
+    last_line: int
     children: tuple[OutlineEntry, ...] = ()
 
 
@@ -106,25 +106,25 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
     """
     wanted, lines_with = pattern_of(query), _lines_pattern(query)
     index = index_of(analysis.document)
-    found: list[tuple[OutlineEntry, str]] = []
+    entries: list[tuple[OutlineEntry, str]] = []
     for group in index.groups:
         if group.opener >= 0 and wanted.search(group.name):
-            found.append((body_entry(index, group), ""))
+            entries.append((body_entry(index, group), ""))
         functions = list(_functions(index, group))
         hidden = {entry.name for entry in functions}
         members = [entry for entry in functions if wanted.search(entry.name)]
-        for at in range(group.first, group.end):
-            part = index.parts[at]
+        for number in range(group.first_chunk, group.end_chunk):
+            part = index.parts[number]
             if not (part.facts.decls or part.facts.labels):
                 continue
-            base = index.document.line_of(at)
+            base = index.document.line_of(number)
             members.extend(member_entry(m, base) for m in _find_members(part, lines_with) if m.name not in hidden)
-            if len(found) + len(members) >= most:
+            if len(entries) + len(members) >= most:
                 break
-        found.extend((member, group.name) for member in sorted(members, key=lambda o: o.line))
-        if len(found) >= most:
+        entries.extend((member, group.name) for member in sorted(members, key=lambda o: o.line))
+        if len(entries) >= most:
             break
-    return tuple(found[:most])
+    return tuple(entries[:most])
 
 
 def _find_members(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
@@ -132,14 +132,14 @@ def _find_members(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member
     names = "\n".join([*part.facts.decls, *(name for _, name in part.labels)]).lower()
     if not names:
         return
-    found = []
+    numbers = []
     number = seen = 0
     for match in pattern.finditer(names):
         number += names.count("\n", seen, match.start())
         seen = match.start()
-        found.append(number)
-    if found:
-        yield from _members(part, found, detailed=False)
+        numbers.append(number)
+    if numbers:
+        yield from _members(part, numbers, detailed=False)
 
 
 def _lines_pattern(query: str) -> re.Pattern[str]:

@@ -46,19 +46,19 @@ class Pieces:
 
     kept: dict[tuple[Encoding, int], Piece] = field(default_factory=dict)
 
-    def get(self, index: Index, at: int, encoding: Encoding) -> Piece | None:
+    def get(self, index: Index, chunk_number: int, encoding: Encoding) -> Piece | None:
         """Return the piece of a chunk if it is known."""
-        chunk = index.document.chunks[at]
-        known = self.kept.get((encoding, id(chunk)))
-        if known is None or known.chunk is not chunk or known.version != index.version:
+        chunk = index.document.chunks[chunk_number]
+        piece = self.kept.get((encoding, id(chunk)))
+        if piece is None or piece.chunk is not chunk or piece.version != index.version:
             return None
-        return known if known.naming is signs_at(index, at).naming else None
+        return piece if piece.naming is signs_at(index, chunk_number).naming else None
 
-    def make(self, analysis: Analysis, index: Index, at: int, encoding: Encoding) -> Piece:
+    def make(self, analysis: Analysis, index: Index, chunk_number: int, encoding: Encoding) -> Piece:
         """Return the piece of a chunk from its lines."""
-        chunk = analysis.document.chunks[at]
-        piece = _make_piece(chunk_lines(analysis, at), analysis.document, at, encoding)
-        piece.chunk, piece.naming, piece.version = chunk, signs_at(index, at).naming, index.version
+        chunk = analysis.document.chunks[chunk_number]
+        piece = _make_piece(chunk_lines(analysis, chunk_number), analysis.document, chunk_number, encoding)
+        piece.chunk, piece.naming, piece.version = chunk, signs_at(index, chunk_number).naming, index.version
         if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
             alive = set(map(id, analysis.document.chunks))
             self.kept = {key: piece for key, piece in self.kept.items() if key[1] in alive}
@@ -71,9 +71,9 @@ def pieces_of(document: Document) -> Pieces:
     return document.session.part(Pieces)
 
 
-def _make_piece(lines: Sequence[bytes], document: Document, at: int, encoding: Encoding) -> Piece:
-    if not document.chunks[at].text.isascii():
-        base = document.line_of(at)
+def _make_piece(lines: Sequence[bytes], document: Document, chunk_number: int, encoding: Encoding) -> Piece:
+    if not document.chunks[chunk_number].text.isascii():
+        base = document.line_of(chunk_number)
         lines = [
             recode_line(line, document.line_text(base + i), encoding) if line else line for i, line in enumerate(lines)
         ]
@@ -109,28 +109,28 @@ def recode_line(line: bytes, text: str, encoding: Encoding) -> bytes:
     return pack_tokens(tokens)
 
 
-def lines_of(analysis: Analysis, first: int, last: int, encoding: Encoding) -> Piece:
-    """Return the tokens of lines ``first`` to ``last`` as one piece that counts from line ``first``."""
+def lines_of(analysis: Analysis, first_line: int, last_line: int, encoding: Encoding) -> Piece:
+    """Return the tokens of lines ``first_line`` to ``last_line`` as one piece that counts from line ``first_line``."""
     document = analysis.document
-    last = min(last, document.line_count - 1)  # a client may request any range
-    found = [b""] * max(0, last + 1 - first)
-    for line, tokens in pack_lines(analysis, first, last):
-        found[line - first] = recode_line(tokens, document.line_text(line), encoding)
-    return join_lines(found)
+    last_line = min(last_line, document.line_count - 1)  # a client may request any range
+    lines = [b""] * max(0, last_line + 1 - first_line)
+    for line, tokens in pack_lines(analysis, first_line, last_line):
+        lines[line - first_line] = recode_line(tokens, document.line_text(line), encoding)
+    return join_lines(lines)
 
 
 def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
     """Return the numbers of pieces, each with the line distance of its first token."""
-    found: list[int] = []
-    for piece, first in pieces:
-        found += (first, *map(int, piece.body.split(b",")))
-    return found
+    numbers: list[int] = []
+    for piece, distance in pieces:
+        numbers += (distance, *map(int, piece.body.split(b",")))
+    return numbers
 
 
 def encode_pieces(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
     """Yield the numbers of pieces as JSON text, without the brackets."""
     comma = b"%d,"
-    for piece, first in pieces:
-        yield comma % first
+    for piece, distance in pieces:
+        yield comma % distance
         yield piece.body
         comma = b",%d,"

@@ -60,12 +60,12 @@ class ChunkIndex:
     @cached_property
     def decls(self) -> dict[str, list[tuple[int, str]]]:
         """A map from name to (line in the chunk, text after the name)."""
-        found: dict[str, list[tuple[int, str]]] = {}
+        declarations: dict[str, list[tuple[int, str]]] = {}
         if self.facts.decls:
             places = zip(self.facts.decls, decl_offsets(self.code), self.facts.properties, strict=False)
             for name, offset, rest in places:
-                found.setdefault(name, []).append((offset, rest))
-        return found
+                declarations.setdefault(name, []).append((offset, rest))
+        return declarations
 
     @cached_property
     def aliases(self) -> list[tuple[str, str]]:
@@ -90,10 +90,10 @@ class ChunkIndex:
     def instructions(self) -> int:
         """The number of instructions, without marks of source lines and lifetimes."""
         if self.facts.braced:
-            told = [statement_of(line.rstrip()) for line in self.code.split("\n")]
+            statements = [statement_of(line.rstrip()) for line in self.code.split("\n")]
             names = [
                 ".".join(word.text for word in statement.words)
-                for statement in told
+                for statement in statements
                 if isinstance(statement, Instruction)
             ]
             return sum(name not in _NOTES for name in names)

@@ -90,7 +90,7 @@ def focus(
     wanted = {document.first_line_of(line) for line in lines if 0 <= line < document.line_count}
     if not wanted:
         wanted = {0}
-    groups = {index.group_at(line).first: index.group_at(line) for line in wanted}
+    groups = {index.group_at(line).first_chunk: index.group_at(line) for line in wanted}
     home = index.group_at(min(wanted))
     asked = set(names)
     # A line that only mentions a name needs no declarations of its other names, because its row determines the use of the name.
@@ -99,16 +99,16 @@ def focus(
     if asked:
         asked = _synonyms(analysis, asked)
         # Declarations are added below, because a base may have more aliases than the limit of lines.
-        found = index.mentions([home], asked, most, declarations=most is None)
-        cut = most is not None and len(found) > most
-        wanted.update(found[:most])
+        mentions = index.mentions([home], asked, most, declarations=most is None)
+        cut = most is not None and len(mentions) > most
+        wanted.update(mentions[:most])
         if family:
             # Limited separately, because an alias may have so many mentions that none of the name itself would be among
             # the first.
             _family(analysis, index, home, asked, most)
-            found = index.mentions([home], asked, most, declarations=most is None)
-            family_cut = most is not None and max(len(found), len(asked)) > most
-            wanted.update(found[:most])
+            mentions = index.mentions([home], asked, most, declarations=most is None)
+            family_cut = most is not None and max(len(mentions), len(asked)) > most
+            wanted.update(mentions[:most])
     chosen = set(wanted) | set(index.openers())
     for group in groups.values():
         chosen.update(line for line, _ in index.directives(group))
@@ -183,12 +183,12 @@ def focus_on_name(analysis: Analysis, offset: int) -> Analysis:
 
 def _find_labels(index: Index, group: BodyChunks, words: set[str]) -> list[int]:
     """Return the lines of a body that define a label with one of these names."""
-    if any(words & set(part.facts.labels) for part in index.parts[group.first : group.end]):
-        return [at for at, name in index.labels(group) if name in words]
+    if any(words & set(part.facts.labels) for part in index.parts[group.first_chunk : group.end_chunk]):
+        return [line for line, name in index.labels(group) if name in words]
     if any(True for _ in index.declarations(group, words)):
         return []
     # The index does not know indented labels.
-    return [at for at in index.mentions([group], words) if index.document.line_text(at).rstrip().endswith(":")]
+    return [line for line in index.mentions([group], words) if index.document.line_text(line).rstrip().endswith(":")]
 
 
 def word_at(text: str, column: int) -> set[str]:
@@ -207,9 +207,9 @@ def _part(ch: str) -> bool:
 
 def _synonyms(analysis: Analysis, names: set[str]) -> set[str]:
     """Return the names, with all other names of the predefined variables among them."""
-    known = make_predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
-    ids = {(known[n].kind, known[n].id) for n in names if n in known}
-    return names | {n for n, s in known.items() if (s.kind, s.id) in ids} if ids else names
+    symbols = make_predefined_symbols(analysis.platform.grf_bytes if analysis.platform else 32)
+    ids = {(symbols[n].kind, symbols[n].id) for n in names if n in symbols}
+    return names | {n for n, s in symbols.items() if (s.kind, s.id) in ids} if ids else names
 
 
 def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str], most: int | None = None) -> None:
@@ -242,8 +242,8 @@ def family(body: Body, symbol: Symbol) -> list[Symbol]:
     if symbol.kind is not SymbolKind.GENERAL:
         return [symbol]
     base, _ = symbol.base()
-    found = [base, *(s for s in body.symbols if s is not base and s.base()[0] is base)]
-    return found if symbol in found else [symbol, *found]
+    members = [base, *(s for s in body.symbols if s is not base and s.base()[0] is base)]
+    return members if symbol in members else [symbol, *members]
 
 
 def _declare(index: Index, group: BodyChunks, names: set[str], chosen: set[int]) -> None:

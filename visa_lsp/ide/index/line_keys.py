@@ -47,17 +47,17 @@ class Signs(dict[str, str]):
         return sign
 
 
-def keys_of(analysis: Analysis, at: int) -> list[str] | None:
+def keys_of(analysis: Analysis, chunk_number: int) -> list[str] | None:
     """Return a key for every line of a chunk; lines with the same key differ only in names of one class and in long numbers.
 
     Such lines parse in the same way, with their words in the same columns. None if the text has control characters,
     which keys use, or statements of several lines.
     """
     index = index_of(analysis.document)
-    part = index.parts[at]
+    part = index.parts[chunk_number]
     if part.facts.strange or part.chunk.goes_on:
         return None
-    return classes(part.code, signs_at(index, at))[: part.chunk.count]
+    return classes(part.code, signs_at(index, chunk_number))[: part.chunk.count]
 
 
 class LastSigns:
@@ -68,32 +68,32 @@ class LastSigns:
         self.signs: dict[int, Signs] = {}
 
 
-def signs_at(index: Index, at: int) -> Signs:
+def signs_at(index: Index, chunk_number: int) -> Signs:
     """Return the signs of the body of a chunk; the same object for successive snapshots while no name changes."""
     last = index.document.session.part(LastSigns)
     if last.index is not index:
         last.index, last.signs = index, _signs_of_groups(index, list(last.signs.values()))
-    return last.signs[index.group_at(index.document.line_of(at)).first]
+    return last.signs[index.group_at(index.document.line_of(chunk_number)).first_chunk]
 
 
 def _signs_of_groups(index: Index, kept: list[Signs]) -> dict[int, Signs]:
-    found: dict[int, Signs] = {}
+    signs_by_group: dict[int, Signs] = {}
     for number, group in enumerate(index.groups):
-        naming = tuple([part.naming for part in index.parts[group.first : group.end]])
+        naming = tuple([part.naming for part in index.parts[group.first_chunk : group.end_chunk]])
         # The body may have had another number before.
         near = [kept[i] for i in (number, len(kept) - len(index.groups) + number) if 0 <= i < len(kept)]
         same = next((signs for signs in near if signs.naming == naming), None)
-        found[group.first] = same or _signs(index, group, naming)
-    return found
+        signs_by_group[group.first_chunk] = same or _signs(index, group, naming)
+    return signs_by_group
 
 
 def _signs(index: Index, group: BodyChunks, naming: Naming) -> Signs:
     signs: dict[str, str] = {}
-    for part in index.parts[group.first : group.end]:
+    for part in index.parts[group.first_chunk : group.end_chunk]:
         if part.facts.labels:
             signs.update(part.label_signs)
     signs.update((name, sign_of(name, "L")) for _, name, _ in index.functions(group))
-    for part in index.parts[group.first : group.end]:
+    for part in index.parts[group.first_chunk : group.end_chunk]:
         if part.facts.decls:
             signs.update(part.signs)
     for _, name in index.inputs(group):

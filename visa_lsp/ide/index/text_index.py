@@ -34,8 +34,8 @@ _HEAD: Final = re.compile(r'\s*(\.[a-z_]+)\s*(?:"([^"]*)"|(\S+))?')
 class BodyChunks:
     """The chunks of one body, with its lines; ``name`` empty and ``opener`` -1 before the first body."""
 
-    first: int
-    end: int
+    first_chunk: int
+    end_chunk: int
     first_line: int
     end_line: int
     name: str = ""
@@ -72,17 +72,17 @@ class Index:
         """The bodies of the text, including the part before the first one."""
         document = self.document
         starts = [i for i, part in enumerate(self.parts) if i == 0 or part.facts.opens_body]
-        found = []
-        for first, end in zip(starts, [*starts[1:], len(self.parts)], strict=True):
-            line, end_line = document.line_of(first), document.line_of(end)
-            specials = self.parts[first].facts.specials
-            match = _HEAD.match(specials[0][1]) if self.parts[first].facts.opens_body and specials else None
+        bodies = []
+        for start, end in zip(starts, [*starts[1:], len(self.parts)], strict=True):
+            line, end_line = document.line_of(start), document.line_of(end)
+            specials = self.parts[start].facts.specials
+            match = _HEAD.match(specials[0][1]) if self.parts[start].facts.opens_body and specials else None
             if match is None:
-                found.append(BodyChunks(first, end, line, end_line))
+                bodies.append(BodyChunks(start, end, line, end_line))
             else:
                 name = match.group(2) if match.group(2) is not None else match.group(3) or ""
-                found.append(BodyChunks(first, end, line, end_line, name, match.group(1) == ".kernel", line))
-        return tuple(found)
+                bodies.append(BodyChunks(start, end, line, end_line, name, match.group(1) == ".kernel", line))
+        return tuple(bodies)
 
     @cached_property
     def named(self) -> dict[str, BodyChunks]:
@@ -101,9 +101,9 @@ class Index:
 
     def braces(self, group: BodyChunks) -> Iterator[tuple[int, bool]]:
         """Return (line, whether it opens) of each brace of a body that begins or ends a scope, in text order."""
-        for at in range(group.first, group.end):
-            part = self.parts[at]
-            base = self.document.line_of(at)
+        for number in range(group.first_chunk, group.end_chunk):
+            part = self.parts[number]
+            base = self.document.line_of(number)
             if part.facts.braced:
                 lines = enumerate(code_in(part.chunk).split("\n")[1:])
                 signs = [(offset, code) for offset, code in lines if "{" in code or "}" in code]
@@ -121,14 +121,14 @@ class Index:
 
     def group_at(self, line: int) -> BodyChunks:
         """Return the body of a line."""
-        at = bisect_right(self.groups, line, key=lambda g: g.first_line) - 1
-        return self.groups[max(at, 0)]
+        index = bisect_right(self.groups, line, key=lambda g: g.first_line) - 1
+        return self.groups[max(index, 0)]
 
     def directives(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
         """Return (line, text) of every directive of a body that is not a declaration."""
-        for at in range(group.first, group.end):
-            base = self.document.line_of(at)
-            for offset, text in self.parts[at].facts.specials:
+        for number in range(group.first_chunk, group.end_chunk):
+            base = self.document.line_of(number)
+            for offset, text in self.parts[number].facts.specials:
                 yield base + offset, text
 
     def openers(self) -> Iterator[int]:
@@ -142,34 +142,36 @@ class Index:
     @cached_property
     def _declaring(self) -> dict[str, list[int]]:
         """The chunks that declare each name."""
-        found: dict[str, list[int]] = {}
-        for at, part in enumerate(self.parts):
+        chunks_by_name: dict[str, list[int]] = {}
+        for number, part in enumerate(self.parts):
             for name in set(part.facts.decls):
-                found.setdefault(name, []).append(at)
-        return found
+                chunks_by_name.setdefault(name, []).append(number)
+        return chunks_by_name
 
     @cached_property
     def _aliasing(self) -> dict[str, list[tuple[int, str]]]:
         """The aliases of each name, with their chunks."""
-        found: dict[str, list[tuple[int, str]]] = {}
-        for at, part in enumerate(self.parts):
+        aliases_by_base: dict[str, list[tuple[int, str]]] = {}
+        for number, part in enumerate(self.parts):
             for name, base in part.aliases:
-                found.setdefault(base, []).append((at, name))
-        return found
+                aliases_by_base.setdefault(base, []).append((number, name))
+        return aliases_by_base
 
     def declarations(self, group: BodyChunks, names: Iterable[str]) -> Iterator[tuple[int, str, str]]:
         """Return (line, name, text after the name) of the declarations of names."""
         for name in set(names):
-            for at in self._declaring.get(name, ()):
-                if group.first <= at < group.end:
-                    base = self.document.line_of(at)
-                    for offset, rest in self.parts[at].decls[name]:
+            for number in self._declaring.get(name, ()):
+                if group.first_chunk <= number < group.end_chunk:
+                    base = self.document.line_of(number)
+                    for offset, rest in self.parts[number].decls[name]:
                         yield base + offset, name, rest
 
     def aliases(self, group: BodyChunks, bases: Iterable[str]) -> Iterator[str]:
         """Yield the names that are declared as aliases of the given names."""
         for wanted in bases:
-            yield from (name for at, name in self._aliasing.get(wanted, ()) if group.first <= at < group.end)
+            yield from (
+                name for number, name in self._aliasing.get(wanted, ()) if group.first_chunk <= number < group.end_chunk
+            )
 
     def functions(self, group: BodyChunks) -> Iterator[tuple[int, str, int]]:
         """Return (line, name, column of the name) of each subroutine of a body."""
@@ -187,7 +189,7 @@ class Index:
 
     def counts(self, group: BodyChunks) -> Counts:
         """Return the counts of a body."""
-        parts = self.parts[group.first : group.end]
+        parts = self.parts[group.first_chunk : group.end_chunk]
         return Counts(
             sum(part.instructions for part in parts),
             sum(len(part.facts.decls) for part in parts),
@@ -197,9 +199,9 @@ class Index:
 
     def labels(self, group: BodyChunks) -> Iterator[tuple[int, str]]:
         """Return (line, name) of each label line of a body, in text order."""
-        for at in range(group.first, group.end):
-            base = self.document.line_of(at)
-            for offset, name in self.parts[at].labels:
+        for number in range(group.first_chunk, group.end_chunk):
+            base = self.document.line_of(number)
+            for offset, name in self.parts[number].labels:
                 yield base + offset, name
 
     def mentions(
@@ -215,22 +217,22 @@ class Index:
         Without ``declarations``, lines that declare a variable are skipped.
         """
         wanted = [name for name in names if name]
-        found: list[int] = []
+        mentions: list[int] = []
         for group in groups:
-            chunks = self.document.chunks[group.first : group.end]
-            for at in chunks_with(chunks, wanted):
-                base = self.document.line_of(group.first + at)
-                lines = list(lines_with(chunks[at].text, wanted))
-                if chunks[at].goes_on:
-                    lines = sorted({first_line_of(chunks[at], line) for line in lines})
-                part = self.parts[group.first + at]
+            chunks = self.document.chunks[group.first_chunk : group.end_chunk]
+            for number in chunks_with(chunks, wanted):
+                base = self.document.line_of(group.first_chunk + number)
+                lines = list(lines_with(chunks[number].text, wanted))
+                if chunks[number].goes_on:
+                    lines = sorted({first_line_of(chunks[number], line) for line in lines})
+                part = self.parts[group.first_chunk + number]
                 if not declarations and part.facts.decls:
                     declared = set(decl_offsets(part.code))
                     lines = [line for line in lines if line not in declared]
-                found += [base + line for line in lines]
-                if most is not None and len(found) > most:
-                    return found
-        return found
+                mentions += [base + line for line in lines]
+                if most is not None and len(mentions) > most:
+                    return mentions
+        return mentions
 
 
 class LastIndex:
@@ -243,10 +245,10 @@ class LastIndex:
 def index_of(document: Document) -> Index:
     """Return the index of a snapshot; the last one is cached."""
     last = document.session.part(LastIndex)
-    known = last.index
-    if known is not None and known.document is document:
-        return known
-    old = {id(p.chunk): p for p in known.parts} if known is not None else {}
+    index = last.index
+    if index is not None and index.document is document:
+        return index
+    old = {id(p.chunk): p for p in index.parts} if index is not None else {}
     parts = []
     for chunk in document.chunks:
         part = old.get(id(chunk))

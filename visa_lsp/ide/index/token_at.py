@@ -65,9 +65,9 @@ def find_bound(analysis: Analysis, line: int) -> tuple[Body | None, Bound | None
     body = analysis.bound.body_at(line)
     if body is None:
         return None, None
-    at = bisect_left(body.code, line, key=lambda b: b.line)
-    found = body.code[at] if at < len(body.code) and body.code[at].line == line else None
-    return body, found
+    index = bisect_left(body.code, line, key=lambda b: b.line)
+    bound = body.code[index] if index < len(body.code) and body.code[index].line == line else None
+    return body, bound
 
 
 def line_tokens(analysis: Analysis, line: int) -> tuple[Token, ...]:

@@ -68,22 +68,22 @@ def tokens_of(statement: tree.Statement, bound: Bound | None = None) -> tuple[To
     """Return the tokens of a statement; ``bound`` is its instruction, if it is one."""
     match statement:
         case tree.Instruction():
-            found = _instruction(statement, bound)
+            tokens = _instruction(statement, bound)
         case tree.Decl():
-            found = _decl(statement)
+            tokens = _decl(statement)
         case tree.InputDecl():
-            found = _input(statement)
+            tokens = _input(statement)
         case tree.KernelAttr():
-            found = _kernel_attr(statement)
+            tokens = _kernel_attr(statement)
         case tree.BodyDirective():
-            found = _body(statement)
+            tokens = _body(statement)
         case tree.Label(name=name):
-            found = iter((_word(TokenKind.LABEL, name, definition=True),))
+            tokens = iter((_word(TokenKind.LABEL, name, definition=True),))
         case tree.Version():
-            found = iter((_make_fixed_token(statement),))
+            tokens = iter((_make_fixed_token(statement),))
         case _:
-            found = iter(())
-    return tuple(sorted(found, key=lambda t: t.span))
+            tokens = iter(())
+    return tuple(sorted(tokens, key=lambda t: t.span))
 
 
 def _word(kind: TokenKind, word: tree.Word, operand: tree.Operand | None = None, *, definition: bool = False) -> Token:
@@ -171,9 +171,9 @@ def _instruction(node: tree.Instruction, bound: Bound | None) -> Iterator[Token]
         if node.predicate.combine:
             yield _word(TokenKind.COMBINE, node.predicate.combine)
     taken = mnemonic_words(bound)
-    first, last = node.words[0], node.words[min(taken, len(node.words)) - 1]
+    first_word, last_word = node.words[0], node.words[min(taken, len(node.words)) - 1]
     text = ".".join(w.text for w in node.words[:taken])
-    yield Token(TokenKind.MNEMONIC, Span(first.span.start, last.span.end), text)
+    yield Token(TokenKind.MNEMONIC, Span(first_word.span.start, last_word.span.end), text)
     for word in node.words[taken:]:
         yield _word(TokenKind.MODIFIER, word)
     if node.exec:

@@ -41,9 +41,9 @@ def describe_row(row: Instruction) -> str:
 
 def describe_rows(rows: Sequence[Instruction], chosen: Instruction | None = None) -> str:
     """Return the page of a mnemonic: the chosen row in full, and the syntax of its other rows."""
-    first = chosen or rows[0]
-    text = describe_row(first)
-    others = [row for row in rows if row is not first]
+    main_row = chosen or rows[0]
+    text = describe_row(main_row)
+    others = [row for row in rows if row is not main_row]
     if others:
         text += "\n\n**Other forms**\n\n" + "\n".join(f"- `{row.syntax}` — {row.summary}" for row in others)
     return text
@@ -72,8 +72,8 @@ def describe_slot(slot: Slot) -> str:
 
 def type_list(types: frozenset[DataType]) -> str:
     """Return a set of types by the words of a well-known set, else by names."""
-    for known, word in ((SCALAR_TYPES, "any scalar"), (INT_TYPES, "any integer"), (FLOAT_TYPES, "any float")):
-        if types == known:
+    for named_types, word in ((SCALAR_TYPES, "any scalar"), (INT_TYPES, "any integer"), (FLOAT_TYPES, "any float")):
+        if types == named_types:
             return word
     return ", ".join(f"`{t.name}`" for t in TYPES if t in types)
 
@@ -81,14 +81,14 @@ def type_list(types: frozenset[DataType]) -> str:
 def type_limits(row: Instruction) -> list[str]:
     """Return the row's restrictions on combinations of types and on platforms, a line each."""
     lines = []
-    for one in row.together:
-        by_slot = ", ".join(f"`{name}` {type_list(types)}" for name, types in one.types.items())
+    for rule in row.together:
+        by_slot = ", ".join(f"`{name}` {type_list(types)}" for name, types in rule.types.items())
         notes = [
             text
-            for text, holds in (("unmasked", one.unmasked), ("no predicate or source modifier", one.plain))
+            for text, holds in (("unmasked", rule.unmasked), ("no predicate or source modifier", rule.plain))
             if holds
         ]
-        lines.append("; ".join([f"{by_slot}: {platforms(one.platforms)}", *notes]))
+        lines.append("; ".join([f"{by_slot}: {platforms(rule.platforms)}", *notes]))
     if row.brain is not None:
         beside = type_list(row.brain.beside)
         lines.append(f"with a `bf` among them every operand is {beside}: {platforms(row.brain.platforms)}")
@@ -156,13 +156,13 @@ def platforms(names: frozenset[str]) -> str:
     if runs == [(0, len(order) - 1)]:
         return "all"
     words = []
-    for first, last in runs:
-        if first == last:
-            words.append(order[first])
-        elif last == len(order) - 1:
-            words.append(f"{order[first]} and later")
+    for start, end in runs:
+        if start == end:
+            words.append(order[start])
+        elif end == len(order) - 1:
+            words.append(f"{order[start]} and later")
         else:
-            words.append(f"{order[first]} to {order[last]}")
+            words.append(f"{order[start]} to {order[end]}")
     return ", ".join(words) or "none"
 
 
@@ -171,14 +171,14 @@ def describe_mask(text: str) -> str:
     base, no_mask = (text[:-3], True) if text.endswith("_NM") else (text, text == "NoMask")
     if text in ("NoMask", "NM"):
         base = "M1"
-    first = 4 * (int(base[1:]) - 1) if base[:1] == "M" and base[1:].isdigit() else None
-    if first is None or not 0 <= first < 32:
+    first_lane = 4 * (int(base[1:]) - 1) if base[:1] == "M" and base[1:].isdigit() else None
+    if first_lane is None or not 0 <= first_lane < 32:
         return f"{code(text)} is not an execution mask; expected M1 to M8, M1_NM to M8_NM or NoMask"
-    where = f"lanes from {first} on of the thread's execution mask"
+    where = f"lanes from {first_lane} on of the thread's execution mask"
     if no_mask:
         return (
             f"**{text}** — no mask: every lane of the instruction is enabled, also those that control flow has switched"
-            f" off. Predicate bits and lane numbers still count from lane {first}."
+            f" off. Predicate bits and lane numbers still count from lane {first_lane}."
         )
     return f"**{text}** — execution mask: uses {where}. A lane runs where its bit is set and the predicate, if any, is true."
 
@@ -191,6 +191,6 @@ def describe_exec_size(size: int | None, mask: str | None) -> str:
     base = (mask or "M1").removesuffix("_NM")
     text = f"**execution size {size}** — the instruction has {size} {word}"
     if base[:1] == "M" and base[1:].isdigit():
-        first = 4 * (int(base[1:]) - 1)
-        text += f": {first}" + (f" to {first + size - 1}" if size > 1 else "") + " of the thread"
+        first_lane = 4 * (int(base[1:]) - 1)
+        text += f": {first_lane}" + (f" to {first_lane + size - 1}" if size > 1 else "") + " of the thread"
     return text

@@ -28,14 +28,14 @@ class AccessedBytes:
     """The bytes of a variable that an operand accesses: per lane the element counted from the origin."""
 
     type: DataType
-    first: int  # byte offset of the origin in the variable
+    start: int  # byte offset of the origin in the variable
     elements: tuple[int, ...]
     write: bool
 
     @property
     def range(self) -> tuple[int, int]:
         """Half-open range of bytes in the variable."""
-        return byte_range(self.first, list(self.elements), self.type.size)
+        return byte_range(self.start, list(self.elements), self.type.size)
 
 
 def exec_size_of(statement: tree.Statement) -> int | None:
@@ -139,7 +139,7 @@ def grid(access: AccessedBytes, grf_bytes: int) -> str:
     first_row, last_row = start // grf_bytes, (end - 1) // grf_bytes
     lanes: dict[int, list[int]] = {}
     for lane, element in enumerate(access.elements):
-        lanes.setdefault(access.first + element * size, []).append(lane)
+        lanes.setdefault(access.start + element * size, []).append(lane)
     cells_per_row = grf_bytes // size
     low, high = 0, cells_per_row - 1
     if first_row == last_row:
@@ -147,7 +147,7 @@ def grid(access: AccessedBytes, grf_bytes: int) -> str:
         low = max(0, min(lanes) % grf_bytes // size - 1)
         high = min(cells_per_row - 1, max(lanes) % grf_bytes // size + 1)
     shown = range(first_row, min(last_row, first_row + _MAX_ROWS - 1) + 1)
-    texts = {at: _lanes(who) for at, who in lanes.items()}
+    texts = {offset: _lanes(who) for offset, who in lanes.items()}
     width = max(*(len(t) for t in texts.values()), len(str(grf_bytes - size)))
     head = "byte    " + " ".join(f"{cell * size:>{width}}" for cell in range(low, high + 1))
     lines = [head]

@@ -30,16 +30,16 @@ LETTERS: Final = {
 }
 
 
-def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, told: str = "") -> str:
-    """Return the page of a symbol; ``told`` describes the content of its input, or of its base's input, as Markdown."""
+def describe_symbol(analysis: Analysis, body: Body, symbol: Symbol, content: str = "") -> str:
+    """Return the page of a symbol; ``content`` is that of its input, or of its base's input, as Markdown."""
     if symbol.kind in (SymbolKind.LABEL, SymbolKind.SUBROUTINE):
         return _label(analysis, symbol)
     if symbol.predefined:
         return _describe_predefined(analysis, body, symbol)
-    return _variable(analysis, body, symbol, told)
+    return _variable(analysis, body, symbol, content)
 
 
-def _variable(analysis: Analysis, body: Body, symbol: Symbol, told: str) -> str:
+def _variable(analysis: Analysis, body: Body, symbol: Symbol, content: str) -> str:
     head = analysis.document.line_text(symbol.place.line).strip() if symbol.place else symbol.name
     facts = [f"{strong(symbol.name)} — {symbol.kind.value}, {_amount(symbol)}"]
     if symbol.kind is SymbolKind.GENERAL and symbol.decl is not None and symbol.decl.align is not None:
@@ -53,8 +53,8 @@ def _variable(analysis: Analysis, body: Body, symbol: Symbol, told: str) -> str:
     if symbol.input is not None:
         end = symbol.input.offset + symbol.input.size
         facts.append(f"input: payload bytes {symbol.input.offset} to {end - 1} ({symbol.input.size} bytes)")
-    if told:
-        facts.append(told if symbol.input is not None else f"{code(symbol.base()[0].name)} holds {told}")
+    if content:
+        facts.append(content if symbol.input is not None else f"{code(symbol.base()[0].name)} holds {content}")
     facts += _accesses(analysis, body, symbol)
     return f"{block(head)}\n\n" + "  \n".join(facts)
 
@@ -72,11 +72,11 @@ def _amount(symbol: Symbol) -> str:
 def _alias_chain(symbol: Symbol) -> str:
     """Return ``alias of V1 at byte 32, which is V0 at byte 64``."""
     steps, seen = [], {id(symbol)}
-    at = symbol
-    while at.alias is not None and id(at.alias[0]) not in seen:
-        at, offset = at.alias
-        seen.add(id(at))
-        steps.append(f"{code(at.name)} at byte {offset}")
+    target = symbol
+    while target.alias is not None and id(target.alias[0]) not in seen:
+        target, offset = target.alias
+        seen.add(id(target))
+        steps.append(f"{code(target.name)} at byte {offset}")
     text = "alias of " + ", alias of ".join(steps)
     base, offset = symbol.base()
     if len(steps) > 1:
@@ -121,9 +121,10 @@ def _brief(references: Iterable[Reference]) -> str:
 
 def _lines(references: Iterable[Reference]) -> tuple[list[int], list[int]]:
     """Return the lines that write and those that read, from 1."""
-    found = list(references)
+    references = list(references)
     writes, reads = (
-        sorted(r.place.line + 1 for r in found if r.role in (role, Role.READ_WRITE)) for role in (Role.WRITE, Role.READ)
+        sorted(r.place.line + 1 for r in references if r.role in (role, Role.READ_WRITE))
+        for role in (Role.WRITE, Role.READ)
     )
     return writes, reads
 
@@ -149,9 +150,9 @@ def _describe_predefined(analysis: Analysis, body: Body, symbol: Symbol) -> str:
     others = [n for n in names if n != symbol.name]
     if others:
         facts.append("also called " + ", ".join(f"`{n}`" for n in others))
-    known = predefined.VARIABLE_BY_NAME.get(symbol.name) if symbol.kind is SymbolKind.GENERAL else None
-    if known is not None:
-        rights = [("readable", known.readable), ("writable", known.writable), ("may be an alias base", known.aliasable)]
+    entry = predefined.VARIABLE_BY_NAME.get(symbol.name) if symbol.kind is SymbolKind.GENERAL else None
+    if entry is not None:
+        rights = [("readable", entry.readable), ("writable", entry.writable), ("may be an alias base", entry.aliasable)]
         facts.append("; ".join(word if yes else f"not {word}" for word, yes in rights))
     aliases = [s for s in body.symbols if s.alias is not None and s.alias[0] is symbol]
     if aliases:

@@ -88,14 +88,14 @@ async def _find_deferred(ls: VisaServer, opened: OpenDocument) -> bool:
     rules = ls.rules_for(opened.key)
     await asyncio.sleep(_PAUSE)
     try:
-        found = await find_in_subprocess(opened.analysis, rules.extra)
+        deferred = await find_in_subprocess(opened.analysis, rules.extra)
     except Exception:
         logger.exception("deferred findings of %s failed", opened.key)
         return False
-    if found is None:
+    if deferred is None:
         logger.error("the process for deferred findings of %s gave no answer", opened.key)
         return False
-    keep_deferred(opened.analysis, rules.extra, found)
+    keep_deferred(opened.analysis, rules.extra, deferred)
     return ls.documents.get(opened.key) is opened
 
 
@@ -131,16 +131,16 @@ class _OtherTexts(dict[str, "Text | None"]):
         self._ls = ls
 
     def __missing__(self, path: str) -> Text | None:
-        found = self[path] = text_at(self._ls, path)
-        return found
+        text = self[path] = text_at(self._ls, path)
+        return text
 
 
-def _items(ls: VisaServer, uri: str, document: Text, found: Sequence[Diagnostic]) -> list[Value]:
+def _items(ls: VisaServer, uri: str, document: Text, all_findings: Sequence[Diagnostic]) -> list[Value]:
     """Return findings as JSON values; those beyond the limit are only counted."""
     related, other = _takes_related(ls), _OtherTexts(ls).__getitem__
-    shown = found[:MAX_FINDINGS]
+    shown = all_findings[:MAX_FINDINGS]
     items = [finding_value(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
-    return [*items, count_value(document, len(found) - len(shown))] if len(found) > len(shown) else items
+    return [*items, count_value(document, len(all_findings) - len(shown))] if len(all_findings) > len(shown) else items
 
 
 def _items_of_open(ls: VisaServer, opened: OpenDocument) -> list[Value]:
@@ -290,12 +290,12 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
             paths = list(ls.files.visa_files())
             for number, path in enumerate(paths):
                 try:
-                    found = _file_report(ls, path, before)
+                    file_report = _file_report(ls, path, before)
                 except Exception:
                     logger.exception("findings of %s failed", path)
                     continue
-                if found is not None:
-                    reports.append(found)
+                if file_report is not None:
+                    reports.append(file_report)
                 if token is not None and len(reports) >= 8:
                     send_partial(ls, token, {"items": reports})
                     reports = []
@@ -308,8 +308,8 @@ async def pull_workspace(ls: VisaServer, params: types.WorkspaceDiagnosticParams
 
 def _report(uri: str, version: int | None, result_id: str, items: list[Value] | None) -> Value:
     """Return the report on a document; without ``items`` nothing has changed."""
-    known = {"kind": "unchanged"} if items is None else {"kind": "full", "items": items}
-    return {"uri": uri, "version": version, "resultId": result_id, **known}
+    content = {"kind": "unchanged"} if items is None else {"kind": "full", "items": items}
+    return {"uri": uri, "version": version, "resultId": result_id, **content}
 
 
 def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
@@ -337,11 +337,11 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | 
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
         return _report(uri, None, result_id, None)
-    known = ls.files.recall(_REPORT, uri, stamp, result_id)
-    if known is None:
+    items = ls.files.recall(_REPORT, uri, stamp, result_id)
+    if items is None:
         analysis = ls.files.analysis(path)
         if analysis is None:
             return None
-        known = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
-        ls.files.keep(_REPORT, uri, stamp, result_id, known)
-    return _report(uri, None, result_id, known)
+        items = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
+        ls.files.keep(_REPORT, uri, stamp, result_id, items)
+    return _report(uri, None, result_id, items)

@@ -90,13 +90,13 @@ async def ask_settings(ls: VisaServer) -> None:
     roots = list(ls.files.roots)
     items = [types.ConfigurationItem(section="visa")]
     items += [types.ConfigurationItem(scope_uri=root, section="visa") for root in roots]
-    told = ls.settings_told
+    notice_count = ls.settings_told
     try:
         values = await ls.workspace_configuration_async(types.ConfigurationParams(items))
     except JsonRpcException as error:  # a mistake of the client; the earlier settings stay
         logger.warning("the client sent no settings: %s", error)
         return
-    if not isinstance(values, (list, tuple)) or not values or ls.settings_told != told:
+    if not isinstance(values, (list, tuple)) or not values or ls.settings_told != notice_count:
         return  # the client's later notification is newer than its answer
     whole = _read(ls, values[0], None)
     folders = {
@@ -107,10 +107,10 @@ async def ask_settings(ls: VisaServer) -> None:
 
 def _read(ls: VisaServer, value: object, base: UserSettings | None) -> UserSettings:
     """Return the settings in a value; errors are logged once."""
-    found, problems = read_settings(value, base)
+    settings, problems = read_settings(value, base)
     for problem in problems:
         _log_once(ls, problem)
-    return found
+    return settings
 
 
 def _log_once(ls: VisaServer, problem: str) -> None:
@@ -208,9 +208,9 @@ def did_change(ls: VisaServer, params: types.DidChangeTextDocumentParams) -> Non
         if not isinstance(change, types.TextDocumentContentChangePartial):
             document = document.edit(0, len(document), change.text)
             continue
-        first, last = change.range.start, change.range.end
-        start = to_offset(document, first, ls.encoding)
-        end = start if first == last else to_offset(document, last, ls.encoding)
+        start_position, end_position = change.range.start, change.range.end
+        start = to_offset(document, start_position, ls.encoding)
+        end = start if start_position == end_position else to_offset(document, end_position, ls.encoding)
         document = document.edit(min(start, end), max(start, end), change.text)
     ls.documents.update(opened.key, params.text_document.version, document)
     schedule(ls, opened.key, opened)

@@ -61,17 +61,17 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     asked = answer_by_language(ls, params, offers, requests.complete)
     if asked is None:
         return None
-    opened, (found, cut) = asked
+    opened, (choices, cut) = asked
     text = ls.client_capabilities.text_document
-    known = text.completion.completion_item if text and text.completion else None
-    snippets = bool(known and known.snippet_support)
-    ranges = {span: raw_range(opened.document, span, ls.encoding) for span in {item.span for item in found}}
-    items = [_completion(opened.key, item, params.position, ranges[item.span], snippets=snippets) for item in found]
+    capability = text.completion.completion_item if text and text.completion else None
+    snippets = bool(capability and capability.snippet_support)
+    ranges = {span: raw_range(opened.document, span, ls.encoding) for span in {item.span for item in choices}}
+    items = [_completion(opened.key, item, params.position, ranges[item.span], snippets=snippets) for item in choices]
     return Raw({"isIncomplete": cut, "items": items})
 
 
 def _completion(
-    uri: str, item: CompletionOffer, at: types.Position, place: dict[str, Any], *, snippets: bool
+    uri: str, item: CompletionOffer, position: types.Position, place: dict[str, Any], *, snippets: bool
 ) -> dict[str, Any]:
     """Return an offer as a JSON value, because there are hundreds at each keystroke."""
     insert, form = item.insert, types.InsertTextFormat.PlainText
@@ -86,7 +86,7 @@ def _completion(
         "filterText": item.label,
         "insertTextFormat": form.value,
         "textEdit": {"range": place, "newText": insert},
-        "data": {"uri": uri, "kind": item.kind.value, "line": at.line, "character": at.character},
+        "data": {"uri": uri, "kind": item.kind.value, "line": position.line, "character": position.character},
     }
     if item.detail:
         value["detail"] = item.detail
@@ -105,8 +105,8 @@ async def on_resolve(ls: VisaServer, item: types.CompletionItem) -> types.Comple
         host = ls.host(types.TextDocumentIdentifier(opened.key))
         if host is not None:
             column = data.get("character")
-            at = types.Position(line, column if isinstance(column, int) else 0)
-            text = requests.documentation(host[1], kind, item.label, to_offset(opened.document, at, ls.encoding))
+            position = types.Position(line, column if isinstance(column, int) else 0)
+            text = requests.documentation(host[1], kind, item.label, to_offset(opened.document, position, ls.encoding))
         else:
             text = documentation(opened.analysis, kind, item.label, line)
         if text:
@@ -120,18 +120,18 @@ async def on_signature(ls: VisaServer, params: types.SignatureHelpParams) -> typ
     asked = answer_by_language(ls, params, signature_help, requests.signature_help)
     if asked is None or asked[1] is None:
         return None
-    found = asked[1]
+    syntax = asked[1]
     signatures = [
         types.SignatureInformation(
             s.label,
             documentation=s.doc,
             parameters=[types.ParameterInformation((p.span.start, p.span.end), p.doc) for p in s.parameters],
         )
-        for s in found.signatures
+        for s in syntax.signatures
     ]
     # Past the last operand none is marked; every version of the protocol reads an index beyond the list in this way.
-    active = found.parameter if found.parameter is not None else len(found.signatures[found.active].parameters)
-    return types.SignatureHelp(signatures, found.active, active)
+    active = syntax.parameter if syntax.parameter is not None else len(syntax.signatures[syntax.active].parameters)
+    return types.SignatureHelp(signatures, syntax.active, active)
 
 
 @handles(types.TEXT_DOCUMENT_PREPARE_RENAME)
@@ -164,43 +164,43 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
     if opened is None:
         return None
     document = opened.analysis.document
-    found: list[bytes] = []
+    pieces: list[bytes] = []
     async with show_progress(ls, "vISA: formatting", params.work_done_token) as work:
-        for at in range(len(document.chunks)):
-            edits = chunk_edits(opened.analysis, at, ls.encoding)
+        for number in range(len(document.chunks)):
+            edits = chunk_edits(opened.analysis, number, ls.encoding)
             if edits:
-                found.append(b"," + edits if found else edits)
-            await work.step("formatting", at, len(document.chunks))
-    return Encoded([b"[", *found, b"]"])
+                pieces.append(b"," + edits if pieces else edits)
+            await work.step("formatting", number, len(document.chunks))
+    return Encoded([b"[", *pieces, b"]"])
 
 
-def chunk_edits(analysis: Analysis, at: int, encoding: Encoding) -> bytes:
+def chunk_edits(analysis: Analysis, chunk_number: int, encoding: Encoding) -> bytes:
     """Return the edits that format a chunk, as JSON text."""
-    memo = index_of(analysis.document).parts[at].memo
-    known = memo.get(_EDITS)
-    if known is None or known[0] != encoding:
-        known = memo[_EDITS] = (encoding, *_edits_form(analysis, at, encoding))
-    _, form, lines = known
-    base = analysis.document.line_of(at)
+    memo = index_of(analysis.document).parts[chunk_number].memo
+    entry = memo.get(_EDITS)
+    if entry is None or entry[0] != encoding:
+        entry = memo[_EDITS] = (encoding, *_edits_form(analysis, chunk_number, encoding))
+    _, form, lines = entry
+    base = analysis.document.line_of(chunk_number)
     return form % tuple([base + line for line in lines])
 
 
-def _edits_form(analysis: Analysis, at: int, encoding: Encoding) -> tuple[bytes, tuple[int, ...]]:
+def _edits_form(analysis: Analysis, chunk_number: int, encoding: Encoding) -> tuple[bytes, tuple[int, ...]]:
     """Return the edits with ``%d`` for each line, and the lines from the first of the chunk."""
     document = analysis.document
-    base = document.line_of(at)
+    base = document.line_of(chunk_number)
     out: list[bytes] = []
     lines: list[int] = []
-    for run in format_runs(analysis, at):
+    for run in format_runs(analysis, chunk_number):
         end = run.end
-        if not document.chunks[at].text.isascii():
-            end = units(document.line_text(base + run.last), encoding)
+        if not document.chunks[chunk_number].text.isascii():
+            end = units(document.line_text(base + run.last_line), encoding)
         text = json.dumps(run.text).encode().replace(b"%", b"%%")
         out.append(
             b'{"range": {"start": {"line": %%d, "character": 0}, "end": {"line": %%d, "character": %d}}, "newText": %b}'
             % (end, text)
         )
-        lines += [run.first, run.last]
+        lines += [run.first_line, run.last_line]
     return b",".join(out), tuple(lines)
 
 
@@ -223,12 +223,12 @@ def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ran
     if opened is None:
         return None
     edits: set[Edit] = set()
-    for one in ranges:
+    for part in ranges:
         if host is not None:
-            edits.update(format_blocks(host[1], to_span(host[0].document, one, ls.encoding)))
+            edits.update(format_blocks(host[1], to_span(host[0].document, part, ls.encoding)))
         else:
-            last = one.end.line - (one.end.character == 0 and one.end.line > one.start.line)
-            edits.update(format_text(opened.analysis, one.start.line, last))
+            last = part.end.line - (part.end.character == 0 and part.end.line > part.start.line)
+            edits.update(format_text(opened.analysis, part.start.line, last))
     document = host[0].document if host is not None else opened.analysis.document
     return Raw(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
 
@@ -271,12 +271,12 @@ async def on_code_action(ls: VisaServer, params: types.CodeActionParams) -> Any:
             )
     if any(kind == "" or "quickfix".startswith(kind) for kind in wanted):
         for action in code_actions(shown, to_span(document, params.range, ls.encoding)):
-            more = ', "isPreferred": true' if action.preferred else ""
+            members = ', "isPreferred": true' if action.preferred else ""
             if action.diagnostic:
                 value = finding_value(document, opened.key, action.diagnostic, ls.encoding)
-                more += f', "diagnostics": [{encode_json(value).decode()}]'
+                members += f', "diagnostics": [{encode_json(value).decode()}]'
             actions.append(
-                _action(action.title, types.CodeActionKind.QuickFix, opened, action.edits, ls.encoding, more)
+                _action(action.title, types.CodeActionKind.QuickFix, opened, action.edits, ls.encoding, members)
             )
     if host is not None and (only is None or any(_REWRITE.startswith(kind) for kind in wanted)):
         block = block_around(host[1], to_span(document, params.range, ls.encoding))
@@ -293,10 +293,8 @@ def _action(
     opened: OpenDocument,
     edits: tuple[Edit, ...],
     encoding: Encoding,
-    more: str = "",
+    members: str = "",
 ) -> str:
-    """Return the JSON text of an offer; ``more`` are further members."""
+    """Return the JSON text of an offer with these further ``members``."""
     changes = {opened.key: raw_edits(opened.document, edits, encoding)}
-    return (
-        f'{{"title": {json.dumps(title)}, "kind": "{kind.value}", "edit": {{"changes": {json.dumps(changes)}}}{more}}}'
-    )
+    return f'{{"title": {json.dumps(title)}, "kind": "{kind.value}", "edit": {{"changes": {json.dumps(changes)}}}{members}}}'

@@ -36,14 +36,14 @@ def lenses_of_blocks(ls: VisaServer, opened: OpenDocument, host: HostText) -> li
         return None
     from visa_lsp.embed.block_text import blocks_of
 
-    found = []
+    lenses = []
     for number, (span, _, _) in enumerate(blocks_of(host)):
         line = opened.document.position(span.start)[0]
         place = types.Range(types.Position(line, 0), types.Position(line, 0))
         argument = {"uri": opened.key, "block": number}
         for title, name in (("Open as vISA", OPEN_BLOCK), ("Run this block", RUN_BLOCK)):
-            found.append(types.CodeLens(place, types.Command(title, name, arguments=[argument])))
-    return found
+            lenses.append(types.CodeLens(place, types.Command(title, name, arguments=[argument])))
+    return lenses
 
 
 @named(OPEN_BLOCK)
@@ -60,17 +60,17 @@ async def on_open_block(ls: VisaServer, arguments: list[Any], _token: Any) -> Re
         options = options_of(arguments, second="block")
         opened, host = _host(ls, options)
         number = _chosen(ls, opened, host, options)
-        known = block_text(host, number, _name(opened.key))
+        block = block_text(host, number, _name(opened.key))
         kernel = runnable_block(host, number, _name(opened.key)) if _is_kernel(options) else None
     except (BadArgument, BlockRefused) as problem:
         return {"ok": False, "error": str(problem)}
-    ending = f"{known.number + 1}{'.run' if kernel is not None else ''}.visaasm"
+    ending = f"{block.number + 1}{'.run' if kernel is not None else ''}.visaasm"
     answer = {
         "ok": True,
-        "block": known.number,
-        "text": kernel.text if kernel is not None else known.text,
+        "block": block.number,
+        "text": kernel.text if kernel is not None else block.text,
         "uri": f"{SCHEME}:/{quote(_name(opened.key))}.{ending}?{quote(opened.key, safe='')}",
-        "range": raw_range(opened.document, known.span, ls.encoding),
+        "range": raw_range(opened.document, block.span, ls.encoding),
     }
     return {**answer, "quick": kernel.launch} if kernel is not None else answer
 
@@ -102,9 +102,9 @@ def on_run_block(call: Call) -> Work:
     return run_made(call, make)
 
 
-def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
+def _describe_operands(block: RunnableBlock, buffers: Iterable[Result]) -> list[Result]:
     """Return the operands of a block, with the contents of their buffers after a run."""
-    held = {buffer["arg"]: buffer["head"] for buffer in buffers}
+    contents = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
         {
             "operand": o.written_as,
@@ -117,9 +117,9 @@ def _describe_operands(made: RunnableBlock, buffers: Iterable[Result]) -> list[R
             "elements": o.elements,
             "read": o.read,
             "written": o.written,
-            **({"values": o.by_lane(held[o.buffer])} if o.written and o.buffer in held else {}),
+            **({"values": o.by_lane(contents[o.buffer])} if o.written and o.buffer in contents else {}),
         }
-        for o in made.operands
+        for o in block.operands
     ]
 
 
@@ -144,10 +144,10 @@ async def on_write_block(ls: VisaServer, arguments: list[Any], _token: Any) -> R
 
 
 def _host(ls: VisaServer, options: dict[str, str]) -> tuple[OpenDocument, HostText]:
-    found = ls.host(types.TextDocumentIdentifier(options["uri"]))
-    if found is None:
+    host = ls.host(types.TextDocumentIdentifier(options["uri"]))
+    if host is None:
         raise BadArgument(f"`{options['uri']}` is not open as a text with vISA in its strings")
-    return found
+    return host
 
 
 def _is_kernel(options: dict[str, str]) -> bool:

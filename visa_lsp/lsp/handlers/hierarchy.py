@@ -23,19 +23,19 @@ _KIND: Final = {
 }
 
 
-def _item(ls: VisaServer, opened: OpenDocument, found: Callable) -> types.CallHierarchyItem:
+def _item(ls: VisaServer, opened: OpenDocument, entry: Callable) -> types.CallHierarchyItem:
     document = opened.analysis.document
-    last = max(found.line, min(found.end, document.line_count) - 1)
-    name = line_range(document, found.line, found.name_span, ls.encoding)
-    end = line_range(document, last, type(found.name_span)(0, len(document.line_text(last))), ls.encoding).end
+    last = max(entry.line, min(entry.end, document.line_count) - 1)
+    name = line_range(document, entry.line, entry.name_span, ls.encoding)
+    end = line_range(document, last, type(entry.name_span)(0, len(document.line_text(last))), ls.encoding).end
     return types.CallHierarchyItem(
-        name=found.name,
-        kind=_KIND[found.kind],
+        name=entry.name,
+        kind=_KIND[entry.kind],
         uri=opened.key,
-        range=types.Range(types.Position(min(found.first, found.line), 0), end),
+        range=types.Range(types.Position(min(entry.first_line, entry.line), 0), end),
         selection_range=name,
-        detail=f"{found.kind} of {found.body}" if found.subroutine else found.kind,
-        data={"body": found.body, "subroutine": found.subroutine},
+        detail=f"{entry.kind} of {entry.body}" if entry.subroutine else entry.kind,
+        data={"body": entry.body, "subroutine": entry.subroutine},
     )
 
 
@@ -44,9 +44,9 @@ async def on_prepare_calls(
     ls: VisaServer, params: types.CallHierarchyPrepareParams
 ) -> list[types.CallHierarchyItem] | None:
     """Return the caller or callee at the cursor."""
-    at = place(ls, params)
-    found = prepare(at[0].analysis, at[1]) if at else None
-    return [_item(ls, at[0], found)] if at and found else None
+    spot = place(ls, params)
+    entry = prepare(spot[0].analysis, spot[1]) if spot else None
+    return [_item(ls, spot[0], entry)] if spot and entry else None
 
 
 def _find_callable(ls: VisaServer, item: types.CallHierarchyItem) -> tuple[OpenDocument, Callable] | None:
@@ -54,8 +54,8 @@ def _find_callable(ls: VisaServer, item: types.CallHierarchyItem) -> tuple[OpenD
     data: Any = item.data
     if opened is None or not isinstance(data, dict):
         return None
-    found = find(opened.analysis, str(data.get("body")), str(data.get("subroutine")))
-    return (opened, found) if found is not None else None
+    entry = find(opened.analysis, str(data.get("body")), str(data.get("subroutine")))
+    return (opened, entry) if entry is not None else None
 
 
 def _ranges(ls: VisaServer, opened: OpenDocument, call: Call) -> list[types.Range]:
@@ -71,15 +71,15 @@ async def on_incoming(
     if named is None:
         return None
     opened, callee = named
-    found = []
+    incoming = []
     for document in ls.documents if not callee.subroutine else (opened,):
         same = ls.find_open(types.TextDocumentIdentifier(document.key))
         if same is not None and (document is opened or find(document.analysis, callee.body, "") is None):
             calls = find_callers(document.analysis, callee)
-            found += [
+            incoming += [
                 types.CallHierarchyIncomingCall(_item(ls, document, c.partner), _ranges(ls, document, c)) for c in calls
             ]
-    return found
+    return incoming
 
 
 @handles(types.CALL_HIERARCHY_OUTGOING_CALLS)
@@ -104,20 +104,20 @@ async def on_selection_range(ls: VisaServer, params: types.SelectionRangeParams)
     if opened is None:
         return None
     document = opened.analysis.document
-    found = []
+    ranges = []
     for where in params.positions:
         current: types.SelectionRange | None = None
         for span in reversed(selection_ranges(opened.analysis, to_offset(document, where, ls.encoding))):
             current = types.SelectionRange(range_of(document, span, ls.encoding), current)
-        found.append(current or types.SelectionRange(types.Range(where, where)))
-    return found
+        ranges.append(current or types.SelectionRange(types.Range(where, where)))
+    return ranges
 
 
 @handles(types.TEXT_DOCUMENT_LINKED_EDITING_RANGE)
 async def on_linked_editing(ls: VisaServer, params: types.LinkedEditingRangeParams) -> types.LinkedEditingRanges | None:
     """Return the places that are edited together."""
-    at = place(ls, params)
-    spans = find_linked_places(at[0].analysis, at[1]) if at else ()
-    if at is None or not spans:
+    spot = place(ls, params)
+    spans = find_linked_places(spot[0].analysis, spot[1]) if spot else ()
+    if spot is None or not spans:
         return None
-    return types.LinkedEditingRanges([range_of(at[0].analysis.document, s, ls.encoding) for s in spans], PATTERN)
+    return types.LinkedEditingRanges([range_of(spot[0].analysis.document, s, ls.encoding) for s in spans], PATTERN)

@@ -38,7 +38,7 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
     if opened is None:
         return None
     document = opened.analysis.document
-    found = []
+    values = []
     for hint in _hints(ls, opened, params.range.start.line, params.range.end.line):
         column = hint.column
         text = document.line_text(hint.line) if ls.encoding != "utf-32" else ""
@@ -53,19 +53,19 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
             value["kind"] = _TYPE_HINT
         if hint.tooltip:
             value["tooltip"] = hint.tooltip
-        found.append(value)
-    return Raw(found)
+        values.append(value)
+    return Raw(values)
 
 
-def _hints(ls: VisaServer, opened: OpenDocument, first: int, last: int) -> tuple[InlayText, ...]:
+def _hints(ls: VisaServer, opened: OpenDocument, first_line: int, last_line: int) -> tuple[InlayText, ...]:
     """Return the hints that the settings enable; depending on them, types only beside the line of the cursor."""
     settings = ls.documents.settings_for(opened.key)
     shown = settings.hints - {HintKind.TYPE} if settings.type_hints_at_cursor else settings.hints
-    found = inlay_hints(opened.analysis, first, last, shown, info.input_labels(ls, opened))
+    hints = inlay_hints(opened.analysis, first_line, last_line, shown, info.input_labels(ls, opened))
     line = ls.cursors.get(opened.key)
-    if not settings.type_hints_at_cursor or line is None or not first <= line <= last:
-        return found
-    return (*found, *inlay_hints(opened.analysis, line, line, (HintKind.TYPE,)))
+    if not settings.type_hints_at_cursor or line is None or not first_line <= line <= last_line:
+        return hints
+    return (*hints, *inlay_hints(opened.analysis, line, line, (HintKind.TYPE,)))
 
 
 @handles("visa/didChangeCursor", is_guarded=False)
@@ -92,22 +92,22 @@ async def on_code_lens(ls: VisaServer, params: types.CodeLensParams) -> list[typ
     opened = ls.find_open(params.text_document)
     if opened is None or not ls.documents.settings_for(opened.key).code_lens:
         return None
-    found = []
+    lenses = []
     for lens in code_lenses(opened.analysis):
         place = types.Range(types.Position(lens.line, 0), types.Position(lens.line, 0))
         if lens.action in _COMMAND:
             if lens.action != "disassemble" and not ls.documents.trusted:
                 continue
             argument = {"uri": opened.key, "kernel": lens.name}
-            known = ls.machine_code.get(opened.key) if lens.action == "gen" else None
-            title = known.title(opened.analysis.document, lens.name) if known is not None else ""
+            machine_code = ls.machine_code.get(opened.key) if lens.action == "gen" else None
+            title = machine_code.title(opened.analysis.document, lens.name) if machine_code is not None else ""
             command = types.Command(title or lens.title, _COMMAND[lens.action], arguments=[argument])
-            found.append(types.CodeLens(place, command))
+            lenses.append(types.CodeLens(place, command))
         elif lens.action == "references":
-            found.append(types.CodeLens(place, data={"uri": opened.key, "name": lens.name}))
+            lenses.append(types.CodeLens(place, data={"uri": opened.key, "name": lens.name}))
         else:
-            found.append(types.CodeLens(place, types.Command(lens.title, "")))
-    return found
+            lenses.append(types.CodeLens(place, types.Command(lens.title, "")))
+    return lenses
 
 
 @handles(types.CODE_LENS_RESOLVE)
@@ -140,13 +140,13 @@ async def on_link(ls: VisaServer, params: types.DocumentLinkParams) -> list[type
         links = yaml_links(document, stem)
     else:
         return None
-    found = []
+    existing_links = []
     for link in links:
         target = ls.files.find_existing(opened.key, link.candidates)
         if target is not None:
             place = line_range(document, link.line, link.span, ls.encoding)
-            found.append(types.DocumentLink(place, target=target, tooltip=link.tooltip))
-    return found
+            existing_links.append(types.DocumentLink(place, target=target, tooltip=link.tooltip))
+    return existing_links
 
 
 @handles(types.TEXT_DOCUMENT_INLINE_VALUE)

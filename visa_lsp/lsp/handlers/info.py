@@ -124,16 +124,16 @@ def partners_of(ls: VisaServer, uri: str, text: str) -> list[tuple[str, Analysis
     if path is None:
         return []
     where = Path(path)
-    found = []
+    partners = []
     for name in dict.fromkeys((stem_of(where), *kernel_names(text))):
         if not _plain(name):
             continue
         for suffix in TEXTS:
             analysis = _analysis(ls, where.with_name(name + suffix))
             if analysis is not None:
-                found.append((ls.files.uri_of(where.with_name(name + suffix)), analysis))
+                partners.append((ls.files.uri_of(where.with_name(name + suffix)), analysis))
                 break
-    return found
+    return partners
 
 
 def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
@@ -144,12 +144,12 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
     if stamp is None:
         return None
     platform = ls.documents.platform_name(uri)
-    known = ls.files.recall(_ANALYSIS, uri, stamp, platform)
-    if known is None:
-        known = ls.files.analysis(path)
-        if known is not None:
-            ls.files.keep(_ANALYSIS, uri, stamp, platform, known)
-    return known
+    analysis = ls.files.recall(_ANALYSIS, uri, stamp, platform)
+    if analysis is None:
+        analysis = ls.files.analysis(path)
+        if analysis is not None:
+            ls.files.keep(_ANALYSIS, uri, stamp, platform, analysis)
+    return analysis
 
 
 def text_at(ls: VisaServer, uri: str) -> PlainText | None:
@@ -158,8 +158,8 @@ def text_at(ls: VisaServer, uri: str) -> PlainText | None:
     if opened is not None:
         return PlainText(opened.document.text)
     path = ls.files.path_of(uri)
-    found = ls.files.analysis(Path(path)) if path is not None else None
-    return PlainText(found.document.text) if found is not None else None
+    analysis = ls.files.analysis(Path(path)) if path is not None else None
+    return PlainText(analysis.document.text) if analysis is not None else None
 
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
@@ -173,11 +173,11 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
         text = PlainText(info.folder.text(path)) if span.end else None
         where = range_of(text, span, ls.encoding) if text is not None else types.Range(start, start)
         return types.Location(ls.files.uri_of(path), where)
-    found = info.definition(offset)
-    text = text_at(ls, found[0]) if found is not None else None
-    if found is None or text is None:
+    target = info.definition(offset)
+    text = text_at(ls, target[0]) if target is not None else None
+    if target is None or text is None:
         return None
-    return types.Location(found[0] or uri, range_of(text, found[1], ls.encoding))
+    return types.Location(target[0] or uri, range_of(text, target[1], ls.encoding))
 
 
 def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Location | None:
@@ -191,10 +191,12 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
     # Without the code, whose binding takes seconds in a long text.
     header = header_of(opened.analysis, group.name)
     kernel = kernel_at(header, offset)
-    for told in ls.files.beside.descriptions(kernel, Path(path)) if kernel is not None else ():
-        found = None if told.is_zebin else place_in_document(told.text, header, opened.key, offset)
-        if found is not None:
-            return types.Location(ls.files.uri_of(told.path), range_of(PlainText(told.text), found, ls.encoding))
+    for description in ls.files.beside.descriptions(kernel, Path(path)) if kernel is not None else ():
+        span = None if description.is_zebin else place_in_document(description.text, header, opened.key, offset)
+        if span is not None:
+            return types.Location(
+                ls.files.uri_of(description.path), range_of(PlainText(description.text), span, ls.encoding)
+            )
     return None
 
 
@@ -220,7 +222,7 @@ class _Inputs:
     header: tuple[str, ...]
     path: Path | None
     state: object
-    told: Mapping[str, tuple[HeldArgument, ...]]
+    contents: Mapping[str, tuple[HeldArgument, ...]]
 
 
 # By kernel, for a state of a text's folder and the text's platform.
@@ -241,15 +243,15 @@ def inputs_beside(
     place = Path(path)
     folder, platform = ls.files.stamp_place(place.parent), ls.documents.platform_name(opened.key)
     kept = ls.files.recall(_INPUTS, opened.key, folder, platform)
-    known = kept.get(kernel) if kept is not None else None
-    if known is None or known.header != header or known.state != _state(ls, known.path):
+    inputs = kept.get(kernel) if kept is not None else None
+    if inputs is None or inputs.header != header or inputs.state != _state(ls, inputs.path):
         analysis = header_of(opened.analysis, kernel)
-        found = ls.files.beside.description(kernel, place, simd_size=simd_size_of(analysis, kernel))
-        told = inputs_told(found.text, analysis, kernel) if found is not None else {}
-        where = found.path if found is not None else None
-        known = _Inputs(header, where, _state(ls, where), told)
-        ls.files.keep(_INPUTS, opened.key, folder, platform, {**(kept or {}), kernel: known})
-    return known.told, known.path.name if known.path is not None else ""
+        description = ls.files.beside.description(kernel, place, simd_size=simd_size_of(analysis, kernel))
+        contents = inputs_told(description.text, analysis, kernel) if description is not None else {}
+        where = description.path if description is not None else None
+        inputs = _Inputs(header, where, _state(ls, where), contents)
+        ls.files.keep(_INPUTS, opened.key, folder, platform, {**(kept or {}), kernel: inputs})
+    return inputs.contents, inputs.path.name if inputs.path is not None else ""
 
 
 def _state(ls: VisaServer, path: Path | None) -> object:
@@ -262,12 +264,12 @@ def _state(ls: VisaServer, path: Path | None) -> object:
 
 def input_labels(ls: VisaServer, opened: OpenDocument) -> Callable[[str], dict[str, str]]:
     """Return the labels beside the lines of inputs, by variable, for the first kernels of a text."""
-    known: dict[str, dict[str, str]] = {}
+    labels_by_kernel: dict[str, dict[str, str]] = {}
 
     def of(kernel: str) -> dict[str, str]:
-        if kernel not in known and len(known) < _MAX_KERNELS:
-            known[kernel] = labels(inputs_beside(ls, opened, kernel)[0])
-        return known.get(kernel, {})
+        if kernel not in labels_by_kernel and len(labels_by_kernel) < _MAX_KERNELS:
+            labels_by_kernel[kernel] = labels(inputs_beside(ls, opened, kernel)[0])
+        return labels_by_kernel.get(kernel, {})
 
     return of
 
@@ -341,8 +343,8 @@ def hints(
 ) -> list[types.InlayHint]:
     """Return the hints of a ze_info document."""
     document = opened.analysis.document
-    found = [
+    all_hints = [
         types.InlayHint(position(document, offset, ls.encoding), text, padding_left=True)
         for offset, text in (info.hints() if isinstance(info, InfoDocument) else ())
     ]
-    return [hint for hint in found if wanted.start.line <= hint.position.line <= wanted.end.line]
+    return [hint for hint in all_hints if wanted.start.line <= hint.position.line <= wanted.end.line]

@@ -56,8 +56,8 @@ def place(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, int] | None
 
 def place_in_host(ls: VisaServer, params: AtPosition) -> tuple[OpenDocument, HostText, int] | None:
     """Return the open document of another language, its vISA, and the offset of a request."""
-    found = ls.host(params.text_document)
-    return (*found, to_offset(found[1].document, params.position, ls.encoding)) if found is not None else None
+    host = ls.host(params.text_document)
+    return (*host, to_offset(host[1].document, params.position, ls.encoding)) if host is not None else None
 
 
 def answer_by_language(
@@ -66,14 +66,14 @@ def answer_by_language(
     of_visa: Callable[..., R],
     of_host: Callable[..., R],
     *args: object,
-    **more: object,
+    **options: object,
 ) -> tuple[OpenDocument, R] | None:
     """Return the open document of a request, and the answer of a feature of vISA, or of vISA in another language."""
     inside = place_in_host(ls, params)
     if inside is not None:
-        return inside[0], of_host(inside[1], inside[2], *args, **more)
-    at = place(ls, params)
-    return (at[0], of_visa(at[0].analysis, at[1], *args, **more)) if at is not None else None
+        return inside[0], of_host(inside[1], inside[2], *args, **options)
+    spot = place(ls, params)
+    return (spot[0], of_visa(spot[0].analysis, spot[1], *args, **options)) if spot is not None else None
 
 
 _BODY_NAME: Final = re.compile(r'\.(?:kernel|global_function)\s+"?([^"]+?)"?')
@@ -84,33 +84,33 @@ _MAX_CODE_LINES: Final = 40  # of a kernel in hover
 async def on_hover(ls: VisaServer, params: types.HoverParams) -> types.Hover | None:
     """Return the explanation of the token; plain text for clients that cannot show Markdown."""
     described = info.info_of(ls, params.text_document)
-    at: tuple[OpenDocument, int] | None
+    spot: tuple[OpenDocument, int] | None
     if described is not None:
         offset = to_offset(described[0].analysis.document, params.position, ls.encoding)
-        at = (described[0], offset)
+        spot = (described[0], offset)
         result = described[1].hover(offset)
     elif (inside := place_in_host(ls, params)) is not None:
-        at = inside[0], inside[2]
+        spot = inside[0], inside[2]
         result = requests.hover(inside[1], inside[2])
     else:
-        at = place(ls, params)
+        spot = place(ls, params)
         result = None
-        if at is not None:
-            pages = functools.partial(info.input_pages, ls, at[0])
-            known = ls.machine_code.get(at[0].key)
-            register = functools.partial(known.register, at[0].analysis.document) if known is not None else None
-            result = hover(at[0].analysis, at[1], pages, register)
-    if at is None or result is None:
+        if spot is not None:
+            pages = functools.partial(info.input_pages, ls, spot[0])
+            code = ls.machine_code.get(spot[0].key)
+            register = functools.partial(code.register, spot[0].analysis.document) if code is not None else None
+            result = hover(spot[0].analysis, spot[1], pages, register)
+    if spot is None or result is None:
         return None
     text = ls.client_capabilities.text_document
     formats = text.hover.content_format if text and text.hover else None
     plain = bool(formats) and types.MarkupKind.Markdown not in (formats or [])
     kind = types.MarkupKind.PlainText if plain else types.MarkupKind.Markdown
-    shown = sources.excerpt(ls, at[0].key, result.source) if result.source is not None else ""
+    shown = sources.excerpt(ls, spot[0].key, result.source) if result.source is not None else ""
     if described is None and inside is None:
-        shown += await _code_of_body(ls, at[0], result.span)
+        shown += await _code_of_body(ls, spot[0], result.span)
     content = types.MarkupContent(kind, result.markdown + shown)
-    return types.Hover(content, range_of(at[0].document, result.span, ls.encoding))
+    return types.Hover(content, range_of(spot[0].document, result.span, ls.encoding))
 
 
 async def _code_of_body(ls: VisaServer, opened: OpenDocument, span: Span) -> str:
@@ -124,14 +124,14 @@ async def _code_of_body(ls: VisaServer, opened: OpenDocument, span: Span) -> str
     answer = await on_read(ls, [opened.key], None)
     lines = next((k["lines"] for k in answer.get("kernels", ()) if k["name"] == head[1]), ())
     texts = [line["text"] for line in lines[:_MAX_CODE_LINES]]
-    more = [f"// {len(lines) - len(texts)} more lines"] if len(lines) > len(texts) else []
-    return "\n\n```c\n" + "\n".join(texts + more) + "\n```\n" if texts else ""
+    rest = [f"// {len(lines) - len(texts)} more lines"] if len(lines) > len(texts) else []
+    return "\n\n```c\n" + "\n".join(texts + rest) + "\n```\n" if texts else ""
 
 
 def _takes_links(ls: VisaServer, kind: str) -> bool:
     """Return whether the client takes links, which have both ranges, as answers to a request."""
-    known = getattr(ls.client_capabilities.text_document, kind, None)
-    return bool(known and known.link_support)
+    capability = getattr(ls.client_capabilities.text_document, kind, None)
+    return bool(capability and capability.link_support)
 
 
 def _location(
@@ -149,8 +149,8 @@ def _locations(ls: VisaServer, opened: OpenDocument, target: Target | None, *, l
     """Return a list of one link for clients that know links, else a location."""
     if target is None:
         return None
-    found = _location(ls, opened, target, links=links)
-    return [found] if links else found
+    location = _location(ls, opened, target, links=links)
+    return [location] if links else location
 
 
 @handles(types.TEXT_DOCUMENT_DEFINITION)
@@ -169,54 +169,54 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Any:
     if inside is not None:
         targets = requests.definition(inside[1], inside[2])
         return [_location(ls, inside[0], target, links=links) for target in targets]
-    at = place(ls, params)
-    if at is None:
+    spot = place(ls, params)
+    if spot is None:
         return None
-    found = _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
-    if found is None:
-        found = sources.location(ls, *at, links=links)
-    line = at[0].analysis.document.line_text(params.position.line).lstrip()
-    filled = info.place_in_info(ls, at[0], at[1]) if line.startswith((".input", ".kernel ")) else None
-    if filled is None and found is None and line.startswith(".kernel "):
-        filled = info.launch_file(ls, at[0], at[1])
+    locations = _locations(ls, spot[0], definition(spot[0].analysis, spot[1]), links=links)
+    if locations is None:
+        locations = sources.location(ls, *spot, links=links)
+    line = spot[0].analysis.document.line_text(params.position.line).lstrip()
+    filled = info.place_in_info(ls, spot[0], spot[1]) if line.startswith((".input", ".kernel ")) else None
+    if filled is None and locations is None and line.startswith(".kernel "):
+        filled = info.launch_file(ls, spot[0], spot[1])
     if filled is None:
-        return found
-    if isinstance(found, list):
-        return [*found, types.LocationLink(filled.uri, filled.range, filled.range)]
-    return [found, filled] if found is not None else filled
+        return locations
+    if isinstance(locations, list):
+        return [*locations, types.LocationLink(filled.uri, filled.range, filled.range)]
+    return [locations, filled] if locations is not None else filled
 
 
 @handles(types.TEXT_DOCUMENT_DECLARATION)
 async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Any:
     """Return the declaration of a name, which is the same place as its definition."""
-    at = place(ls, params)
-    if at is None:
+    spot = place(ls, params)
+    if spot is None:
         return None
     links = _takes_links(ls, "declaration")
-    return _locations(ls, at[0], definition(at[0].analysis, at[1]), links=links)
+    return _locations(ls, spot[0], definition(spot[0].analysis, spot[1]), links=links)
 
 
 @handles(types.TEXT_DOCUMENT_TYPE_DEFINITION)
 async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Any:
     """Return the variable at the end of an alias chain."""
-    at = place(ls, params)
-    if at is None:
+    spot = place(ls, params)
+    if spot is None:
         return None
     links = _takes_links(ls, "type_definition")
-    return _locations(ls, at[0], type_definition(at[0].analysis, at[1]), links=links)
+    return _locations(ls, spot[0], type_definition(spot[0].analysis, spot[1]), links=links)
 
 
 @handles(types.TEXT_DOCUMENT_IMPLEMENTATION)
 async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Any:
     """Return the body of a called function; for an input, its argument in the ze_info beside the text."""
-    at = place(ls, params)
-    if at is None:
+    spot = place(ls, params)
+    if spot is None:
         return None
     links = _takes_links(ls, "implementation")
-    target = implementation(at[0].analysis, at[1])
+    target = implementation(spot[0].analysis, spot[1])
     if target is None:
-        return info.place_in_info(ls, at[0], at[1])
-    return _locations(ls, at[0], target, links=links)
+        return info.place_in_info(ls, spot[0], spot[1])
+    return _locations(ls, spot[0], target, links=links)
 
 
 @handles(types.TEXT_DOCUMENT_REFERENCES)
@@ -226,11 +226,11 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     if asked is None:
         return None
     opened, spans = asked
-    found = [{"uri": opened.key, "range": raw_range(opened.document, span, ls.encoding)} for span in spans]
+    locations = [{"uri": opened.key, "range": raw_range(opened.document, span, ls.encoding)} for span in spans]
     if params.partial_result_token is None:
-        return Raw(found)
-    for start in range(0, len(found), 500):
-        send_partial(ls, params.partial_result_token, found[start : start + 500])
+        return Raw(locations)
+    for start in range(0, len(locations), 500):
+        send_partial(ls, params.partial_result_token, locations[start : start + 500])
     return []
 
 

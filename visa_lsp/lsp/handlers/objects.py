@@ -103,9 +103,9 @@ def _blocks(opened: OpenDocument, host: HostText) -> list[tuple[str, str, list[i
     """Return, for each block of a host, a name, its text, and the line of the host, from 1, for each of its lines."""
     from visa_lsp.embed.block_text import block_text, blocks_of
 
-    found = []
+    blocks = []
     for number in range(len(blocks_of(host))):
         block = block_text(host, number, opened.key.rpartition("/")[2])
         lines = [None if line is None else line + 1 for line in block.lines_in_host(host)]
-        found.append((f"{opened.key}#{number}", block.text, lines))
-    return found
+        blocks.append((f"{opened.key}#{number}", block.text, lines))
+    return blocks

@@ -116,15 +116,15 @@ class MadeRun(NamedTuple):
 
 def run_made(call: Call, make: Callable[[dict[str, str]], MadeRun]) -> Work:
     """Run a text that ``make`` creates from the options of a call; ``quick`` of the call overrides parts of its launch."""
-    made = make(call.read(second="block"))
+    run = make(call.read(second="block"))
     quick = call.quick.get(QUICK, {})
     args = quick.get("args", {})
     if not isinstance(args, dict):
         raise BadArgument("`args` must be an object with the names of buffers")
-    job = {QUICK: {**made.launch, **quick, "args": {**made.launch["args"], **args}}, "head": made.head}
+    job = {QUICK: {**run.launch, **quick, "args": {**run.launch["args"], **args}}, "head": run.head}
     if call.platform:
         job["platform"] = call.platform
-    return lambda: run_in_subprocess(made.text, None, job, call.stop)
+    return lambda: run_in_subprocess(run.text, None, job, call.stop)
 
 
 def _complete_launch_options(ls: VisaServer, options: dict[str, Any]) -> None:
@@ -236,11 +236,11 @@ def _remember(ls: VisaServer, uri: str, answer: Result) -> Result:
     if not answer.get("kernel") or opened is None:
         return answer
     try:
-        held = info.arguments_beside(ls, opened, str(answer["kernel"]))
+        arguments = info.arguments_beside(ls, opened, str(answer["kernel"]))
     except Exception:  # without the text, values are shown by name only
         logger.exception("the arguments of %s are not known", uri)
-        held = {}
-    ls.runs[opened.key] = (opened.analysis.document.text, _values_of(answer, held))
+        arguments = {}
+    ls.runs[opened.key] = (opened.analysis.document.text, _values_of(answer, arguments))
     ls.refresh("inline_value")
     return answer
 
@@ -250,8 +250,8 @@ def _values_of(answer: Result, arguments: dict[str, HeldArgument]) -> RunValues:
     variables: dict[str, str] = {}
 
     def keep(entry: Result, text: str) -> None:
-        held = [name for name, argument in arguments.items() if argument.index == entry["arg"]]
-        for name in (str(entry["name"]), str(entry["arg"]), *held):
+        names = [name for name, argument in arguments.items() if argument.index == entry["arg"]]
+        for name in (str(entry["name"]), str(entry["arg"]), *names):
             variables[name] = text
 
     for buffer in answer.get("buffers", ()):

@@ -43,10 +43,10 @@ def location(
     ls: VisaServer, opened: OpenDocument, offset: int, *, links: bool
 ) -> types.Location | list[types.LocationLink] | None:
     """Return the source line of the instruction at an offset; None if the text names none, or the file is missing."""
-    found = source_of(opened.analysis, offset)
-    if found is None:
+    source = source_of(opened.analysis, offset)
+    if source is None:
         return None
-    (file, line), origin = found
+    (file, line), origin = source
     uri = ls.files.existing_near(opened.key, names_of(file))
     if uri is None:
         return None
@@ -60,9 +60,9 @@ def location(
 
 def excerpt(ls: VisaServer, uri: str, source: SourceLine) -> str:
     """Return a line of a source that the document ``uri`` names, as a block of Markdown; empty if the file is missing."""
-    found = ls.files.existing_near(uri, names_of(source.file))
-    opened = ls.documents.get(found) if found is not None else None
-    path = ls.files.path_of(found) if found is not None else None
+    source_uri = ls.files.existing_near(uri, names_of(source.file))
+    opened = ls.documents.get(source_uri) if source_uri is not None else None
+    path = ls.files.path_of(source_uri) if source_uri is not None else None
     if path is None:
         return ""
     try:
@@ -89,14 +89,14 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
             if not _is(ls, uri, file, path):
                 continue
             numbers = sources[file]
-            for at in range(0, len(numbers), _EACH):
-                source, first, last, count = numbers[at : at + _EACH]
+            for index in range(0, len(numbers), _EACH):
+                source, start, end, count = numbers[index : index + _EACH]
                 if line is not None and source - 1 != line:
                     continue
                 counts[source - 1] = counts.get(source - 1, 0) + count
                 listed += 1
                 if listed <= _MAX_PLACES:
-                    spot = {"start": {"line": first, "character": 0}, "end": {"line": last + 1, "character": 0}}
+                    spot = {"start": {"line": start, "character": 0}, "end": {"line": end + 1, "character": 0}}
                     places.setdefault(source - 1, []).append({"uri": uri, "range": spot})
     lines = [
         {"line": number, "instructions": counts[number], "locations": places.get(number, [])}
@@ -107,8 +107,8 @@ async def instructions_of(ls: VisaServer, path: str, line: int | None, work: Wor
 
 def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
     """Return whether the file that a text names is the requested file."""
-    found = ls.files.existing_near(uri, names_of(file))
-    there = ls.files.path_of(found) if found is not None else None
+    source_uri = ls.files.existing_near(uri, names_of(file))
+    there = ls.files.path_of(source_uri) if source_uri is not None else None
     try:
         return there is not None and Path(there).samefile(path)
     except (OSError, ValueError):
@@ -124,12 +124,12 @@ def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
         if stamp is None or ls.files.find_open(path) is not None:
             continue
         uri = ls.files.uri_of(path)
-        known = ls.files.recall(_SOURCES, uri, stamp, None)
-        if known is None:
+        sources = ls.files.recall(_SOURCES, uri, stamp, None)
+        if sources is None:
             text = ls.files.text(path)
-            known = _by_file(stretches_of_text(text)) if text is not None else {}
-            ls.files.keep(_SOURCES, uri, stamp, None, known)
-        yield uri, known
+            sources = _by_file(stretches_of_text(text)) if text is not None else {}
+            ls.files.keep(_SOURCES, uri, stamp, None, sources)
+        yield uri, sources
 
 
 class _Known:
@@ -140,15 +140,15 @@ class _Known:
 
 
 def _of_open(opened: OpenDocument) -> Sources:
-    known = index_of(opened.analysis.document).views.part(_Known)
-    if known.sources is None:
-        known.sources = _by_file(stretches(opened.analysis.document))
-    return known.sources
+    kept = index_of(opened.analysis.document).views.part(_Known)
+    if kept.sources is None:
+        kept.sources = _by_file(stretches(opened.analysis.document))
+    return kept.sources
 
 
-def _by_file(found: Iterable[Stretch]) -> Sources:
+def _by_file(all_stretches: Iterable[Stretch]) -> Sources:
     sources: Sources = {}
-    for (file, line), first, last, count in found:
+    for (file, line), first_line, last_line, count in all_stretches:
         # Plain numbers, because objects for a folder of dumps would take too much memory.
-        sources.setdefault(file, array("q")).extend((line, first, last, count))
+        sources.setdefault(file, array("q")).extend((line, first_line, last_line, count))
     return sources

@@ -65,14 +65,14 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
 def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
     """Return an entry of the outline with its children."""
     name = _name_range(ls, document, entry)
-    end = {"line": entry.last, "character": units(document.line_text(entry.last), ls.encoding)}
+    end = {"line": entry.last_line, "character": units(document.line_text(entry.last_line), ls.encoding)}
     value: dict[str, Any] = {
         "name": entry.name,
         "detail": entry.detail,
         "kind": _SYMBOL[entry.kind].value,
         "range": {
-            "start": {"line": entry.first, "character": 0},
-            "end": name["end"] if entry.last == entry.line else end,
+            "start": {"line": entry.first_line, "character": 0},
+            "end": name["end"] if entry.last_line == entry.line else end,
         },
         "selectionRange": name,
     }
@@ -92,9 +92,9 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
         return None
     document = opened.analysis.document
     text = ls.client_capabilities.text_document
-    known = text.document_symbol if text else None
+    capability = text.document_symbol if text else None
     bodies = outline(opened.analysis, info.input_labels(ls, opened))
-    if known and known.hierarchical_document_symbol_support:
+    if capability and capability.hierarchical_document_symbol_support:
         return Encoded([encode_json([_symbol(ls, document, body) for body in bodies])])
     return Raw(
         [
@@ -120,23 +120,23 @@ def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, 
 async def on_workspace_symbol(ls: VisaServer, params: types.WorkspaceSymbolParams) -> Any:
     """Return the names that match a query, in all open documents and all texts of the folders."""
     token = params.partial_result_token
-    found: list[dict[str, Any]] = []
+    symbols: list[dict[str, Any]] = []
     total = 0
     async with show_progress(ls, "vISA: searching", params.work_done_token) as work:
         for part in itertools.chain(_open_symbols(ls, params.query), _file_symbols(ls, params.query)):
             kept = part[: _MAX_SYMBOLS - total]
             total += len(kept)
-            found += kept
-            if token is not None and len(found) >= 200:
-                send_partial(ls, token, found)
-                found = []
+            symbols += kept
+            if token is not None and len(symbols) >= 200:
+                send_partial(ls, token, symbols)
+                symbols = []
             await work.step()
             if total >= _MAX_SYMBOLS:
                 break
-    if token is not None and found:
-        send_partial(ls, token, found)
-        found = []
-    return Encoded([encode_json(found)])
+    if token is not None and symbols:
+        send_partial(ls, token, symbols)
+        symbols = []
+    return Encoded([encode_json(symbols)])
 
 
 def _open_symbols(ls: VisaServer, query: str) -> Iterator[list[dict[str, Any]]]:
@@ -163,15 +163,15 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    known = ls.files.recall(_SYMBOLS, uri, stamp, ls.encoding)
-    if known is None:
+    symbols = ls.files.recall(_SYMBOLS, uri, stamp, ls.encoding)
+    if symbols is None:
         analysis = ls.files.analysis(path)
         entries = workspace_symbols(analysis, "") if analysis is not None else ()
-        known = (
+        symbols = (
             [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
         )
-        ls.files.keep(_SYMBOLS, uri, stamp, ls.encoding, known)
-    return known
+        ls.files.keep(_SYMBOLS, uri, stamp, ls.encoding, symbols)
+    return symbols
 
 
 # ---- folding ----
@@ -189,14 +189,14 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
     folds = requests.folds(host[1]) if host is not None else folding_ranges(opened.analysis)
     if most is not None and len(folds) > most:
         # Initially folded ones, then the longest, are the most useful.
-        folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first - f.last))[:most]))
+        folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first_line - f.last_line))[:most]))
     closed = ls.documents.settings_for(opened.key).fold_header
     return Raw([_folding_range(fold, closed=closed) for fold in folds])
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
     """Return a fold as a JSON value; an initially folded one has the kind that editors fold when a text opens."""
-    value: dict[str, Any] = {"startLine": fold.first, "endLine": fold.last}
+    value: dict[str, Any] = {"startLine": fold.first_line, "endLine": fold.last_line}
     if fold.header and closed:
         value["kind"] = types.FoldingRangeKind.Imports.value
     elif fold.kind is not FoldKind.CODE:
@@ -247,12 +247,12 @@ async def on_tokens_delta(ls: VisaServer, params: types.SemanticTokensDeltaParam
     opened = _find_coloured(ls, params.text_document)
     if opened is None:
         return None
-    known = ls.sent_tokens.get(params.previous_result_id)
+    previous = ls.sent_tokens.get(params.previous_result_id)
     sent = await _tokens(ls, opened)
     result_id = _remember(ls, opened.key, sent)
-    if known is None or known[0] != opened.key:
+    if previous is None or previous[0] != opened.key:
         return _whole(result_id, sent)
-    edit = _edit(known[1].pieces, sent.pieces)
+    edit = _edit(previous[1].pieces, sent.pieces)
     return Encoded([f'{{"resultId": "{result_id}", "edits": ['.encode(), *edit, b"]}"])
 
 
@@ -303,23 +303,25 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
         return SentTokens(((inside, inside.lead),) if inside.body else ())
     analysis = opened.analysis
     document = analysis.document
-    found: list[tuple[Piece, int]] = []  # with the number of its lines
+    chunk_pieces: list[tuple[Piece, int]] = []  # with the number of its lines
     if not is_coloured_by_chunk(analysis):
-        for first in range(0, document.line_count, _MAX_BOUND_LINES):
-            found.append((lines_of(analysis, first, first + _MAX_BOUND_LINES - 1, ls.encoding), _MAX_BOUND_LINES))
+        for start in range(0, document.line_count, _MAX_BOUND_LINES):
+            chunk_pieces.append(
+                (lines_of(analysis, start, start + _MAX_BOUND_LINES - 1, ls.encoding), _MAX_BOUND_LINES)
+            )
             await pause()
     else:
         kept = pieces_of(document)
         index = index_of(document)
-        for at, chunk in enumerate(document.chunks):
-            piece = kept.get(index, at, ls.encoding)
+        for number, chunk in enumerate(document.chunks):
+            piece = kept.get(index, number, ls.encoding)
             if piece is None:
-                piece = kept.make(analysis, index, at, ls.encoding)
+                piece = kept.make(analysis, index, number, ls.encoding)
                 await pause()
-            found.append((piece, chunk.count))
+            chunk_pieces.append((piece, chunk.count))
     pieces = []
     distance = 0
-    for piece, lines in found:
+    for piece, lines in chunk_pieces:
         if piece.body:
             pieces.append((piece, distance + piece.lead))
             distance = piece.tail
@@ -340,6 +342,6 @@ async def on_tokens_range(ls: VisaServer, params: types.SemanticTokensRangeParam
         return None
     document = opened.analysis.document
     span = to_span(document, params.range, ls.encoding)
-    first, last = document.position(span.start)[0], document.position(span.end)[0]
-    piece = lines_of(opened.analysis, first, last, ls.encoding)
-    return Encoded([b'{"data": [', *(encode_pieces([(piece, first + piece.lead)]) if piece.body else ()), b"]}"])
+    first_line, last_line = document.position(span.start)[0], document.position(span.end)[0]
+    piece = lines_of(opened.analysis, first_line, last_line, ls.encoding)
+    return Encoded([b'{"data": [', *(encode_pieces([(piece, first_line + piece.lead)]) if piece.body else ()), b"]}"])

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 def on_gen(call: Call) -> Work:
     """Return the machine code of a text by the finalizer, line by line; lens and hover show it from then on."""
     options = call.read()
-    opened, known, is_named = call.opened, call.ls.machine_code.get(call.uri), bool(call.platform)
-    if platform := call.platform or (known.assumed if known is not None else ""):
+    opened, machine_code, is_named = call.opened, call.ls.machine_code.get(call.uri), bool(call.platform)
+    if platform := call.platform or (machine_code.assumed if machine_code is not None else ""):
         options["platform"] = platform
     if source := options.get("source"):
         options["source"] = call.ls.files.path_of(source) or source

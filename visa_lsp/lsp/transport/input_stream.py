@@ -69,13 +69,13 @@ class Inflow:
     def message(self) -> bytes | None:
         """Return the body of the next message, if it is complete; of the last message, the available part."""
         while not self._in_body:
-            at = self._held.find(b"\n", self._looked)
-            if at < 0:
+            line_end = self._held.find(b"\n", self._looked)
+            if line_end < 0:
                 if len(self._held) > _PIECE:  # because no header is that long
                     self._held.clear()
                 self._looked = len(self._held)
                 return None
-            line = self._take(at + 1)
+            line = self._take(line_end + 1)
             match = _LENGTH.fullmatch(line)
             if match is not None:
                 # More digits mean only that the message is too long, and Python refuses to convert thousands of digits.
@@ -108,8 +108,8 @@ def inflow_of(stream: BinaryIO) -> Inflow:
             pass
         else:
             return Inflow(partial(os.read, fd), fd)
-    some = getattr(stream, "read1", None)
-    return Inflow(some if some is not None else lambda _: stream.read(1))
+    read = getattr(stream, "read1", None)
+    return Inflow(read if read is not None else lambda _: stream.read(1))
 
 
 def widen_pipe(stream: BinaryIO) -> None:

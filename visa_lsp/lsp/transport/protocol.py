@@ -184,9 +184,9 @@ class Protocol(LanguageServerProtocol):
         if not is_greeting(params):
             return None
 
-        def reads(some: dict[str, Any]) -> bool:
+        def reads(members: dict[str, Any]) -> bool:
             try:
-                self._converter.structure({"capabilities": {}, **some}, types.InitializeParams)
+                self._converter.structure({"capabilities": {}, **members}, types.InitializeParams)
             except Exception:  # noqa: BLE001 - the converter of the library raises any exception
                 return False
             return True
@@ -357,8 +357,8 @@ def _readable(value: dict[str, Any], reads: Callable[[dict[str, Any]], bool]) ->
             kept[key] = part
         elif isinstance(part, dict):
 
-            def inside(some: dict[str, Any], key: str = key) -> bool:
-                return reads({**kept, key: some})
+            def inside(members: dict[str, Any], key: str = key) -> bool:
+                return reads({**kept, key: members})
 
             inner = _readable(part, inside)
             if reads({**kept, key: inner}):
