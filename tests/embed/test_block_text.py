@@ -97,6 +97,10 @@ def test_a_block_that_changed_in_the_host_is_not_written_over():
     moved = 'void g() { int z; asm("// other" : "+rw"(z)); }\n' + text
     edits = edits_of(HostText.of(moved, Host.OPENCL), 0, "k.cl", shown, shown.replace("add", "mul"))
     assert applied(moved, edits) == moved.replace("add", "mul")
+    with pytest.raises(
+        BlockRefused, match="the block has changed"
+    ):  # either of its twins could be the one that was opened
+        edits_of(HostText.of(f"{text}\n{moved}\n{text}", Host.OPENCL), 1, "k.cl", shown, shown.replace("add", "mul"))
 
 
 def test_declarations_of_other_blocks_are_there_where_they_are_used():

@@ -51,11 +51,11 @@ def edits_of(host: HostText, number: int, called: str, before: str, text: str) -
 
 def _find_block(host: HostText, number: int, called: str, lines: str) -> BlockText:
     """Return the block with these lines: the block of that number, else the only one near it."""
-    for other in (number, *(number + by * sign for by in range(1, _MAX_BLOCKS_MOVED) for sign in (1, -1))):
-        if 0 <= other < len(blocks_of(host)):
-            block = block_text(host, other, called)
-            if block.lines == lines:
-                return block
+    numbers = range(max(0, number - _MAX_BLOCKS_MOVED + 1), min(len(blocks_of(host)), number + _MAX_BLOCKS_MOVED))
+    alike = [block for other in numbers if (block := block_text(host, other, called)).lines == lines]
+    of_number = [block for block in alike if block.number == number] or alike
+    if len(of_number) == 1:
+        return of_number[0]
     raise BlockRefused(f"the block has changed in {called}: open it again")
 
 

@@ -89,7 +89,9 @@ class Files:
                         seen.add(path)
                         count += 1
                         yield Path(path)
-                if entries > _MAX_ENTRIES or count >= MAX_FILES:
+                        if count >= MAX_FILES:
+                            return
+                if entries > _MAX_ENTRIES:
                     return
 
     def stamp(self, path: Path) -> Stamp | None:
