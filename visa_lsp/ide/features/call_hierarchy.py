@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.ide.features.outline import first_code
 from visa_lsp.ide.index.focus import focus_at
 from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
 from visa_lsp.ide.index.token_at import spot_at
@@ -80,10 +81,10 @@ def callables(analysis: Analysis) -> tuple[Callable, ...]:
 
 def _of_body(index: Index, group: BodyChunks) -> Iterator[Callable]:
     functions = list(index.functions(group))
-    first_code = _first_code(index, group)
+    code_line = first_code(index, group)
     bounds = [line for line, _, _ in functions]
     own_end = bounds[0] if bounds else group.end_line
-    if bounds and bounds[0] <= first_code:
+    if bounds and bounds[0] <= code_line:
         own_end = bounds[1] if len(bounds) > 1 else group.end_line
     text = index.document.line_text(group.opener)
     column = max(0, text.find(f'"{group.name}"') + 1 if f'"{group.name}"' in text else text.rfind(group.name))
@@ -91,19 +92,6 @@ def _of_body(index: Index, group: BodyChunks) -> Iterator[Callable]:
     yield Callable(group.name, "", group.is_kernel, group.opener, span, group.first_line, own_end)
     for (line, name, start), (_, end) in zip(functions, pairwise([*bounds, group.end_line]), strict=True):
         yield Callable(group.name, name, group.is_kernel, line, Span(start, start + len(name)), line, end)
-
-
-def _first_code(index: Index, group: BodyChunks) -> int:
-    """Return the first line of a body that is an instruction or a label."""
-    for number in range(group.first_chunk, group.end_chunk):
-        part = index.parts[number]
-        if part.instructions or part.labels:
-            base = index.document.line_of(number)
-            for offset, code in enumerate(part.code.split("\n")[1:]):
-                stripped = code.lstrip()
-                if stripped and stripped[0] not in ".{}":
-                    return base + offset
-    return group.end_line
 
 
 def prepare(analysis: Analysis, offset: int) -> Callable | None:

@@ -167,7 +167,7 @@ def _code(index: Index, body: BodyChunks) -> tuple[list[_Start], list[_Start]]:
                 for line, name in part.labels
                 if name not in opened
             ]
-    start = _first_code(index, body)
+    start = first_code(index, body)
     if functions and functions[0].line <= start:
         labels.append(functions.pop(0))
     elif start < body.end_line and (not labels or labels[0].line > start):
@@ -189,7 +189,7 @@ def _blocks(index: Index, starts: Sequence[_Start], end: int, room: _Room) -> li
     return blocks
 
 
-def _first_code(index: Index, body: BodyChunks) -> int:
+def first_code(index: Index, body: BodyChunks) -> int:
     """Return the line of the first instruction or label of a body, else the line after the body."""
     for number in range(body.first_chunk, body.end_chunk):
         part = index.parts[number]
