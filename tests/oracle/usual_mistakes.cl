@@ -198,8 +198,8 @@ kernel void last_large(global int *out, global const int *in, int n) {
   int i = get_global_id(0), place;
   if (i >= n) return;
   for (int k = 0; k < n; ++k)
-    if (in[k] > 1000000) place = k;
-  out[i] = place; // wrong
+    if (in[k] > 1000000) place = k; // wrong
+  out[i] = place;
 }
 
 kernel void right_saxpy(global float *y, global const float *x, float a, int n) {

@@ -59,7 +59,7 @@ class Buffer:
             raw = data.reshape(-1).view(np.uint8)
         self.data: Array = raw
         items = raw if isinstance(data, bytearray) else data
-        self._item_bytes = items.itemsize
+        self.item_bytes: int = items.itemsize  # of an element; 1 where the elements are unknown
         self._shape: tuple[int, ...] = items.shape
         self.address = address
         self.size = int(raw.size)
@@ -99,12 +99,12 @@ class Buffer:
 
     @property
     def _has_elements(self) -> bool:
-        return bool(self._shape) and (self._item_bytes > 1 or len(self._shape) > 1) and 0 not in self._shape
+        return bool(self._shape) and (self.item_bytes > 1 or len(self._shape) > 1) and 0 not in self._shape
 
     def _elements_text(self, offset: int, last: int) -> str:
         if not self._has_elements:
             return ""
-        first, end = self._index_text(offset // self._item_bytes), self._index_text(last // self._item_bytes)
+        first, end = self._index_text(offset // self.item_bytes), self._index_text(last // self.item_bytes)
         return f", element {first}" if first == end else f", elements {first} to {end}"
 
     def _index_text(self, index: int) -> str:

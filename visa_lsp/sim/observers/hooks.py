@@ -340,6 +340,9 @@ class AlignmentChecker(Checker):
         if not bad.size:
             return
         first = int(bad[0])
+        buffer, _ = access.space.locate(int(access.at[first]))
+        if typed and buffer is not None and buffer.item_bytes < access.size:
+            return  # one load for several elements, such as neighbouring bytes, which compilers make
         lanes = set(access.lanes[bad].tolist())
         more = _others(access, len(lanes))
         allowed = f"; the message allows that, but a type of {alignment} bytes does not" if typed else ""
