@@ -180,8 +180,8 @@ class WalkObserver(Observer):
 
 def _places(access: MemoryAccess, space: Space) -> Iterator[tuple[int, int, Buffer]]:
     """Yield the offset, the lane and the buffer of each place of an access; those outside count where there is one buffer."""
-    lanes: Any = access.lanes if access.lanes.size == access.at.size else np.zeros(access.at.size, np.int64)
-    at = access.at.astype(np.int64)
+    lanes: Any = access.lanes if access.lanes.size == access.places.size else np.zeros(access.places.size, np.int64)
+    at = access.places.astype(np.int64)
     if isinstance(space, Buffer):
         yield from ((int(one), int(lane), space) for one, lane in zip(at, lanes, strict=True))
         return

@@ -75,7 +75,7 @@ class MessageWitness(Observer):
         after, frame.regs[:] = frame.regs.copy(), self._before
         expected = _memory_bytes(frame, inst, pc, message, self._active, self._accesses)
         frame.regs[:] = after
-        observed = sorted((a.kind, int(at), a.size) for a in self._accesses for at in a.at)
+        observed = sorted((a.kind, int(at), a.size) for a in self._accesses for at in a.places)
         if expected is not None and expected != observed:
             self.differences.append(f"{inst.row.mnemonic} {pc}: value {expected[:9]}, interpreter {observed[:9]}")
         if any(a.alignment != message.alignment for a in self._accesses if isinstance(message, ElementMessage)):

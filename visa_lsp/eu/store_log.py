@@ -76,7 +76,7 @@ class StoreLog(Observer):
         space = access.space
         if space is None or self.is_full:
             return
-        at = access.at.astype(np.int64)
+        at = access.places.astype(np.int64)
         lanes, values = access.lanes, access.values
         if isinstance(space, Memory):
             for first, end in self._private:

@@ -26,5 +26,5 @@ class Contents:
 
     def of(self, buffer: Buffer, offset: int, size: int) -> Array:
         """Return the saved bytes of a buffer; for any other memory, the present bytes."""
-        kept = next((data for known, data, _ in self._kept if known.whole is buffer.whole), buffer.data)
+        kept = next((data for owner, data, _ in self._kept if owner.whole is buffer.whole), buffer.data)
         return kept[offset : offset + size]

@@ -74,8 +74,8 @@ class Dispatch:
 
     def shape(self, group: Triple) -> GroupShape:
         """Return the threads of a group."""
-        found = self.partial(group) if self.partial is not None else None
-        return found or GroupShape(self.threads_per_group, self.lanes, self.payload)
+        shape = self.partial(group) if self.partial is not None else None
+        return shape or GroupShape(self.threads_per_group, self.lanes, self.payload)
 
 
 @dataclass(slots=True)

@@ -108,13 +108,13 @@ def _follows(before: WorkItem, item: WorkItem) -> bool:
     )
 
 
-def _run_text(first: WorkItem, last: WorkItem) -> str:
+def _run_text(first_item: WorkItem, last_item: WorkItem) -> str:
     def ids(start: tuple[int, int, int], end: tuple[int, int, int]) -> str:
-        x = str(start[0]) if first is last else f"{start[0]}..{end[0]}"
+        x = str(start[0]) if first_item is last_item else f"{start[0]}..{end[0]}"
         return f"({x}, {start[1]}, {start[2]})"
 
-    lanes = f"lane {first.lane}" if first is last else f"lanes {first.lane} to {last.lane}"
-    return f"{lanes}: global {ids(first.global_id, last.global_id)}, local {ids(first.local_id, last.local_id)}"
+    lanes = f"lane {first_item.lane}" if first_item is last_item else f"lanes {first_item.lane} to {last_item.lane}"
+    return f"{lanes}: global {ids(first_item.global_id, last_item.global_id)}, local {ids(first_item.local_id, last_item.local_id)}"
 
 
 def thread_fault(

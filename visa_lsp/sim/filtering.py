@@ -40,8 +40,8 @@ def filter_image(
     """
 
     def texels(x: Array, y: Array, z: Array) -> Sequence[Array]:
-        found = image.read(*np.broadcast_arrays(x, y, z))[0]
-        return list((found if reference is None else compare_texels(found, reference)).T)
+        colours = image.read(*np.broadcast_arrays(x, y, z))[0]
+        return list((colours if reference is None else compare_texels(colours, reference)).T)
 
     sizes = image.width, image.height, image.depth
     return np.stack(filter_texels(ARRAYS, image.form, sizes, sampler, (u, v, r), offset, texels), axis=1)
@@ -74,7 +74,7 @@ def filter_texels(
             return taps(o, coordinate, size, sampler, linear=linear, offset=moved)
         return [(o.whole(zero), 1.0)]
 
-    corners = [of_axis(*one) for one in zip(range(3), axes(form, *coordinates, zero), sizes, offset, strict=True)]
+    corners = [of_axis(*axis) for axis in zip(range(3), axes(form, *coordinates, zero), sizes, offset, strict=True)]
     if not linear:
         return texels(*(taps[0][0] for taps in corners))
     total = [zero] * 4
@@ -102,8 +102,8 @@ def taps(
     if not linear:
         return [(_wrap(o, o.whole(o.floor(c)), size, mode), 1.0)]
     low = o.floor(c - 0.5)
-    weight, first = c - 0.5 - low, o.whole(low)
-    return [(_wrap(o, first, size, mode), 1.0 - weight), (_wrap(o, first + 1, size, mode), weight)]
+    weight, texel = c - 0.5 - low, o.whole(low)
+    return [(_wrap(o, texel, size, mode), 1.0 - weight), (_wrap(o, texel + 1, size, mode), weight)]
 
 
 def _finite(o: Operations, c: Lanes) -> Lanes:

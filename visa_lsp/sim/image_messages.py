@@ -28,17 +28,17 @@ def lane_reader(site: Site, operand: RawOperand, lanes: int, kind: str = "<i4") 
     return lambda f: f.views[view][0]
 
 
-def as_image(found: Space | None) -> Image | None:
+def as_image(space: Space | None) -> Image | None:
     """Return an image; a plain buffer counts as a line of dwords."""
-    if isinstance(found, Image) or found is None:
-        return found
-    if isinstance(found, Buffer):
-        if found.line is None:
-            found.line = Image(
-                found.name, found.data, found.address, width=found.size // 4, channels=1, format="uint32", dims=1
+    if isinstance(space, Image) or space is None:
+        return space
+    if isinstance(space, Buffer):
+        if space.line is None:
+            space.line = Image(
+                space.name, space.data, space.address, width=space.size // 4, channels=1, format="uint32", dims=1
             )
-            found.line.whole, found.line.private = found, found.private
-        return found.line
+            space.line.whole, space.line.private = space, space.private
+        return space.line
     return None
 
 

@@ -74,8 +74,8 @@ class Code:
 
         def first(pc: int) -> Op:
             def op(f: Frame) -> int | None:
-                ops[pc] = made = make(pc)
-                return made(f)
+                ops[pc] = instruction_op = make(pc)
+                return instruction_op(f)
 
             return op
 
@@ -87,12 +87,12 @@ class Code:
 
         Existing frames get the views that it uses.
         """
-        found = self._compiled.get(pc)
-        if found is None:
+        op = self._compiled.get(pc)
+        if op is None:
             with self.let_grow():
                 self._alone[pc] = self.op_for(self.kernel.instructions[pc], pc)
-            found = self._compiled[pc] = self.prepend_join(self._alone[pc], pc)
-        return found
+            op = self._compiled[pc] = self.prepend_join(self._alone[pc], pc)
+        return op
 
     @contextmanager
     def let_grow(self) -> Iterator[None]:
@@ -282,7 +282,7 @@ class Thread:
         dispatch, group = self.machine.dispatch, self.group.id
         chosen = [n for n in range(dispatch.simd) if self.frame.emask >> n & 1] if lanes is None else sorted(lanes)
         ids = ((lane, dispatch.item(group, self.number, lane)) for lane in chosen)
-        return tuple(WorkItem(lane, *found) for lane, found in ids if found is not None)
+        return tuple(WorkItem(lane, *item_ids) for lane, item_ids in ids if item_ids is not None)
 
     def note(self, kind: FaultKind, message: str) -> None:
         """Report a mistake that does not stop the thread to the observers."""

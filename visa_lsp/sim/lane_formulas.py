@@ -99,10 +99,10 @@ QUARTERS: Final = np.array([_quarters(power) for power in range(_LAST + 1)])
 
 
 def _polynomial(x: Lanes, coefficients: Sequence[float]) -> Lanes:
-    found: Lanes = coefficients[0]
+    total: Lanes = coefficients[0]
     for c in coefficients[1:]:
-        found = found * x + c
-    return found
+        total = total * x + c
+    return total
 
 
 def _near(o: Operations, x: Lanes) -> Lanes:
@@ -122,8 +122,8 @@ def _logarithm(o: Operations, x: Lanes) -> Lanes:
     exponent = (bits - _ROOT) >> _MANTISSA
     m = o.of_bits(bits - (exponent << _MANTISSA))  # normalized to an interval around 1, from the root of 1/2 on
     f = (m - 1.0) / (m + 1.0)
-    found = o.real(exponent) + f * _polynomial(f * f, _LOG2)
-    return o.choose(regular, found, o.choose(x > 0.0, inf, -inf))
+    logarithm = o.real(exponent) + f * _polynomial(f * f, _LOG2)
+    return o.choose(regular, logarithm, o.choose(x > 0.0, inf, -inf))
 
 
 def exp2(o: Operations, x: Lanes) -> Lanes:
@@ -139,9 +139,9 @@ def log2(o: Operations, x: Lanes) -> Lanes:
 def power(o: Operations, x: Lanes, y: Lanes) -> Lanes:
     """Return |x| to the power of y; 1 where x is 1 or y is 0, also for NaN."""
     x = o.magnitude(x)
-    found = _power(o, _near(o, y * _logarithm(o, x)))
-    found = o.choose(o.is_nan(x), x, o.choose(o.is_nan(y), y, found))
-    return o.choose((o.magnitude(y) <= 0.0) | ((x >= 1.0) & (x <= 1.0)), 1.0, found)
+    powers = _power(o, _near(o, y * _logarithm(o, x)))
+    powers = o.choose(o.is_nan(x), x, o.choose(o.is_nan(y), y, powers))
+    return o.choose((o.magnitude(y) <= 0.0) | ((x >= 1.0) & (x <= 1.0)), 1.0, powers)
 
 
 def _compute_sine(o: Operations, x: Lanes, ahead: int) -> Lanes:
@@ -152,15 +152,15 @@ def _compute_sine(o: Operations, x: Lanes, ahead: int) -> Lanes:
     beyond = (o.bits(o.magnitude(regular)) >> _MANTISSA) - (_BIAS + 23)
     beyond = o.choose(beyond > 0, beyond, 0)
     m = regular * o.of_bits((_BIAS - beyond) << _MANTISSA)
-    first, second, third = o.entries(beyond)
-    turns = m * first  # exact, like the next product
+    high, middle, low = o.entries(beyond)
+    turns = m * high  # exact, like the next product
     n = o.nearest(turns)
-    r = (((turns - n) + m * second) + m * third) * float(_HALF_PI)
+    r = (((turns - n) + m * middle) + m * low) * float(_HALF_PI)
     square = r * r
     quarter = o.whole(n) + ahead
-    found = o.choose((quarter & 1) > 0, _polynomial(square, _COS), r * _polynomial(square, _SIN))
-    found = o.choose((quarter & 2) > 0, 0.0 - found, found)
-    return o.choose(finite, found, o.choose(o.is_nan(x), x, nan))
+    sine = o.choose((quarter & 1) > 0, _polynomial(square, _COS), r * _polynomial(square, _SIN))
+    sine = o.choose((quarter & 2) > 0, 0.0 - sine, sine)
+    return o.choose(finite, sine, o.choose(o.is_nan(x), x, nan))
 
 
 def sin(o: Operations, x: Lanes) -> Lanes:
@@ -178,8 +178,8 @@ def tanh(o: Operations, x: Lanes) -> Lanes:
     size = o.magnitude(x)
     far = 1.0 - 2.0 / (_power(o, _near(o, size * (2 * _LOG2_E))) + 1.0)
     far = o.choose(x < 0.0, 0.0 - far, far)
-    found = o.choose(size < 1 / 32, x * _polynomial(x * x, _TANH), far)
-    return o.choose(o.is_nan(x), x, found)
+    tangent = o.choose(size < 1 / 32, x * _polynomial(x * x, _TANH), far)
+    return o.choose(o.is_nan(x), x, tangent)
 
 
 def sigm(o: Operations, x: Lanes) -> Lanes:
@@ -214,8 +214,8 @@ class _Arrays:
 
     @staticmethod
     def entries(rows: Lanes) -> Sequence[Lanes]:
-        first, second, third = QUARTERS[rows].T
-        return first, second, third
+        high, middle, low = QUARTERS[rows].T
+        return high, middle, low
 
 
 ARRAYS: Final[Operations] = _Arrays()

@@ -43,8 +43,8 @@ def saturates(operand: Value) -> bool:
 
 def modifier_of(operand: Value) -> OperandModifier:
     """Return the source modifier of an operand."""
-    found: OperandModifier = getattr(operand, "modifier", OperandModifier.NONE)
-    return found
+    modifier: OperandModifier = getattr(operand, "modifier", OperandModifier.NONE)
+    return modifier
 
 
 def int_source(
@@ -214,14 +214,14 @@ def compose(
     body = leaf(expr.word)
     parts = [compose(a, leaf, constant) for a in expr.args if isinstance(a, Expr)]
     if len(parts) == 1:
-        one = parts[0]
-        return lambda s: body(one(s))
+        part = parts[0]
+        return lambda s: body(part(s))
     if len(parts) == 2:
-        first, second = parts
-        return lambda s: body(first(s), second(s))
+        left, right = parts
+        return lambda s: body(left(s), right(s))
     if len(parts) == 3:
-        one, two, three = parts
-        return lambda s: body(one(s), two(s), three(s))
+        left, middle, right = parts
+        return lambda s: body(left(s), middle(s), right(s))
     return lambda s: body(*(p(s) for p in parts))
 
 
@@ -290,12 +290,12 @@ def finish(site: Site, fetches: list[Fetch], compute: Compute, convert: Convert,
 
         return one
     if len(fetches) == 2:
-        first, second = fetches
+        left, right = fetches
 
         def two(f: Frame) -> None:
             mask = enable(f)
             if mask:
-                store(f, mask, convert(f, compute(f, [first(f), second(f)])))
+                store(f, mask, convert(f, compute(f, [left(f), right(f)])))
 
         return two
 
@@ -373,13 +373,13 @@ def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list
     """
     if not all(isinstance(s, PredicateOperand) for s in sources) or expr.word not in words.LANE_BOOL_WORDS:
         raise site.fault("a predicate is written from predicates only")
-    at, full, enable, var = site.control.mask_offset, site.full, site.enable(), dst.var
+    offset, full, enable, var = site.control.mask_offset, site.full, site.enable(), dst.var
     ids = [s.var for s in sources]
     word = expr.word
 
     def op(f: Frame) -> None:
         mask = enable(f)
-        bits = [f.preds[i] >> at for i in ids]
+        bits = [f.preds[i] >> offset for i in ids]
         if word == "not":
             result = ~bits[0]
         elif word == "and":
@@ -388,11 +388,11 @@ def predicate_logic(site: Site, expr: Expr, dst: PredicateOperand, sources: list
             result = bits[0] | bits[1]
         else:
             result = bits[0] ^ bits[1]
-        set_predicate(f, var, at, mask, result & full)
+        set_predicate(f, var, offset, mask, result & full)
 
     return op
 
 
-def set_predicate(f: Frame, var: int, at: int, mask: int, bits: int) -> None:
-    """Set the bits of a predicate that are set in ``mask``, both counted from ``at``."""
-    f.preds[var] = f.preds[var] & ~(mask << at) | (bits & mask) << at
+def set_predicate(f: Frame, var: int, offset: int, mask: int, bits: int) -> None:
+    """Set the bits of a predicate that are set in ``mask``, both counted from ``offset``."""
+    f.preds[var] = f.preds[var] & ~(mask << offset) | (bits & mask) << offset

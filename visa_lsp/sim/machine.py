@@ -83,24 +83,24 @@ class Machine:
 
     def code(self, kernel: Kernel) -> Code:
         """Return the compiled form of a kernel or function."""
-        found = self._codes.get(id(kernel))
-        if found is None:
-            found = self._codes[id(kernel)] = Code(
+        code = self._codes.get(id(kernel))
+        if code is None:
+            code = self._codes[id(kernel)] = Code(
                 kernel, self.dispatch.platform.grf_bytes, self.dispatch.file_variables
             )
-            found.grew = self.grew
-        return found
+            code.grew = self.grew
+        return code
 
     def ops_of(self, code: Code) -> list[Op]:
         """Return the ops of a kernel; if an observer wants instructions, each op notifies it first."""
         if not self._trace:
             return code.ops
-        found = self._traced.get(id(code))
-        if found is None:
-            found = self._traced[id(code)] = code.lazily(
+        ops = self._traced.get(id(code))
+        if ops is None:
+            ops = self._traced[id(code)] = code.lazily(
                 lambda pc: code.prepend_join(self._wrap_in_hooks(code, code.op_alone(pc), pc), pc)
             )
-        return found
+        return ops
 
     def _wrap_in_hooks(self, code: Code, op: Op, pc: int) -> Op:
         if pc >= len(code.kernel.instructions):
@@ -256,10 +256,10 @@ class Machine:
         self.result.threads += len(threads)
         self.go_on(threads, {}, len(threads))
 
-    def go_on(self, threads: Sequence[Thread], waits: dict[int, Wait], total: int, first: int = 0) -> None:
-        """Run the remaining ``threads`` of a group of ``total`` to their end; thread ``first`` has the first turn."""
+    def go_on(self, threads: Sequence[Thread], waits: dict[int, Wait], total: int, start: int = 0) -> None:
+        """Run the remaining ``threads`` of a group of ``total`` to their end; thread ``start`` has the first turn."""
         live: list[tuple[Thread, Iterator[Wait | None]]] = [(t, t.run(self.quantum)) for t in threads]
-        turn = [(t, steps) for t, steps in live if t.number >= first]
+        turn = [(t, steps) for t, steps in live if t.number >= start]
         while live:
             moved = False
             for thread, steps in turn:
@@ -398,9 +398,9 @@ class Machine:
     ) -> None:
         """Record a message that is not executed; store the payload of the first one of an instruction."""
         kernel = thread.frame.code.kernel
-        known = self._sent.get((kernel.name, pc))
-        if known is not None:
-            known.count += 1
+        earlier = self._sent.get((kernel.name, pc))
+        if earlier is not None:
+            earlier.count += 1
             return
         inst = kernel.instructions[pc]
         self._sent[kernel.name, pc] = RecordedMessages(
@@ -451,8 +451,8 @@ def _place_input(frame: Frame, item: Input, payload: bytes) -> None:
     layout = frame.code.layout
     kind = item.kind & 7
     if kind == 0:
-        at = layout.offset(item.id)
-        frame.regs[at : at + len(data)] = np.frombuffer(data, np.uint8)
+        offset = layout.offset(item.id)
+        frame.regs[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
     elif kind == 1:
         frame.samplers[layout.sampler_base[item.id]] = int.from_bytes(data[:4], "little")
     else:

@@ -104,8 +104,8 @@ class Buffer:
     def _elements_text(self, offset: int, last: int) -> str:
         if not self._has_elements:
             return ""
-        first, end = self._index_text(offset // self.item_bytes), self._index_text(last // self.item_bytes)
-        return f", element {first}" if first == end else f", elements {first} to {end}"
+        start, end = self._index_text(offset // self.item_bytes), self._index_text(last // self.item_bytes)
+        return f", element {start}" if start == end else f", elements {start} to {end}"
 
     def _index_text(self, index: int) -> str:
         """Return an element's index, one number for each dimension. The first dimension has no end here."""
@@ -115,52 +115,52 @@ class Buffer:
             indices.insert(0, inner)
         return f"[{', '.join(map(str, (index, *indices)))}]" if indices else str(index)
 
-    def inside(self, at: Array, size: int) -> Array | None:
+    def inside(self, offsets: Array, size: int) -> Array | None:
         """Return the mask of accesses of ``size`` bytes that lie inside; None when all do."""
-        if at.size == 0 or self._fits(at, size, 1):
+        if offsets.size == 0 or self._fits(offsets, size, 1):
             return None
-        return np.asarray((at >= 0) & (at <= self.size - size))
+        return np.asarray((offsets >= 0) & (offsets <= self.size - size))
 
-    def _fits(self, at: Array, size: int, alignment: int) -> bool:
+    def _fits(self, offsets: Array, size: int, alignment: int) -> bool:
         """Return whether all accesses lie inside and are aligned.
 
         Tests the union of the bits of all offsets, an upper bound.
         """
-        bits = int(np.bitwise_or.reduce(at))
+        bits = int(np.bitwise_or.reduce(offsets))
         if bits < 0 or bits & alignment - 1:
             return False
-        return bits <= self.size - size or int(at.max()) <= self.size - size
+        return bits <= self.size - size or int(offsets.max()) <= self.size - size
 
-    def load(self, at: Array, size: int) -> Array:
+    def load(self, offsets: Array, size: int) -> Array:
         """Return ``size`` bytes at each offset: an array of shape (n, size)."""
-        inside = self.inside(at, size)
+        inside = self.inside(offsets, size)
         if inside is None:
-            return np.asarray(self.data[at[:, None] + _steps(size)])
-        found = np.zeros((at.size, size), np.uint8)
-        found[inside] = self.data[at[inside][:, None] + _steps(size)]
-        return found
+            return np.asarray(self.data[offsets[:, None] + _steps(size)])
+        rows = np.zeros((offsets.size, size), np.uint8)
+        rows[inside] = self.data[offsets[inside][:, None] + _steps(size)]
+        return rows
 
-    def store(self, at: Array, values: Array) -> None:
+    def store(self, offsets: Array, values: Array) -> None:
         """Write row i of ``values``, bytes of shape (n, size), at offset i; of several rows at one place the last counts."""
-        inside = self.inside(at, values.shape[1])
+        inside = self.inside(offsets, values.shape[1])
         if inside is not None:
-            at, values = at[inside], values[inside]
-        self.whole.written |= bool(at.size)
-        self.data[at[:, None] + _steps(values.shape[1])] = values
+            offsets, values = offsets[inside], values[inside]
+        self.whole.written |= bool(offsets.size)
+        self.data[offsets[:, None] + _steps(values.shape[1])] = values
 
-    def load32(self, at: Array) -> Array:
+    def load32(self, offsets: Array) -> Array:
         """Return the dword at each byte offset: an array of shape (n,)."""
-        if at.size and self._fits(at, 4, 4):
-            return np.asarray(self._dwords[at >> 2])
-        return np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
+        if offsets.size and self._fits(offsets, 4, 4):
+            return np.asarray(self._dwords[offsets >> 2])
+        return np.asarray(self.load(offsets, 4).view(np.uint32).reshape(-1))
 
-    def store32(self, at: Array, values: Array) -> None:
+    def store32(self, offsets: Array, values: Array) -> None:
         """Write the dwords ``values``, of shape (n,), at the byte offsets."""
-        if at.size and self._fits(at, 4, 4):
+        if offsets.size and self._fits(offsets, 4, 4):
             self.whole.written = True
-            self._dwords[at >> 2] = values
+            self._dwords[offsets >> 2] = values
         else:
-            self.store(at, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
+            self.store(offsets, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
 
 
 def _steps(size: int) -> Array:
@@ -247,8 +247,8 @@ class Image(Buffer):
     def _elements_text(self, offset: int, last: int) -> str:
         if not 0 <= offset <= last < self.size:
             return ""
-        first, end = self._texel_text(offset), self._texel_text(last)
-        return f", texel {first}" if first == end else f", texels {first} to {end}"
+        start, end = self._texel_text(offset), self._texel_text(last)
+        return f", texel {start}" if start == end else f", texels {start} to {end}"
 
     def _texel_text(self, offset: int) -> str:
         row, in_row = divmod(offset, self.pitch)
@@ -265,17 +265,17 @@ class Image(Buffer):
     def texel_offsets(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
         """Return the byte offsets of texels, and the mask of coordinates that lie inside."""
         inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height) & (z >= 0) & (z < self.depth)
-        at = (z * self.height + y) * self.pitch + x * self.texel_bytes
-        return np.where(inside, at, 0), inside
+        offsets = (z * self.height + y) * self.pitch + x * self.texel_bytes
+        return np.where(inside, offsets, 0), inside
 
     def read(self, x: Array, y: Array, z: Array) -> tuple[Array, Array]:
         """Return four channels per texel as float32 or 32-bit integers, shape (n, 4), and the mask of texels inside.
 
         Missing colour channels are 0 and a missing alpha is 1. Texels outside are all zero.
         """
-        at, inside = self.texel_offsets(x, y, z)
-        raw = self.load(at, self.texel_bytes).view(self.channel_type).reshape(at.size, self.channels)
-        out = np.zeros((at.size, 4), np.int64 if self.is_integer else np.float32)
+        offsets, inside = self.texel_offsets(x, y, z)
+        raw = self.load(offsets, self.texel_bytes).view(self.channel_type).reshape(offsets.size, self.channels)
+        out = np.zeros((offsets.size, 4), np.int64 if self.is_integer else np.float32)
         out[:, 3] = 1
         if self.kind == "norm":
             top = np.iinfo(self.channel_type).max
@@ -287,7 +287,7 @@ class Image(Buffer):
 
     def write(self, x: Array, y: Array, z: Array, values: Array, chosen: Sequence[int] = (0, 1, 2, 3)) -> Array:
         """Store the ``chosen`` of (n, 4) float32 or integer channels in the format; return the mask of texels inside."""
-        at, inside = self.texel_offsets(x, y, z)
+        offsets, inside = self.texel_offsets(x, y, z)
         values = values[:, : self.channels]
         if self.kind == "norm":
             top = np.iinfo(self.channel_type).max
@@ -299,10 +299,10 @@ class Image(Buffer):
         channels = values.astype(self.channel_type)
         kept = [c for c in range(self.channels) if c not in chosen]
         if kept:
-            old = self.load(at, self.texel_bytes).view(self.channel_type).reshape(at.size, self.channels)
+            old = self.load(offsets, self.texel_bytes).view(self.channel_type).reshape(offsets.size, self.channels)
             channels[:, kept] = old[:, kept]
-        texels = np.ascontiguousarray(channels).view(np.uint8).reshape(at.size, -1)
-        self.store(at[inside], texels[inside])
+        texels = np.ascontiguousarray(channels).view(np.uint8).reshape(offsets.size, -1)
+        self.store(offsets[inside], texels[inside])
         return inside
 
 
@@ -325,8 +325,8 @@ FORMATS: Final[dict[str, tuple[str, np.dtype[Any]]]] = {
 class Memory:
     """The flat virtual address space: buffers at distinct addresses, page-aligned, with guard gaps between."""
 
-    def __init__(self, first: int = FIRST_ADDRESS) -> None:
-        self._next = first
+    def __init__(self, start: int = FIRST_ADDRESS) -> None:
+        self._next = start
         self._starts: list[int] = []
         self._buffers: list[Buffer] = []
         self.name = "the flat address space"
@@ -348,25 +348,25 @@ class Memory:
         """
         if not buffer.address:
             buffer.address = self._next
-        at = bisect_right(self._starts, buffer.address)
-        before = self._buffers[at - 1] if at else None
-        after = self._buffers[at] if at < len(self._buffers) else None
+        index = bisect_right(self._starts, buffer.address)
+        before = self._buffers[index - 1] if index else None
+        after = self._buffers[index] if index < len(self._buffers) else None
         if (before and before.address + before.size > buffer.address) or (
             after and buffer.address + buffer.size > after.address
         ):
             raise ValueError(f"{buffer.name} at {buffer.address:#x} overlaps another buffer")
-        self._starts.insert(at, buffer.address)
-        self._buffers.insert(at, buffer)
+        self._starts.insert(index, buffer.address)
+        self._buffers.insert(index, buffer)
         end = buffer.address + buffer.size
         self._next = max(self._next, (end + PAGE - 1) // PAGE * PAGE + PAGE)
         return buffer
 
     def find(self, address: int, size: int = 1) -> tuple[Buffer, int] | None:
         """Return the buffer with ``size`` bytes at an address, and the byte offset in it; None if there is none."""
-        at = bisect_right(self._starts, address) - 1
-        if at < 0:
+        index = bisect_right(self._starts, address) - 1
+        if index < 0:
             return None
-        buffer = self._buffers[at]
+        buffer = self._buffers[index]
         offset = address - buffer.address
         return (buffer, offset) if offset + size <= buffer.size else None
 
@@ -375,10 +375,10 @@ class Memory:
 
         The buffer is None if the address is far from all.
         """
-        at = bisect_right(self._starts, address)
-        nearest = self._buffers[at - 1] if at else None
-        if at < len(self._buffers):
-            above = self._buffers[at]
+        index = bisect_right(self._starts, address)
+        nearest = self._buffers[index - 1] if index else None
+        if index < len(self._buffers):
+            above = self._buffers[index]
             gap = above.address - address
             if gap <= PAGE and (nearest is None or gap < address - nearest.address - nearest.size):
                 nearest = above
@@ -386,60 +386,60 @@ class Memory:
             return None, address
         return nearest, address - nearest.address
 
-    def _home(self, at: Array, size: int) -> tuple[Buffer, Array] | None:
+    def _home(self, addresses: Array, size: int) -> tuple[Buffer, Array] | None:
         """Return the one buffer that holds every access, with the offsets in it."""
-        if not at.size:
+        if not addresses.size:
             return None
-        low, high = int(at.min()), int(at.max())
-        found = self.find(low, high - low + size)
-        return (found[0], at - found[0].address) if found else None
+        low, high = int(addresses.min()), int(addresses.max())
+        home = self.find(low, high - low + size)
+        return (home[0], addresses - home[0].address) if home else None
 
-    def inside(self, at: Array, size: int) -> Array | None:
+    def inside(self, addresses: Array, size: int) -> Array | None:
         """Return the mask of accesses of ``size`` bytes, of shape (n,), that lie inside a buffer; None when all do."""
-        if not at.size or self._home(at, size):
+        if not addresses.size or self._home(addresses, size):
             return None
-        mask = np.array([self.find(a, size) is not None for a in at.tolist()])
+        mask = np.array([self.find(a, size) is not None for a in addresses.tolist()])
         return None if mask.all() else mask
 
-    def load(self, at: Array, size: int) -> Array:
+    def load(self, addresses: Array, size: int) -> Array:
         """Return ``size`` bytes at each address: an array of shape (n, size)."""
-        home = self._home(at, size)
+        home = self._home(addresses, size)
         if home:
             return home[0].load(home[1], size)
-        out = np.zeros((at.size, size), np.uint8)
-        for row, place in self._places(at.tolist(), size):
+        out = np.zeros((addresses.size, size), np.uint8)
+        for row, place in self._places(addresses.tolist(), size):
             out[row] = place[0].data[place[1] : place[1] + size]
         return out
 
-    def store(self, at: Array, values: Array) -> None:
+    def store(self, addresses: Array, values: Array) -> None:
         """Write row i of ``values``, bytes of shape (n, size), at address i."""
         size = values.shape[1]
-        home = self._home(at, size)
+        home = self._home(addresses, size)
         if home:
             home[0].store(home[1], values)
             return
-        for row, (buffer, offset) in self._places(at.tolist(), size):
+        for row, (buffer, offset) in self._places(addresses.tolist(), size):
             buffer.written = True
             buffer.data[offset : offset + size] = values[row]
 
-    def _places(self, at: list[int], size: int) -> Iterable[tuple[int, tuple[Buffer, int]]]:
-        for row, address in enumerate(at):
+    def _places(self, addresses: list[int], size: int) -> Iterable[tuple[int, tuple[Buffer, int]]]:
+        for row, address in enumerate(addresses):
             place = self.find(address, size)
             if place:
                 yield row, place
 
-    def load32(self, at: Array) -> Array:
+    def load32(self, addresses: Array) -> Array:
         """Return the dword at each address: an array of shape (n,)."""
-        home = self._home(at, 4)
-        return home[0].load32(home[1]) if home else np.asarray(self.load(at, 4).view(np.uint32).reshape(-1))
+        home = self._home(addresses, 4)
+        return home[0].load32(home[1]) if home else np.asarray(self.load(addresses, 4).view(np.uint32).reshape(-1))
 
-    def store32(self, at: Array, values: Array) -> None:
+    def store32(self, addresses: Array, values: Array) -> None:
         """Write the dwords ``values``, of shape (n,), at the addresses."""
-        home = self._home(at, 4)
+        home = self._home(addresses, 4)
         if home:
             home[0].store32(home[1], values)
         else:
-            self.store(at, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
+            self.store(addresses, np.ascontiguousarray(values, np.uint32).view(np.uint8).reshape(-1, 4))
 
 
 Space = Buffer | Memory

@@ -20,7 +20,8 @@ from visa_lsp.sim.operands import Site, lane_mask
 from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE, Frame
 
 Array = np.ndarray[Any, np.dtype[Any]]
-Open = Callable[["Frame"], "tuple[Space | None, int]"]
+Binding = tuple[Space | None, int]  # a space, and the value of its surface variable
+Open = Callable[["Frame"], Binding]
 
 SLM_MASK: Final = 0x0FFF_FFFF  # a pointer into shared local memory may carry a tag in its upper bits
 SURFACE_STATE_BYTES, SAMPLER_STATE_BYTES = 64, 16
@@ -58,7 +59,7 @@ def open_memory(site: Site, memory: MessageMemory) -> Open:
 
 
 def _open_number(value: Callable[[Frame], int]) -> Open:
-    def find(f: Frame) -> tuple[Space | None, int]:
+    def find(f: Frame) -> Binding:
         number = value(f)
         assert f.thread is not None
         return f.thread.machine.space(f, number), number
@@ -66,11 +67,11 @@ def _open_number(value: Callable[[Frame], int]) -> Open:
     return find
 
 
-def pointer_reader(site: Site, operand: Value, behind: int) -> Callable[[Frame], int]:
-    """Return the pointer to the state of a surface or sampler in a general variable (text 4.2), ``behind`` bytes further."""
+def pointer_reader(site: Site, operand: Value, offset: int) -> Callable[[Frame], int]:
+    """Return the pointer to the state of a surface or sampler in a general variable (text 4.2), ``offset`` bytes further."""
     if isinstance(operand, General):
-        first = site.scalar_of(operand)
-        return lambda f: first(f) + behind
+        pointer = site.scalar_of(operand)
+        return lambda f: pointer(f) + offset
     assert isinstance(operand, RawOperand)
     view = site.raw_view(operand, "<u8", 1, 1, 8)
     return (lambda _f: 0) if view is None else lambda f: int(f.views[view][0, 0])
@@ -101,7 +102,7 @@ def sign_extend_dword(value: int) -> int:
     return value - (1 << 32) if value >> 31 else value
 
 
-def flat(f: Frame) -> tuple[Space | None, int]:
+def flat(f: Frame) -> Binding:
     """Return the flat address space."""
     assert f.thread is not None
     return f.thread.machine.dispatch.memory, -3
@@ -112,9 +113,9 @@ def is_slm(f: Frame, space: Space | None) -> bool:
     return f.thread is not None and space is f.thread.group.slm
 
 
-def places(f: Frame, space: Space | None, at: Array) -> Array:
+def places(f: Frame, space: Space | None, addresses: Array) -> Array:
     """Return addresses without the tag of shared local memory."""
-    return np.asarray(at & SLM_MASK) if is_slm(f, space) else at
+    return np.asarray(addresses & SLM_MASK) if is_slm(f, space) else addresses
 
 
 def lanes_of(mask: int, lanes: int) -> Array:
@@ -125,8 +126,8 @@ def lanes_of(mask: int, lanes: int) -> Array:
 def announce(
     f: Frame,
     kind: str,
-    found: tuple[Space | None, int],
-    at: Array,
+    binding: Binding,
+    addresses: Array,
     size: int,
     lanes: Array,
     values: Array | None = None,
@@ -140,14 +141,16 @@ def announce(
     assert thread is not None
     machine = thread.machine
     if kind != "write":
-        machine.result.reads += at.size * size
+        machine.result.reads += addresses.size * size
     if kind != "read":
-        machine.result.writes += at.size * size
-    if machine.watched and at.size:
-        number = found[1] if found[1] >= SLM_SURFACE else None
-        rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(at.size, size)
+        machine.result.writes += addresses.size * size
+    if machine.watched and addresses.size:
+        number = binding[1] if binding[1] >= SLM_SURFACE else None
+        rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(addresses.size, size)
         machine.announce_access(
-            MemoryAccess(thread, kind, found[0], at, size, lanes, number, rows, alignment, changes, compared, unread)
+            MemoryAccess(
+                thread, kind, binding[0], addresses, size, lanes, number, rows, alignment, changes, compared, unread
+            )
         )
 
 
@@ -157,38 +160,34 @@ def for_element(unread: Array | None, element: int, lanes: Array) -> Array | Non
 
 
 def load(
-    f: Frame, found: tuple[Space | None, int], at: Array, size: int, lanes: Array, alignment: int = 1,
+    f: Frame, binding: Binding, addresses: Array, size: int, lanes: Array, alignment: int = 1,
     unread: Array | None = None,
 ) -> Array:  # fmt: skip
     """Return ``size`` bytes at each address: an array (n, size). ``alignment`` is the required one."""
-    announce(f, "read", found, at, size, lanes, None, alignment, unread=unread)
-    return found[0].load(at, size) if found[0] is not None else np.zeros((at.size, size), np.uint8)
+    announce(f, "read", binding, addresses, size, lanes, None, alignment, unread=unread)
+    return binding[0].load(addresses, size) if binding[0] is not None else np.zeros((addresses.size, size), np.uint8)
 
 
 def load32(
-    f: Frame, found: tuple[Space | None, int], at: Array, lanes: Array, alignment: int = 4, unread: Array | None = None
+    f: Frame, binding: Binding, addresses: Array, lanes: Array, alignment: int = 4, unread: Array | None = None
 ) -> Array:
     """Return a dword at each address."""
-    announce(f, "read", found, at, 4, lanes, None, alignment, unread=unread)
-    return found[0].load32(at) if found[0] is not None else np.zeros(at.size, np.uint32)
+    announce(f, "read", binding, addresses, 4, lanes, None, alignment, unread=unread)
+    return binding[0].load32(addresses) if binding[0] is not None else np.zeros(addresses.size, np.uint32)
 
 
-def store(
-    f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array, alignment: int = 1
-) -> None:
+def store(f: Frame, binding: Binding, addresses: Array, values: Array, lanes: Array, alignment: int = 1) -> None:
     """Write row i of (n, size) bytes at address i."""
-    announce(f, "write", found, at, values.shape[1], lanes, values, alignment)
-    if found[0] is not None:
-        found[0].store(at, values)
+    announce(f, "write", binding, addresses, values.shape[1], lanes, values, alignment)
+    if binding[0] is not None:
+        binding[0].store(addresses, values)
 
 
-def store32(
-    f: Frame, found: tuple[Space | None, int], at: Array, values: Array, lanes: Array, alignment: int = 4
-) -> None:
+def store32(f: Frame, binding: Binding, addresses: Array, values: Array, lanes: Array, alignment: int = 4) -> None:
     """Write a dword at each address."""
-    announce(f, "write", found, at, 4, lanes, values, alignment)
-    if found[0] is not None:
-        found[0].store32(at, values)
+    announce(f, "write", binding, addresses, 4, lanes, values, alignment)
+    if binding[0] is not None:
+        binding[0].store32(addresses, values)
 
 
 # ---- atomics: (old, first source, second source) as unsigned integers -> new value
@@ -198,14 +197,14 @@ Update = Callable[[int, int, int], int]
 
 @dataclass(frozen=True, slots=True)
 class CompareExchange:
-    """An update that stores one source if the other equals the old value; ``first``: source 0 is compared."""
+    """An update that stores one source if the other equals the old value; ``compares_a``: source 0 is compared."""
 
     equal: Callable[[int, int], bool]
-    first: bool = True
+    compares_a: bool = True
 
     def __call__(self, old: int, a: int, b: int) -> int:
         """Return the new value."""
-        compared, value = (a, b) if self.first else (b, a)
+        compared, value = (a, b) if self.compares_a else (b, a)
         return value if self.equal(old, compared) else old
 
 
@@ -226,10 +225,10 @@ def _bits(value: Any, size: int) -> int:
 
 def update_function(site: Site, word: str, size: int) -> Update:
     """Return the update of an atomic on ``size`` bytes. Raises KernelFault if the operation is not modelled for that size."""
-    known = {**integer_updates(size), **float_updates(size), **(bfloat_updates() if size == 2 else {})}
-    if word not in known:
+    updates = {**integer_updates(size), **float_updates(size), **(bfloat_updates() if size == 2 else {})}
+    if word not in updates:
         raise site.fault("this atomic operation is not modelled")
-    return known[word]
+    return updates[word]
 
 
 def integer_updates(size: int) -> dict[str, Update]:
@@ -249,7 +248,7 @@ def integer_updates(size: int) -> dict[str, Update]:
         "xor": lambda o, a, _b: o ^ a,
         "minsint": lambda o, a, _b: min(o, a, key=lambda v: _sign_extend(v, size)),
         "maxsint": lambda o, a, _b: max(o, a, key=lambda v: _sign_extend(v, size)),
-        "cmpxchg": CompareExchange(operator.eq, first=False),
+        "cmpxchg": CompareExchange(operator.eq, compares_a=False),
         "icas": CompareExchange(operator.eq),
     }
 
@@ -295,27 +294,27 @@ def bfloat_updates() -> dict[str, Update]:
 
 def atomic(
     f: Frame,
-    found: tuple[Space | None, int],
-    at: Array,
+    binding: Binding,
+    addresses: Array,
     size: int,
     lanes: Array,
     update: Update,
-    first: Array,
-    second: Array,
+    a_values: Array,
+    b_values: Array,
 ) -> Array:
-    """Update each address in lane order; return the old values. ``first`` and ``second``: one unsigned value per address."""
-    space, mask = found[0], (1 << 8 * size) - 1
-    old = np.zeros(at.size, np.dtype(f"<u{size}"))
-    changes = np.zeros(at.size, bool)
+    """Update each address in lane order; return the old values. ``a_values`` and ``b_values``: one unsigned value per address."""
+    space, mask = binding[0], (1 << 8 * size) - 1
+    old = np.zeros(addresses.size, np.dtype(f"<u{size}"))
+    changes = np.zeros(addresses.size, bool)
     updated: dict[tuple[int, int], tuple[Buffer, int]] = {}  # (buffer, offset) -> the new value
-    for i, (address, a, b) in enumerate(zip(at.tolist(), first.tolist(), second.tolist(), strict=True)):
+    for i, (address, a, b) in enumerate(zip(addresses.tolist(), a_values.tolist(), b_values.tolist(), strict=True)):
         place = _locate(space, address, size)
         if place is None:
             continue
         buffer, offset = place
-        known = updated.get((id(buffer), offset))
+        latest = updated.get((id(buffer), offset))
         before = (
-            known[1] if known is not None else int.from_bytes(buffer.data[offset : offset + size].tobytes(), "little")
+            latest[1] if latest is not None else int.from_bytes(buffer.data[offset : offset + size].tobytes(), "little")
         )
         after = update(before, a & mask, b & mask) & mask
         updated[id(buffer), offset] = (buffer, after)
@@ -323,8 +322,10 @@ def atomic(
         buffer.whole.written |= after != before
     compared = None
     if isinstance(update, CompareExchange):
-        compared = (first if update.first else second).astype(old.dtype).view(np.uint8).reshape(at.size, size)
-    announce(f, "atomic", found, at, size, lanes, None, size, changes, compared)
+        compared = (
+            (a_values if update.compares_a else b_values).astype(old.dtype).view(np.uint8).reshape(addresses.size, size)
+        )
+    announce(f, "atomic", binding, addresses, size, lanes, None, size, changes, compared)
     for (_, offset), (buffer, after) in updated.items():
         buffer.data[offset : offset + size] = np.frombuffer(after.to_bytes(size, "little"), np.uint8)
     return old

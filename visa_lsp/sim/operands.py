@@ -58,14 +58,14 @@ _MASKS: dict[tuple[int, int], Array] = {}
 def lane_mask(mask: int, lanes: int) -> Array:
     """Return a lane mask as an array of booleans, cached."""
     key = (mask, lanes)
-    found = _MASKS.get(key)
-    if found is None:
+    booleans = _MASKS.get(key)
+    if booleans is None:
         if len(_MASKS) > 1 << 16:
             _MASKS.clear()
-        found = np.array([mask >> i & 1 for i in range(lanes)], bool)
-        found.flags.writeable = False
-        _MASKS[key] = found
-    return found
+        booleans = np.array([mask >> i & 1 for i in range(lanes)], bool)
+        booleans.flags.writeable = False
+        _MASKS[key] = booleans
+    return booleans
 
 
 def mask_bits(lanes: Array) -> int:
@@ -135,9 +135,9 @@ class Site:
 
     def message(self) -> Message:
         """Return the value of the instruction's message. Raises MessageError if its fields have no meaning."""
-        found = message_of(self.inst)
-        assert found is not None
-        return found
+        message = message_of(self.inst)
+        assert message is not None
+        return message
 
     def sample_message(self) -> SampleMessage:
         """Return the value of the instruction's message to the sampler."""
@@ -155,10 +155,10 @@ class Site:
     def operand_type(self, operand: Value) -> ty.DataType:
         """Return the element type of a vector operand. Raises KernelFault if it names no variable."""
         if isinstance(operand, General | AddressOf):
-            found = self.code.kernel.variable_type(operand.var)
-            if found is None:
+            type_ = self.code.kernel.variable_type(operand.var)
+            if type_ is None:
                 raise self.fault(f"there is no variable V{operand.var}")
-            return found
+            return type_
         if isinstance(operand, Indirect):
             return operand.type
         if isinstance(operand, Immediate):
@@ -214,10 +214,10 @@ class Site:
         self._touch(operand, start, [e * kind.itemsize for e in elements], kind.itemsize, write=False)
         view, flat = self.code.view_of(start, elements, kind)
         if root == TSC:
-            at = self.code.layout.offset(TSC)
+            offset = self.code.layout.offset(TSC)
 
             def timestamp(f: Frame) -> Array:
-                f.put(at, f.thread.clock() if f.thread else 0, 8)
+                f.put(offset, f.thread.clock() if f.thread else 0, 8)
                 return f.views[view].reshape(-1)
 
             return timestamp
@@ -280,10 +280,10 @@ class Site:
         self.code.touch(self.pc, Touch(False, "", -1, 0, (), size, lanes, indirect=places))
 
         def fetch(f: Frame) -> Array:
-            at = places(f)
-            if (at & (size - 1)).any() or at.min() < 0 or at.max() > f.regs.size - size:
-                return _gather_bytes(f, at, size).view(kind).reshape(-1)
-            return np.asarray(f.typed[size][at // size].view(kind))
+            offsets = places(f)
+            if (offsets & (size - 1)).any() or offsets.min() < 0 or offsets.max() > f.regs.size - size:
+                return _gather_bytes(f, offsets, size).view(kind).reshape(-1)
+            return np.asarray(f.typed[size][offsets // size].view(kind))
 
         return fetch
 
@@ -306,9 +306,9 @@ class Site:
             given: int = operand
             return lambda _f: given
         if isinstance(operand, RawOperand):
-            at = self.code.layout.offset(operand.var) + operand.offset
-            self._touch(operand, at, [0], 4, write=False, raw=True)
-            return lambda f: f.word(at)
+            offset = self.code.layout.offset(operand.var) + operand.offset
+            self._touch(operand, offset, [0], 4, write=False, raw=True)
+            return lambda f: f.word(offset)
         if operand is None:
             return lambda _f: 0
         if isinstance(operand, Immediate):
@@ -336,10 +336,10 @@ class Site:
             self.code.touch(self.pc, Touch(True, "", -1, 0, (), size, lanes, indirect=places))
 
             def store(f: Frame, mask: int, value: Array) -> None:
-                at = places(f)
+                offsets = places(f)
                 chosen = np.flatnonzero(lane_mask(mask, lanes))
                 rows = np.broadcast_to(value.astype(kind), (lanes,))[chosen]
-                _scatter_bytes(f, at[chosen], np.ascontiguousarray(rows).view(np.uint8).reshape(-1, size))
+                _scatter_bytes(f, offsets[chosen], np.ascontiguousarray(rows).view(np.uint8).reshape(-1, size))
 
             return store
         raise self.fault(f"cannot write to {operand!r}")
@@ -393,7 +393,7 @@ class Site:
             self.code.notes[self.pc] = f"the message reaches {end - room} bytes past the end of {name}"
         width = columns * np.dtype(kind).itemsize
         cell = width // self.lanes if width % self.lanes == 0 else width
-        offsets = [row * row_bytes + at for row in range(rows) for at in range(0, width, cell)] if cell else []
+        offsets = [row * row_bytes + column for row in range(rows) for column in range(0, width, cell)] if cell else []
         self._touch(operand, start, offsets, cell, write=self._writes(operand), raw=True)
         return self.code.view(start, np.dtype(kind), (rows, columns), (row_bytes, np.dtype(kind).itemsize))
 
@@ -421,44 +421,44 @@ class Site:
 
 def make_enable(control: ty.ExecControl, pred: Predicate | None) -> Enable:
     """Return the channel enable bits: execution mask and predicate, lane 0 of the instruction lowest (seed 004)."""
-    full, at = (1 << control.exec_size) - 1, control.mask_offset
+    full, offset = (1 << control.exec_size) - 1, control.mask_offset
     if pred is None:
         if control.no_mask:
             return lambda _f: full
-        if at == 0:
+        if offset == 0:
             return lambda f: f.emask & full
-        return lambda f: f.emask >> at & full
-    bits = predicate_bits(pred, at, full)
+        return lambda f: f.emask >> offset & full
+    bits = predicate_bits(pred, offset, full)
     if control.no_mask:
         return bits
-    return lambda f: f.emask >> at & bits(f)
+    return lambda f: f.emask >> offset & bits(f)
 
 
-def predicate_bits(pred: Predicate, at: int, full: int) -> Enable:
+def predicate_bits(pred: Predicate, offset: int, full: int) -> Enable:
     """Return the predicate bits of an instruction's lanes, combined and inverted as written."""
     var, flip = pred.var, full if pred.inverse else 0
     if pred.combine is Combine.ANY:
-        return lambda f: (full if f.preds[var] >> at & full else 0) ^ flip
+        return lambda f: (full if f.preds[var] >> offset & full else 0) ^ flip
     if pred.combine is Combine.ALL:
-        return lambda f: (full if f.preds[var] >> at & full == full else 0) ^ flip
-    return lambda f: (f.preds[var] >> at & full) ^ flip
+        return lambda f: (full if f.preds[var] >> offset & full == full else 0) ^ flip
+    return lambda f: (f.preds[var] >> offset & full) ^ flip
 
 
-def _gather_bytes(f: Frame, at: Array, size: int) -> Array:
-    inside = (at >= 0) & (at <= f.regs.size - size)
-    out = np.zeros((at.size, size), np.uint8)
-    out[inside] = f.regs[at[inside][:, None] + np.arange(size)]
+def _gather_bytes(f: Frame, offsets: Array, size: int) -> Array:
+    inside = (offsets >= 0) & (offsets <= f.regs.size - size)
+    out = np.zeros((offsets.size, size), np.uint8)
+    out[inside] = f.regs[offsets[inside][:, None] + np.arange(size)]
     if not inside.all() and f.thread:
-        f.thread.register_outside(int(at[~inside][0]))
+        f.thread.register_outside(int(offsets[~inside][0]))
     return out
 
 
-def _scatter_bytes(f: Frame, at: Array, rows: Array) -> None:
+def _scatter_bytes(f: Frame, offsets: Array, rows: Array) -> None:
     size = rows.shape[1]
-    inside = (at >= 0) & (at <= f.regs.size - size)
-    f.regs[at[inside][:, None] + np.arange(size)] = rows[inside]
+    inside = (offsets >= 0) & (offsets <= f.regs.size - size)
+    f.regs[offsets[inside][:, None] + np.arange(size)] = rows[inside]
     if not inside.all() and f.thread:
-        f.thread.register_outside(int(at[~inside][0]))
+        f.thread.register_outside(int(offsets[~inside][0]))
 
 
 def make_no_op(site: Site) -> Op:

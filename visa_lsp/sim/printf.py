@@ -81,10 +81,10 @@ class _Records:
         return int(value)
 
     def _string(self, address: int) -> str | None:
-        found = self.memory.find(address)
-        if found is None:
+        place = self.memory.find(address)
+        if place is None:
             return None
-        rest = found[0].data[found[1] : found[1] + _MAX_STRING].tobytes()
+        rest = place[0].data[place[1] : place[1] + _MAX_STRING].tobytes()
         return rest.split(b"\0", 1)[0].decode("utf-8", "replace")
 
     def _format(self, form: str) -> str:

@@ -42,24 +42,24 @@ class RegisterLayout:
         self.kernel = kernel
         self.grf_bytes = grf_bytes
         self._offsets: dict[int, int] = {}
-        at = _NULL_GRFS * grf_bytes
+        offset = _NULL_GRFS * grf_bytes
         self._offsets[0] = 0
         for variable in (*predefined.VARIABLES[1:], predefined.SCRATCHLOC):
-            self._offsets[variable.number] = at
+            self._offsets[variable.number] = offset
             size = grf_bytes if variable.name == "%r0" else variable.num_elements * variable.type.size
-            at += -(-size // grf_bytes) * grf_bytes
+            offset += -(-size // grf_bytes) * grf_bytes
         # Variables of file scope belong to the thread, not to a body, so that calls copy them with the predefined ones.
         self._shared: list[int] = []
         for variable_ in shared:
-            self._shared.append(at)
-            at += -(-max(1, variable_.num_elements * variable_.type.size) // grf_bytes) * grf_bytes
-        self.predefined_end = at
+            self._shared.append(offset)
+            offset += -(-max(1, variable_.num_elements * variable_.type.size) // grf_bytes) * grf_bytes
+        self.predefined_end = offset
         for number, declared in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
             if not is_alias(declared):
-                self._offsets[number] = at
-                at += -(-declared.byte_size // grf_bytes) * grf_bytes
-        self.declared_end = at
-        self.size = at + 8 * grf_bytes
+                self._offsets[number] = offset
+                offset += -(-declared.byte_size // grf_bytes) * grf_bytes
+        self.declared_end = offset
+        self.size = offset + 8 * grf_bytes
         self.address_base = _bases(v.num_elements for v in kernel.addresses)
         self.surface_base: list[int] = [*range(predefined.FIRST_SURFACE)]
         base = predefined.FIRST_SURFACE
@@ -75,20 +75,20 @@ class RegisterLayout:
 
         Raises KernelFault if there is no variable of the number.
         """
-        known = self._offsets.get(variable)
-        if known is not None:
-            return known
+        offset = self._offsets.get(variable)
+        if offset is not None:
+            return offset
         declared = self.kernel.variable(variable)
         if declared is None:
             raise KernelFault(FaultKind.OPERAND, f"there is no variable V{variable}")
         if declared.alias_scope:
             if declared.alias_index >= len(self._shared):
                 raise KernelFault(FaultKind.OPERAND, f"there is no variable {declared.alias_index} of file scope")
-            self._offsets[variable] = at = self._shared[declared.alias_index] + declared.alias_offset
-            return at
+            self._offsets[variable] = offset = self._shared[declared.alias_index] + declared.alias_offset
+            return offset
         self._offsets[variable] = 0  # a cycle of aliases ends here
-        self._offsets[variable] = at = self.offset(declared.alias_index) + declared.alias_offset
-        return at
+        self._offsets[variable] = offset = self.offset(declared.alias_index) + declared.alias_offset
+        return offset
 
     def root(self, variable: int) -> int:
         """Return the number of the variable at the end of an alias chain."""
@@ -107,8 +107,8 @@ class RegisterLayout:
             return declared.byte_size
         if variable == 7:
             return self.grf_bytes
-        known = predefined.VARIABLES[variable] if variable < len(predefined.VARIABLES) else predefined.SCRATCHLOC
-        return known.num_elements * known.type.size
+        register = predefined.VARIABLES[variable] if variable < len(predefined.VARIABLES) else predefined.SCRATCHLOC
+        return register.num_elements * register.type.size
 
     def at(self, place: int) -> int | None:
         """Return the variable, not an alias, that contains byte ``place`` of the file; None for padding."""
@@ -132,10 +132,10 @@ def is_alias(variable: Variable) -> bool:
 
 def _bases(counts: Iterable[int]) -> list[int]:
     bases: list[int] = []
-    at = 0
+    base = 0
     for count in counts:
-        bases.append(at)
-        at += max(1, count)
+        bases.append(base)
+        base += max(1, count)
     return bases
 
 

@@ -96,8 +96,8 @@ def _inputs(body: Kernel) -> None:
             good = predefined.FIRST_SURFACE <= item.id < predefined.FIRST_SURFACE + len(body.surfaces)
         if not good:
             raise LaunchError(f"'{body.name}': an input fills an unknown variable of its class: {item.id}")
-        states, first = (body.samplers, 0) if kind == 1 else (body.surfaces, predefined.FIRST_SURFACE)
-        if kind and not 0 <= states[item.id - first].name_index < len(body.strings):
+        states, base = (body.samplers, 0) if kind == 1 else (body.surfaces, predefined.FIRST_SURFACE)
+        if kind and not 0 <= states[item.id - base].name_index < len(body.strings):
             raise LaunchError(f"'{body.name}': the name of input {item.id} is not in the string pool")
         if kind == 0:
             size = body.variable(item.id)
@@ -154,12 +154,12 @@ def _values(body: Kernel, value: Value) -> str:
                 return f"A{value.var} has no element {offset}"
         case State():
             states = body.samplers if value.sampler else body.surfaces
-            at = value.var if value.sampler else value.var - predefined.FIRST_SURFACE
-            if value.sampler and any(value.var == known.number for known in predefined.SAMPLERS):
+            index = value.var if value.sampler else value.var - predefined.FIRST_SURFACE
+            if value.sampler and any(value.var == sampler.number for sampler in predefined.SAMPLERS):
                 return ""
-            if value.var < 0 or at >= len(states):
+            if value.var < 0 or index >= len(states):
                 return f"there is no {'sampler S' if value.sampler else 'surface T'}{value.var}"
-            if at >= 0 and not 0 <= value.offset < max(1, states[at].num_elements):
+            if index >= 0 and not 0 <= value.offset < max(1, states[index].num_elements):
                 return f"{'S' if value.sampler else 'T'}{value.var} has no element {value.offset}"
     return ""
 

@@ -108,9 +108,9 @@ def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | N
     return _INT_ARRAYS.get(word)
 
 
-def dp4a(first: bool, second: bool) -> Callable[[int, int, int], int]:
+def dp4a(signed_a: bool, signed_b: bool) -> Callable[[int, int, int], int]:
     """Return the dot product of four bytes, added to a dword; the type of each factor determines the sign of its bytes."""
-    return lambda c, a, b: c + sum(_byte(a, i, signed=first) * _byte(b, i, signed=second) for i in range(4))
+    return lambda c, a, b: c + sum(_byte(a, i, signed=signed_a) * _byte(b, i, signed=signed_b) for i in range(4))
 
 
 def each(function: Callable[..., int]) -> Body:
@@ -138,21 +138,21 @@ _INT_ARRAYS: Final[dict[str, Body]] = {
 }
 
 
-def with_first_nan(found: Array, nan: Array, sources: tuple[Array, ...]) -> Array:
+def with_first_nan(outcome: Array, nan: Array, sources: tuple[Array, ...]) -> Array:
     """Return the result of one operation; if it is a NaN (``nan``), the first NaN among the sources."""
     for source in reversed(sources):
-        found = np.where(nan & np.isnan(source), quiet(source), found)
-    return found
+        outcome = np.where(nan & np.isnan(source), quiet(source), outcome)
+    return outcome
 
 
 def by_rule(operation: Body) -> Body:
     """Return a NumPy operation with the rule's NaNs, because NumPy's own depend on the number of lanes."""
 
     def body(*sources: Array) -> Array:
-        found = operation(*sources)
-        nan = np.isnan(found)
+        outcome = operation(*sources)
+        nan = np.isnan(outcome)
         # A search in the bytes takes a tenth of the time of any().
-        return with_first_nan(found, nan, sources) if 1 in nan.tobytes() else found
+        return with_first_nan(outcome, nan, sources) if 1 in nan.tobytes() else outcome
 
     return body
 

@@ -55,7 +55,7 @@ class AccessRecorder(Observer):
         frame = access.thread.frame
         if frame.code.kernel.name != access.thread.machine.dispatch.kernel.name:
             return  # because the line of a function is not that of the kernel
-        for buffer, offsets, _ in split(access.space, access.at, access.size) if access.space is not None else ():
+        for buffer, offsets, _ in split(access.space, access.places, access.size) if access.space is not None else ():
             base = self._bases.get(buffer.data.ctypes.data)
             if base is not None:
                 touched = (offsets[:, None] + np.arange(access.size)).reshape(-1) + base

@@ -133,7 +133,7 @@ def _fault_starts(ours: RecordedRun, fault: Fault) -> list[Cause]:
         if owner.code.kernel.name == fault.kernel and fault.instruction >= 0:
             for row in run.occurrences(owner.number, fault.instruction).tolist():
                 place = run.place(row)
-                unit = fault.lane - place.plan.at if fault.lane is not None and place.by_lane else 0
+                unit = fault.lane - place.plan.mask_offset if fault.lane is not None and place.by_lane else 0
                 if run.is_enabled(Execution(row, unit)):
                     return [Execution(row, unit)]
     rows = [row for owner in owners for row in (run.owners == owner.number).nonzero()[0].tolist()[-1:]]

@@ -197,10 +197,10 @@ class Dependences:
         place = self.place(step.row)
         plan = place.plan
         if whole or not place.by_lane:
-            return range(plan.at, plan.at + plan.lanes)
+            return range(plan.mask_offset, plan.mask_offset + plan.lanes)
         if place.is_branch:
-            return [plan.at if plan.lanes == 1 else step.unit]
-        return [plan.at + step.unit]
+            return [plan.mask_offset if plan.lanes == 1 else step.unit]
+        return [plan.mask_offset + step.unit]
 
     def _is_chosen(self, step: Execution, operand: RegisterOperand) -> bool:
         """Return whether a select takes its value from an operand."""
@@ -377,7 +377,7 @@ class Dependences:
     def decider(self, step: Execution) -> Execution | None:
         """Return the branch or call that caused a step to be executed; None for an unconditional step."""
         owner, place = self.owner(step.row), self.place(step.row)
-        lane = place.plan.at + step.unit if place.by_lane and not place.plan.no_mask else None
+        lane = place.plan.mask_offset + step.unit if place.by_lane and not place.plan.no_mask else None
         if place.is_branch:
             lane = step.unit if place.plan.lanes > 1 else None
         best, unit = -1, 0
@@ -544,7 +544,7 @@ class Dependences:
                 return self._dynamic_byte(writer, byte)
             return self.recorder.values[int(self.recorder.starts[writer.row]) + byte - place.low]
         if writer is not None and writer.kind == "input":
-            return owner.inputs[byte - owner.first]
+            return owner.inputs[byte - owner.input_start]
         return None
 
     def _dynamic_byte(self, writer: Execution, byte: int) -> int | None:
@@ -558,7 +558,7 @@ class Dependences:
 
     def predicate_bit(self, step: Execution) -> int:
         """Return the bit of a predicate that a step set."""
-        return self._predicate_after(step.row) >> (self.place(step.row).plan.at + step.unit) & 1
+        return self._predicate_after(step.row) >> (self.place(step.row).plan.mask_offset + step.unit) & 1
 
     def is_taken(self, step: Execution) -> bool:
         """Return whether a branch moved a lane."""
@@ -629,7 +629,7 @@ class _Writers:
                         self.bytes.setdefault(byte, []).append((pc, unit, by_lane))
                         flat += 1
             for var in plan.preds_written:
-                self.predicates.setdefault(var, []).append((pc, plan.at, plan.lanes))
+                self.predicates.setdefault(var, []).append((pc, plan.mask_offset, plan.lanes))
             if place.addresses is not None:
                 self.addresses.append((pc, *place.addresses))
             if plan.state_written is not None:

@@ -156,7 +156,7 @@ class Describer:
         owner = self._dependences.recorder.activations[origins[0].owner]
         variable = origins[0].where
         type_ = owner.code.kernel.variable_type(variable)
-        start = owner.code.layout.offset(variable) - owner.first
+        start = owner.code.layout.offset(variable) - owner.input_start
         raw = b"".join(
             owner.inputs[start + origin.offset : start + origin.offset + origin.size]
             for origin in origins[:_MAX_STEPS_SHOWN]

@@ -137,13 +137,13 @@ def find_definedness(code: Code, frame: Frame, *, full: bool) -> Definedness | N
 
 def find_indirect_ranges(code: Code) -> dict[int, list[range]]:
     """Return, by place, the registers that an instruction may touch indirectly, as byte ranges; empty if they are unknown."""
-    found: dict[int, list[range]] = {}
+    ranges: dict[int, list[range]] = {}
     for pc, variables in find_pointed_variables(steps_of(code.kernel, code.storage)).items():
         numbers = [number_of(variable) for variable in sorted(variables)]
         starts = [(code.layout.offset(number), number) for number in numbers if number >= 0]
         whole = len(starts) == len(numbers)
-        found[pc] = [range(start, start + code.layout.byte_size(number)) for start, number in starts] if whole else []
-    return found
+        ranges[pc] = [range(start, start + code.layout.byte_size(number)) for start, number in starts] if whole else []
+    return ranges
 
 
 def after(code: Code, pc: int) -> Iterator[int]:
@@ -171,12 +171,12 @@ class _Proof:
     there for a lane that is elsewhere, or a lane may leave one in its own cell, which others may read.
     """
 
-    def __init__(self, code: Code, first: Known) -> None:
-        self._code, self._first = code, first
+    def __init__(self, code: Code, start: Known) -> None:
+        self._code, self._first = code, start
         self._instructions = code.kernel.instructions
         self._plans = [plan_of(code, pc) if not i.row.opens_label else None for pc, i in enumerate(self._instructions)]
         self._ranges = find_indirect_ranges(code)
-        self.limits = np.full(first.values.size, ALL, np.uint8)
+        self.limits = np.full(start.values.size, ALL, np.uint8)
         self._loose: dict[int, Array] = {}  # by instruction: the registers it reads that may be undefined
         self._tested, self._unknown = set[int](), set[int]()
 
@@ -209,33 +209,33 @@ class _Proof:
         work = [0]
         while work:
             pc = work.pop()
-            known = places[pc].copy()
+            state = places[pc].copy()
             # Within a stretch a single state is updated.
             while pc < count:
                 plan = self._plans[pc]
-                if plan is not None and not self._step(plan, pc, known):
+                if plan is not None and not self._step(plan, pc, state):
                     return False
                 following = list(after(code, pc))
                 if following == [pc + 1] and pc + 1 not in meetings:
                     pc += 1
                     continue
                 flow = self._instructions[pc].row.flow
-                known.together &= not (flow is FlowClass.GOTO or flow.returns)
-                if not known.together:
-                    known.values = _meet(known.values, self.limits)
+                state.together &= not (flow is FlowClass.GOTO or flow.returns)
+                if not state.together:
+                    state.values = _meet(state.values, self.limits)
                 for to in following:
                     if to not in places:
-                        places[to] = known.copy()
-                    elif not places[to].meet(known):
+                        places[to] = state.copy()
+                    elif not places[to].meet(state):
                         continue
                     work.append(to)
                 break
         return True
 
-    def _step(self, plan: DefinednessPlan, pc: int, known: Known) -> bool:
+    def _step(self, plan: DefinednessPlan, pc: int, state: Known) -> bool:
         """Return whether no undefined value has an effect in an instruction, and mark what it writes."""
         everybody = plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
-        result = self._result(plan, pc, known)
+        result = self._result(plan, pc, state)
         enough = (result == ALL).all() if everybody else result.all()
         # A value that is only computed with may be undefined, but not a divisor, which has a checker of its own, not
         # the number of a register, and not what goes into one of several registers.
@@ -246,38 +246,38 @@ class _Proof:
             or any(target.places is None for target in plan.targets)
         )
         if not enough:
-            other = self._result(plan, pc, known, followed=False)
+            other = self._result(plan, pc, state, followed=False)
             if not ((other == ALL).all() if everybody else other.all()):
                 self._unknown.add(pc)
             if effect and (pc in self._unknown or plan.kind not in _TESTED):
                 return False
-            self._loosen(plan, pc, known, everybody=everybody)
+            self._loosen(plan, pc, state, everybody=everybody)
             # Address variables are not followed: what is written to one is tested there.
             if effect or (plan.address_written is not None and pc not in self._unknown):
                 self._tested.add(pc)
                 result[:] = ALL
-        self._write(plan, known, result, everybody=everybody)
+        self._write(plan, state, result, everybody=everybody)
         return True
 
-    def _loosen(self, plan: DefinednessPlan, pc: int, known: Known, *, everybody: bool) -> None:
+    def _loosen(self, plan: DefinednessPlan, pc: int, state: Known, *, everybody: bool) -> None:
         """Note the registers and predicates that an instruction reads and that may be undefined."""
-        loose = self._loose.setdefault(pc, np.zeros(known.followable, np.bool_))
+        loose = self._loose.setdefault(pc, np.zeros(state.followable, np.bool_))
         for var in (*plan.preds_read, *([plan.pred.var] if plan.pred is not None else ())):
-            if (known.predicate(var) != ALL).any():
-                loose[known.place_of_predicate(var) :][:4] = True
+            if (state.predicate(var) != ALL).any():
+                loose[state.place_of_predicate(var) :][:4] = True
         for source in plan.sources:
             if source.places is None:
-                for touched in self._ranges.get(pc) or [range(known.addresses)]:
-                    loose[touched.start : touched.stop] |= known.values[touched.start : touched.stop] != ALL
+                for touched in self._ranges.get(pc) or [range(state.addresses)]:
+                    loose[touched.start : touched.stop] |= state.values[touched.start : touched.stop] != ALL
                 continue
-            cells = known.values[source.places]
+            cells = state.values[source.places]
             rows = len(cells)
             bad = cells != ALL
             if not everybody and rows % plan.lanes == 0 and (plan.lanes > 1 or rows == 1):
                 bad &= cells != np.tile(_own(plan), rows // plan.lanes)[:, None]
             loose[source.places[bad]] = True
 
-    def _result(self, plan: DefinednessPlan, pc: int, known: Known, *, followed: bool = True) -> Array:
+    def _result(self, plan: DefinednessPlan, pc: int, state: Known, *, followed: bool = True) -> Array:
         """Return for each lane what is known of all that an instruction reads: a value of ``Known``.
 
         Without ``followed`` only of what cannot be followed at run time.
@@ -288,42 +288,42 @@ class _Proof:
         def read(cells: Array, *, by_lane: bool) -> None:
             nonlocal result
             rows = cells.reshape(-1, plan.lanes, cells.shape[-1]) if by_lane else cells.reshape(1, 1, -1)
-            found = np.where((rows == ALL).all(axis=(0, 2)), ALL, 0)
+            defined = np.where((rows == ALL).all(axis=(0, 2)), ALL, 0)
             if by_lane:
                 mine = ((rows == ALL) | (rows == own[:, None])).all(axis=(0, 2))
-                found = np.where(mine, np.maximum(found, own), 0)
-            result = _meet(result, found)
+                defined = np.where(mine, np.maximum(defined, own), 0)
+            result = _meet(result, defined)
 
         def read_each(cells: Array, *, by_lane: bool = True) -> None:
             by_lane = by_lane and len(cells) == plan.lanes
             read(cells[:, None] if by_lane else cells, by_lane=by_lane)
 
         if followed and plan.pred is not None:
-            bits = known.predicate(plan.pred.var)[(own - 1) % 32]
+            bits = state.predicate(plan.pred.var)[(own - 1) % 32]
             read_each(bits, by_lane=plan.pred.combine is Combine.NONE)
         for var in plan.preds_read if followed else ():
             if plan.preds_written:
-                read_each(known.predicate(var)[(own - 1) % 32])
+                read_each(state.predicate(var)[(own - 1) % 32])
             else:  # a number consists of all bits, whatever the lanes
                 declared = self._code.kernel.predicates[var - 1].num_elements
-                read_each(known.predicate(var)[:declared], by_lane=False)
+                read_each(state.predicate(var)[:declared], by_lane=False)
         for place in (*plan.cells_read, plan.state_read):
             if place is not None:
-                read_each(known.cell(place), by_lane=False)
+                read_each(state.cell(place), by_lane=False)
         for start, count, _ in plan.addresses_read:
-            read_each(known.values[known.addresses + start :][:count])
+            read_each(state.values[state.addresses + start :][:count])
         for source in plan.sources if followed else ():
             if source.places is not None:
                 rows = source.places.shape[0]
-                read(known.values[source.places], by_lane=rows % plan.lanes == 0 and (plan.lanes > 1 or rows == 1))
+                read(state.values[source.places], by_lane=rows % plan.lanes == 0 and (plan.lanes > 1 or rows == 1))
             else:
-                ranges = self._ranges.get(pc) or [range(known.addresses)]
-                read_each(np.concatenate([known.values[r.start : r.stop] for r in ranges]), by_lane=False)
+                ranges = self._ranges.get(pc) or [range(state.addresses)]
+                read_each(np.concatenate([state.values[r.start : r.stop] for r in ranges]), by_lane=False)
         if plan.travel in (Travel.FOUR, Travel.WHOLE) and not result.all():
             result[:] = 0
         return result
 
-    def _write(self, plan: DefinednessPlan, known: Known, result: Array, *, everybody: bool) -> None:
+    def _write(self, plan: DefinednessPlan, state: Known, result: Array, *, everybody: bool) -> None:
         own = _own(plan)
         guarded = plan.pred is not None and not plan.selects  # the write depends on the predicate
 
@@ -331,42 +331,42 @@ class _Proof:
             """Mark cells, a row for each lane in turn, or those of the instruction as a whole."""
             if by_lane:
                 rows = len(cells) // plan.lanes
-                found, lane = np.tile(result, rows)[:, None], np.tile(own, rows)[:, None]
+                defined, lane = np.tile(result, rows)[:, None], np.tile(own, rows)[:, None]
             else:
                 enough = ALL if (result == ALL).all() else int(result.all())
-                found, lane = np.full((1, 1), enough, np.uint8), np.full((1, 1), ALL, np.uint8)
-            old, limits = known.values[cells], self.limits[cells]
-            if known.together:
-                new, limit = np.where(found, ALL, 0), np.full_like(found, ALL)
+                defined, lane = np.full((1, 1), enough, np.uint8), np.full((1, 1), ALL, np.uint8)
+            old, limits = state.values[cells], self.limits[cells]
+            if state.together:
+                new, limit = np.where(defined, ALL, 0), np.full_like(defined, ALL)
             elif everybody:
-                new, limit = np.where(found == ALL, ALL, found if by_lane else 0), np.where(found == ALL, ALL, 0)
+                new, limit = np.where(defined == ALL, ALL, defined if by_lane else 0), np.where(defined == ALL, ALL, 0)
             else:
-                new = np.where(found == 0, 0, np.where(old == ALL, ALL, lane if by_lane else old))
-                limit = np.where(found == 0, lane if by_lane else 0, ALL)
+                new = np.where(defined == 0, 0, np.where(old == ALL, ALL, lane if by_lane else old))
+                limit = np.where(defined == 0, lane if by_lane else 0, ALL)
             if guarded:
-                new = np.where(new == 0, 0, old if known.together or not everybody else _meet(old, new))
-            known.values[cells] = new
+                new = np.where(new == 0, 0, old if state.together or not everybody else _meet(old, new))
+            state.values[cells] = new
             self.limits[cells] = _meet(limits, limit)
 
         for target in plan.targets:
             if target.places is not None:
                 write(target.places, by_lane=target.places.shape[0] % plan.lanes == 0)
         for var in plan.preds_written:
-            write((known.predicates + 32 * var + (own - 1) % 32)[:, None], by_lane=True)
+            write((state.predicates + 32 * var + (own - 1) % 32)[:, None], by_lane=True)
         if plan.address_written is not None:
             start, count = plan.address_written
             write(
-                np.arange(known.addresses + start, known.addresses + start + count)[:, None],
+                np.arange(state.addresses + start, state.addresses + start + count)[:, None],
                 by_lane=count == plan.lanes,
             )
         if plan.state_written is not None:
             sampler, number = plan.state_written
-            write(np.array([[(known.samplers if sampler else known.surfaces) + number]]), by_lane=False)
+            write(np.array([[(state.samplers if sampler else state.surfaces) + number]]), by_lane=False)
 
 
 def _own(plan: DefinednessPlan) -> Array:
     """Return 1 plus the number of each lane of an instruction."""
-    return np.arange(plan.at + 1, plan.at + plan.lanes + 1, dtype=np.uint8)
+    return np.arange(plan.mask_offset + 1, plan.mask_offset + plan.lanes + 1, dtype=np.uint8)
 
 
 def _meet(a: Array, b: Array | int) -> Array:

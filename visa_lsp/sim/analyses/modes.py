@@ -83,7 +83,7 @@ class ModePlan(NamedTuple):
                     return None
                 steady = now
             if changes_modes(code, inst):
-                changed = _compute_control(code, inst, pc, control, first=steady is None)
+                changed = _compute_control(code, inst, pc, control, is_first=steady is None)
                 if changed is None:
                     return None
                 control = controls[pc] = changed
@@ -107,14 +107,14 @@ def changes_modes(code: Code, inst: Inst) -> bool:
     return isinstance(dst, General) and code.layout.root(dst.var) == CR0
 
 
-def _compute_control(code: Code, inst: Inst, pc: int, control: int, *, first: bool) -> int | None:
+def _compute_control(code: Code, inst: Inst, pc: int, control: int, *, is_first: bool) -> int | None:
     """Return the value of ``%cr0`` after an instruction that combines it with a number; None if unknown."""
     dst, own, number, meaning = inst.get("dst"), inst.get("src0"), inst.get("src1"), inst.row.meaning
     word = _CONTROL_WORDS.get(meaning.expr.word) if isinstance(meaning, Lane) else None
     if word is None or not (isinstance(dst, General) and isinstance(own, General) and isinstance(number, Immediate)):
         return None
     site = Site(code, inst, pc)
-    scalar = site.lanes == 1 and inst.get("pred") is None and (first or site.control.no_mask)
+    scalar = site.lanes == 1 and inst.get("pred") is None and (is_first or site.control.no_mask)
     whole = code.layout.offset(dst.var) == code.layout.offset(CR0) and number.type.size == 4
     plain = own.var == dst.var and (own.row, own.col, dst.row, dst.col) == (0, 0, 0, 0)
     return word(control, number.bits & 0xFFFFFFFF) if scalar and whole and plain else None

@@ -58,10 +58,10 @@ class Held:
         number = bisect_right(self.pieces, (start, maxsize)) - 1
         for near in (number, number + 1):  # the last piece that begins at or before the bytes, and the next one
             if 0 <= near < len(self.pieces):
-                first, size = self.pieces[near]
-                if first <= start and end <= first + size:
+                low, size = self.pieces[near]
+                if low <= start and end <= low + size:
                     return near
-                if start < first + size and first < end:
+                if start < low + size and low < end:
                     return None
         return -1
 
@@ -86,31 +86,31 @@ def find_held(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_
     held if lanes move by other instructions than ``goto``, or if registers are accessed by address.
     """
     instructions = code.kernel.instructions
-    held = Held()
+    registers = Held()
     if any(inst.row.flow not in _FOLLOWED for inst in instructions):
-        return held
-    if any(touch.indirect is not None for some in code.touches.values() for touch in some):
-        return held
-    held.pieces = _pieces(code)
+        return registers
+    if any(touch.indirect is not None for touches in code.touches.values() for touch in touches):
+        return registers
+    registers.pieces = _pieces(code)
     shared = ~_bits(_lanewise(code))
     uses = [_use(code, pc, shared) for pc in range(len(instructions))]
     last = (1 << code.layout.size // _DWORD) - 1 if to_the_end else 0
     lives = _Lives(code, starts, ends, uses, shared, last)
-    held.whole = frozenset(
+    registers.whole = frozenset(
         pc
         for pc, use in enumerate(uses)
         if use.written and use.written == use.killed and not use.written & (shared | lives.beside(pc))
     )
-    held.live = lives.by_place()
-    if any(bits.bit_count() * _DWORD > MAX_LIVE_BYTES for bits in held.live.values()):
+    registers.live = lives.by_place()
+    if any(bits.bit_count() * _DWORD > MAX_LIVE_BYTES for bits in registers.live.values()):
         return Held()  # because more would be spilled than fit into the host's registers
-    held.touched = {pc: _find_touched(held, touches) for pc, touches in code.touches.items()}
-    return held
+    registers.touched = {pc: _find_touched(registers, touches) for pc, touches in code.touches.items()}
+    return registers
 
 
 def _pieces(code: Code) -> list[HeldPiece]:
     """Return the accessed bytes of declared variables, in pieces that no access crosses."""
-    first = code.layout.predefined_end
+    start = code.layout.predefined_end
     ranges = sorted({(low, end) for touches in code.touches.values() for t in touches for low, end in [_ends(t)]})
     merged: list[list[int]] = []
     for low, end in ranges:
@@ -118,20 +118,20 @@ def _pieces(code: Code) -> list[HeldPiece]:
             merged[-1][1] = max(merged[-1][1], end)
         else:
             merged.append([low, end])
-    return [HeldPiece(low, end - low) for low, end in merged if low >= first]
+    return [HeldPiece(low, end - low) for low, end in merged if low >= start]
 
 
 def _ends(touch: Touch) -> tuple[int, int]:
     return touch.start + min(touch.elements), touch.start + max(touch.elements) + touch.size
 
 
-def _find_touched(held: Held, touches: Sequence[Touch]) -> dict[int, bool]:
-    found: dict[int, bool] = {}
+def _find_touched(registers: Held, touches: Sequence[Touch]) -> dict[int, bool]:
+    written: dict[int, bool] = {}
     for touch in touches:
-        number = held.at(*_ends(touch))
+        number = registers.at(*_ends(touch))
         if number is not None and number >= 0:
-            found[number] = found.get(number, False) or touch.write
-    return found
+            written[number] = written.get(number, False) or touch.write
+    return written
 
 
 def _control(code: Code, pc: int) -> ExecControl:
@@ -181,8 +181,8 @@ def _dwords(elements: tuple[int, ...], size: int, start: int) -> tuple[int, int]
     bytes_ = np.zeros(start + max(elements) + size + _DWORD - 1, np.bool_)
     bytes_[(start + np.array(elements)[:, None] + np.arange(size)).reshape(-1)] = True
     rows = bytes_[: bytes_.size // _DWORD * _DWORD].reshape(-1, _DWORD)
-    some, full = (np.packbits(x, bitorder="little").tobytes() for x in (rows.any(axis=1), rows.all(axis=1)))
-    return int.from_bytes(some, "little"), int.from_bytes(full, "little")
+    touched, full = (np.packbits(x, bitorder="little").tobytes() for x in (rows.any(axis=1), rows.all(axis=1)))
+    return int.from_bytes(touched, "little"), int.from_bytes(full, "little")
 
 
 def _use(code: Code, pc: int, shared: int) -> _Use:
@@ -195,11 +195,11 @@ def _use(code: Code, pc: int, shared: int) -> _Use:
         low = min(touch.elements)
         start = max(0, touch.start + low)
         elements = touch.elements if not low else tuple(element - low for element in touch.elements)
-        some, full = (bits << start // _DWORD for bits in _dwords(elements, touch.size, start % _DWORD))
+        touched, full = (bits << start // _DWORD for bits in _dwords(elements, touch.size, start % _DWORD))
         if not touch.write:
-            read |= some
+            read |= touched
             continue
-        written |= some
+        written |= touched
         if not guarded:
             # Only an instruction without a mask certainly overwrites bytes shared by lanes.
             killed |= full if control.no_mask else full & ~shared
@@ -239,15 +239,15 @@ class _Lives:
                 dependents[of].append(node)
 
         def evaluate(node: int) -> int:
-            found = 0
+            live = 0
             for of in ahead[node]:
-                found |= values[of]
+                live |= values[of]
             if node >= len(starts):
-                return found
+                return live
             if node in other:
-                found |= shared & values[other[node]]
+                live |= shared & values[other[node]]
             use = passes[node]
-            return use.read | found & ~use.killed
+            return use.read | live & ~use.killed
 
         settled = {number[len(instructions)], done}
         order = [node for node in reversed(range(len(values))) if node not in settled]

@@ -30,16 +30,16 @@ MAX_DEPTH: Final = 2048
 def _select_jumping_lanes(site: Site) -> Enable:
     """Return the active lanes that an instruction moves. Execution size 1 moves all of them or none (page GOTO)."""
     pred = site.inst.get("pred")
-    at, lanes, full = site.control.mask_offset, site.lanes, site.full
+    offset, lanes, full = site.control.mask_offset, site.lanes, site.full
     if lanes == 1:
         if not isinstance(pred, Predicate):
             return lambda f: f.emask
-        bit = predicate_bits(pred, at, 1)
+        bit = predicate_bits(pred, offset, 1)
         return lambda f: f.emask if bit(f) else 0
     if not isinstance(pred, Predicate):
-        return lambda f: f.emask & full << at
-    bits = predicate_bits(pred, at, full)
-    return lambda f: f.emask & bits(f) << at
+        return lambda f: f.emask & full << offset
+    bits = predicate_bits(pred, offset, full)
+    return lambda f: f.emask & bits(f) << offset
 
 
 def _target(site: Site, label: Value) -> int:
@@ -88,11 +88,11 @@ def goto(site: Site) -> Op:
 def jmp(site: Site) -> Op:
     """Branch uniformly: all active lanes or none."""
     pred = site.inst.get("pred")
-    target, at = _target(site, site.inst.get("label")), site.control.mask_offset
+    target, offset = _target(site, site.inst.get("label")), site.control.mask_offset
     if not isinstance(pred, Predicate):
         return lambda _f: target
     # A plain predicate is that of the first lane; any and all combine the lanes of the instruction.
-    bit = predicate_bits(pred, at, 1 if pred.combine is Combine.NONE else site.full)
+    bit = predicate_bits(pred, offset, 1 if pred.combine is Combine.NONE else site.full)
     return lambda f: target if bit(f) else None
 
 
@@ -103,10 +103,10 @@ def switchjmp(site: Site) -> Op:
     index = site.scalar("index")
 
     def op(f: Frame) -> int | None:
-        at = index(f)
-        if not 0 <= at < len(targets):
-            raise KernelFault(FaultKind.OPERAND, f"switchjmp: index {at}, but there are {len(targets)} labels")
-        return targets[at]
+        number = index(f)
+        if not 0 <= number < len(targets):
+            raise KernelFault(FaultKind.OPERAND, f"switchjmp: index {number}, but there are {len(targets)} labels")
+        return targets[number]
 
     return op
 
@@ -210,11 +210,11 @@ def ifcall(site: Site) -> Op:
         if not lanes:
             return None
         assert f.thread is not None
-        at = address(f)
-        known = f.thread.machine.function_addresses
-        body = known.get(at) or next((b for a, b in known.items() if a & 0xFFFFFFFF == at), None)
+        target = address(f)
+        bodies = f.thread.machine.function_addresses
+        body = bodies.get(target) or next((b for a, b in bodies.items() if a & 0xFFFFFFFF == target), None)
         if body is None:
-            raise KernelFault(FaultKind.CALL, f"ifcall: there is no function at {at:#x}", address=at)
+            raise KernelFault(FaultKind.CALL, f"ifcall: there is no function at {target:#x}", address=target)
         return _enter(f, body, lanes, back)
 
     return op
@@ -229,10 +229,10 @@ def faddr(site: Site) -> Op:
 
     def op(f: Frame) -> None:
         assert f.thread is not None
-        at = f.thread.machine.symbol_address(name)
-        if at is None:
+        address = f.thread.machine.symbol_address(name)
+        if address is None:
             raise KernelFault(FaultKind.CALL, f"faddr: the program has no symbol {name}")
-        data = (at & (1 << 8 * size) - 1).to_bytes(size, "little")
+        data = (address & (1 << 8 * size) - 1).to_bytes(size, "little")
         store(f, 1, np.frombuffer(data, np.dtype(f"<u{size}")))
 
     return op

@@ -16,7 +16,6 @@ from visa_lsp.sim import messages
 
 if TYPE_CHECKING:
     from visa_lsp.program.message import Addresses
-    from visa_lsp.sim.memory import Space
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -51,27 +50,27 @@ def _make_fetch(site: Site, address: Addresses, lanes: int) -> Fetch:
         start = messages.signed_scalar(site, operand)
 
     def fetch(f: Frame) -> Array:
-        at = zeros if view is None else f.views[view][0].astype(np.int64)
+        addresses = zeros if view is None else f.views[view][0].astype(np.int64)
         if start is not None:
-            at = at + start(f)
+            addresses = addresses + start(f)
         if scale != 1:
-            at = at * scale
+            addresses = addresses * scale
         if offset:
-            at = at + offset
+            addresses = addresses + offset
         if common is not None:
-            at = at + common(f)
+            addresses = addresses + common(f)
         if wraps:
-            at = at & 0xFFFFFFFF
+            addresses = addresses & 0xFFFFFFFF
         if unit != 1:
-            at = at * unit
-        return at if base is None else at + base(f)
+            addresses = addresses * unit
+        return addresses if base is None else addresses + base(f)
 
     return fetch
 
 
 def _make_move(site: Site, message: ElementMessage) -> Op:
     """Return the op of a load or store: element by element, all active lanes at once; all at once from a single address."""
-    size, cell, first, single = message.size, message.cell, message.first, message.single
+    size, cell, start, single = message.size, message.cell, message.first, message.single
     write, alignment, address, enable = (
         message.use is MemoryUse.WRITE,
         message.alignment,
@@ -97,14 +96,14 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
     no_dwords = np.zeros(columns, np.uint32)
 
     def move_dwords(
-        f: Frame, row: int, found: tuple[Space | None, int], at: Array, active: Array, mask: int, unread: Array | None
+        f: Frame, row: int, binding: messages.Binding, addresses: Array, active: Array, mask: int, unread: Array | None
     ) -> None:
         own = no_dwords if view is None else f.views[view][row]
         lanes = no_lanes if single else active
         if write:
-            messages.store32(f, found, at, own if mask == full else own[active], lanes, alignment)
+            messages.store32(f, binding, addresses, own if mask == full else own[active], lanes, alignment)
             return
-        got = messages.load32(f, found, at, lanes, alignment, unread)
+        got = messages.load32(f, binding, addresses, lanes, alignment, unread)
         if view is None:
             return
         if mask == full:
@@ -113,18 +112,20 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
             own[active] = got
 
     def move_cells(
-        f: Frame, row: int, found: tuple[Space | None, int], at: Array, active: Array, _mask: int, unread: Array | None
+        f: Frame, row: int, binding: messages.Binding, addresses: Array, active: Array, _mask: int, unread: Array | None
     ) -> None:
         own = no_cells if view is None else f.views[view][row].reshape(columns, cell)
         lanes = no_lanes if single else active
         if write:
-            messages.store(f, found, at, np.ascontiguousarray(own[active, first : first + size]), lanes, alignment)
+            messages.store(
+                f, binding, addresses, np.ascontiguousarray(own[active, start : start + size]), lanes, alignment
+            )
             return
-        got = messages.load(f, found, at, size, lanes, alignment, unread)
+        got = messages.load(f, binding, addresses, size, lanes, alignment, unread)
         if view is not None:
             if size != cell:
                 own[active] = 0
-            own[active, first : first + size] = got
+            own[active, start : start + size] = got
 
     move = move_dwords if dwords else move_cells
 
@@ -132,22 +133,22 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
         mask = enable(f)
         if not mask or message.fetches:
             return
-        found = open_(f)
-        at = at_of(f)
+        binding = open_(f)
+        addresses = at_of(f)
         if single:
             if not mask & 1:
                 return
-            mask, at = full, at[0] + steps
+            mask, addresses = full, addresses[0] + steps
         elif address.strided:
-            at = at[0] + each * (pitch(f) or len(offsets) * size)
-        at = messages.places(f, found[0], at)
+            addresses = addresses[0] + each * (pitch(f) or len(offsets) * size)
+        addresses = messages.places(f, binding[0], addresses)
         active = messages.lanes_of(mask, columns) if not single else each
         if mask != full:
-            at = at[active]
+            addresses = addresses[active]
         unread = None if write else unread_of(f)
         for row, offset in enumerate(offsets):
             skipped = unread if single else messages.for_element(unread, row, active)
-            move(f, row, found, at + offset if offset else at, active, mask, skipped)
+            move(f, row, binding, addresses + offset if offset else addresses, active, mask, skipped)
 
     return op
 
@@ -168,9 +169,9 @@ def _make_status(site: Site, message: ElementMessage, move: Op | None) -> Op:
             return
         space = open_(f)[0]
         active = messages.lanes_of(mask, lanes)
-        at = messages.places(f, space, at_of(f)[active])
-        inside = None if space is None else space.inside(at, message.bytes_per_lane)
-        present = np.full(at.size, space is not None) if inside is None else inside
+        addresses = messages.places(f, space, at_of(f)[active])
+        inside = None if space is None else space.inside(addresses, message.bytes_per_lane)
+        present = np.full(addresses.size, space is not None) if inside is None else inside
         f.views[view][0] = sum(1 << int(lane) for lane in active[present])
 
     return op
@@ -182,18 +183,18 @@ def _make_atomic(site: Site, message: ElementMessage) -> Op:
     update = messages.update_function(site, message.update, message.size)
     open_, at_of = messages.open_memory(site, message.memory), _make_fetch(site, message.address, lanes)
     names = (message.data_field, *message.sources)
-    dst, first, second = (site.raw_view(site.raw(name), f"<u{cell}", 1, lanes, lanes * cell) for name in names)
+    dst, a_view, b_view = (site.raw_view(site.raw(name), f"<u{cell}", 1, lanes, lanes * cell) for name in names)
     zeros, less_one = np.zeros(lanes, np.uint64), message.update == PREDECREMENT
 
     def op(f: Frame) -> None:
         mask = enable(f)
         if not mask:
             return
-        found = open_(f)
+        binding = open_(f)
         active = messages.lanes_of(mask, lanes)
-        at = messages.places(f, found[0], at_of(f)[active])
-        a, b = (zeros[active] if view is None else f.views[view][0][active] for view in (first, second))
-        old = messages.atomic(f, found, at, message.size, active, update, a, b)
+        addresses = messages.places(f, binding[0], at_of(f)[active])
+        a, b = (zeros[active] if view is None else f.views[view][0][active] for view in (a_view, b_view))
+        old = messages.atomic(f, binding, addresses, message.size, active, update, a, b)
         if dst is not None:
             f.views[dst][0][active] = old - old.dtype.type(1) if less_one else old
 

@@ -69,10 +69,10 @@ def _wide(exec_type: ty.DataType) -> np.dtype[Any]:
 
 def line(site: Site) -> Op:
     """Compute p * src1 + q, where p and q are elements 0 and 3 of src0."""
-    first, second, dst = (site.inst.get(n) for n in ("src0", "src1", "dst"))
-    exec_type = values.execution_type(site.operand_type(s) for s in (first, second))
-    scalars = _in_a_row(site, first, 4, exec_type)
-    src = _floats(site, second) if exec_type.is_float else int_source(site, second, exec_type, _wide(exec_type))
+    src0, src1, dst = (site.inst.get(n) for n in ("src0", "src1", "dst"))
+    exec_type = values.execution_type(site.operand_type(s) for s in (src0, src1))
+    scalars = _in_a_row(site, src0, 4, exec_type)
+    src = _floats(site, src1) if exec_type.is_float else int_source(site, src1, exec_type, _wide(exec_type))
     store, enable, convert = site.write(dst), site.enable(), converter(site, exec_type, dst)
 
     def op(f: Frame) -> None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.program.message import Coordinate
-    from visa_lsp.sim.memory import Image, Space
+    from visa_lsp.sim.memory import Image
     from visa_lsp.sim.operands import Fetch, Op, Site
     from visa_lsp.sim.registers import Frame
 
@@ -46,25 +46,25 @@ def make_texel_op(site: Site) -> Op:
     return op
 
 
-def _count(
-    f: Frame, kind: str, found: tuple[Space | None, int], image: Image | None, xyz: Coordinates, lanes: Array
-) -> None:
+def _count(f: Frame, kind: str, binding: messages.Binding, image: Image | None, xyz: Coordinates, lanes: Array) -> None:
     if image is None:
-        messages.announce(f, kind, found, np.zeros(lanes.size, np.int64), 1, lanes)
+        messages.announce(f, kind, binding, np.zeros(lanes.size, np.int64), 1, lanes)
         return
-    at, inside = image.texel_offsets(*xyz)
+    offsets, inside = image.texel_offsets(*xyz)
     # The offset after the end represents a texel outside.
-    messages.announce(f, kind, (image.whole, found[1]), np.where(inside, at, image.size), image.texel_bytes, lanes)
+    messages.announce(
+        f, kind, (image.whole, binding[1]), np.where(inside, offsets, image.size), image.texel_bytes, lanes
+    )
 
 
 def _places(site: Site, message: TexelMessage) -> Callable[[Frame, Array, Image | None], Coordinates]:
     """Return a function for the texels of the active lanes: x, y, z of an image, or u, v, r without one."""
 
-    def reader(one: Coordinate) -> Fetch:
-        read = lane_reader(site, one.operand, site.lanes, f"<i{message.type.size}")
-        return (lambda f: read(f) + one.offset) if one.offset else read
+    def reader(coordinate: Coordinate) -> Fetch:
+        read = lane_reader(site, coordinate.operand, site.lanes, f"<i{message.type.size}")
+        return (lambda f: read(f) + coordinate.offset) if coordinate.offset else read
 
-    reads = [reader(one) for one in message.coordinates]
+    reads = [reader(coordinate) for coordinate in message.coordinates]
     sample = reader(message.sample) if message.sample is not None else None
 
     def places(f: Frame, active: Array, image: Image | None) -> Coordinates:
@@ -86,11 +86,11 @@ def _make_move(site: Site, message: TexelMessage) -> Op:
         mask = enable(f)
         if not mask:
             return
-        found = open_(f)
-        image = as_image(found[0])
+        binding = open_(f)
+        image = as_image(binding[0])
         active = messages.lanes_of(mask, lanes)
         xyz = places(f, active, image)
-        _count(f, "write" if write else "read", found, image, xyz, active)
+        _count(f, "write" if write else "read", binding, image, xyz, active)
         if image is None or view is None:
             if view is not None and not write:
                 f.views[view][:, active] = 0
@@ -142,7 +142,7 @@ def _make_status(site: Site, message: TexelMessage, before: int) -> Op:
 def _make_atomic(site: Site, message: TexelMessage) -> Op:
     """Return the op of atomics on the first bytes of texels; operands and old values take a dword each."""
     lanes, enable, update = site.lanes, site.enable(), messages.update_function(site, message.update, message.size)
-    first, second = (lane_reader(site, site.raw(name), lanes, "<u4") for name in message.sources)
+    read_a, read_b = (lane_reader(site, site.raw(name), lanes, "<u4") for name in message.sources)
     dst = site.raw_view(message.data, "<u4", 1, lanes, lanes * 4)
     open_, places = messages.open_memory(site, message.memory), _places(site, message)
 
@@ -150,15 +150,15 @@ def _make_atomic(site: Site, message: TexelMessage) -> Op:
         mask = enable(f)
         if not mask:
             return
-        found = open_(f)
-        image = as_image(found[0])
+        binding = open_(f)
+        image = as_image(binding[0])
         active = messages.lanes_of(mask, lanes)
-        at, whole, xyz = np.full(active.size, -1, np.int64), None, places(f, active, image)
+        positions, whole, xyz = np.full(active.size, -1, np.int64), None, places(f, active, image)
         if image is not None:
             offsets, inside = image.texel_offsets(*xyz)
-            at, whole = np.where(inside, offsets, image.size), image.whole
+            positions, whole = np.where(inside, offsets, image.size), image.whole
         old = messages.atomic(
-            f, (whole, found[1]), at, message.size, active, update, first(f)[active], second(f)[active]
+            f, (whole, binding[1]), positions, message.size, active, update, read_a(f)[active], read_b(f)[active]
         )
         if dst is not None:
             f.views[dst][0][active] = old

@@ -68,15 +68,15 @@ def dpas(site: Site) -> Op:
 
     Raises KernelFault if the two precisions do not combine, or src2 is not a general variable.
     """
-    first, second = site.integer("prec1"), site.integer("prec2")
+    prec1, prec2 = site.integer("prec1"), site.integer("prec2")
     depth, count = site.integer("depth", 8), site.integer("count", 1)
     lanes = site.grf // 4
-    is_float = first in _FLOAT_BITS
-    if is_float and (second not in _FLOAT_BITS or _FLOAT_BITS[first] != _FLOAT_BITS[second]):
+    is_float = prec1 in _FLOAT_BITS
+    if is_float and (prec2 not in _FLOAT_BITS or _FLOAT_BITS[prec1] != _FLOAT_BITS[prec2]):
         raise site.fault("float precisions must have the same width")
-    if not is_float and (first not in _BITS or second not in _BITS):
+    if not is_float and (prec1 not in _BITS or prec2 not in _BITS):
         raise site.fault("the precisions are not modelled")
-    bits1, bits2 = (_FLOAT_BITS[first], _FLOAT_BITS[second]) if is_float else (_BITS[first][0], _BITS[second][0])
+    bits1, bits2 = (_FLOAT_BITS[prec1], _FLOAT_BITS[prec2]) if is_float else (_BITS[prec1][0], _BITS[prec2][0])
     ops = 32 // bits1 if is_float else 4 if 8 in (bits1, bits2) else 8
     per_word = 1 if is_float else max(1, 32 // (ops * bits1))
     src1_rows = -(-depth // per_word)
@@ -95,14 +95,14 @@ def dpas(site: Site) -> Op:
         """Return the matrix B, of shape (depth, lanes, ops)."""
         words = f.views[b_view] if b_view is not None else np.zeros((src1_rows, lanes), np.uint32)
         if is_float:
-            return _floats(words, first)
-        fields = _split(words, bits1, signed=_BITS[first][1])
+            return _floats(words, prec1)
+        fields = _split(words, bits1, signed=_BITS[prec1][1])
         return fields.reshape(src1_rows, lanes, -1, ops).transpose(0, 2, 1, 3).reshape(-1, lanes, ops)[:depth]
 
     def matrix_a(f: Frame) -> Array:
         """Return the matrix A, of shape (count, depth, ops)."""
         words = f.views[a_view]
-        fields = _floats(words, second) if is_float else _split(words, bits2, signed=_BITS[second][1])
+        fields = _floats(words, prec2) if is_float else _split(words, bits2, signed=_BITS[prec2][1])
         return fields.reshape(-1)[: count * depth * ops].reshape(count, depth, ops)
 
     def op(f: Frame) -> None:

@@ -94,10 +94,10 @@ def _addresses(site: Site, dst: Address, src: Value) -> Op:
 
 def select(site: Site) -> Op:
     """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
-    dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    dst, src0, src1 = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     pred = site.inst.get("pred")
     enable, store = site.enable(predicate=False), site.write(dst)
-    value = chosen(site, pred if isinstance(pred, Predicate) else None, first, second, dst)
+    value = chosen(site, pred if isinstance(pred, Predicate) else None, src0, src1, dst)
 
     def op(f: Frame) -> None:
         mask = enable(f)
@@ -107,21 +107,21 @@ def select(site: Site) -> Op:
     return op
 
 
-def chosen(site: Site, pred: Predicate | None, first: Value, second: Value, dst: Any) -> Fetch:
+def chosen(site: Site, pred: Predicate | None, src0: Value, src1: Value, dst: Any) -> Fetch:
     """Return the lanes of one value or the other, as a predicate says, converted for a destination."""
     full, lanes = site.full, site.lanes
     bits = predicate_bits(pred, site.control.mask_offset, full) if pred is not None else lambda _f: full
     convert: Callable[[Frame, Array], Array] | None = None
-    if same_bits(site, dst, [first, second]):
-        a, b = site.read(first), site.read(second)
+    if same_bits(site, dst, [src0, src1]):
+        a, b = site.read(src0), site.read(src1)
     else:
-        exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
-        a, b = _fetch_as(site, first, exec_type), _fetch_as(site, second, exec_type)
+        exec_type = values.execution_type([site.operand_type(src0), site.operand_type(src1)])
+        a, b = _fetch_as(site, src0, exec_type), _fetch_as(site, src1, exec_type)
         convert = converter(site, exec_type, dst)
 
     def value(f: Frame) -> Array:
-        found = np.where(lane_mask(bits(f), lanes), a(f), b(f))
-        return found if convert is None else convert(f, found)
+        selected = np.where(lane_mask(bits(f), lanes), a(f), b(f))
+        return selected if convert is None else convert(f, selected)
 
     return value
 
@@ -150,19 +150,19 @@ def compare(site: Site) -> Op:
     relop = site.integer("relop")
     if relop >= len(RELATIONS):
         raise site.fault("the comparison has no relation")
-    dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    return store_relation(site, relop, first, second, dst)
+    dst, left, right = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    return store_relation(site, relop, left, right, dst)
 
 
-def store_relation(site: Site, relop: int, first: Value, second: Value, dst: Value) -> Op:
+def store_relation(site: Site, relop: int, left: Value, right: Value, dst: Value) -> Op:
     """Write the relation of two values, by its code, to a predicate or as all ones and zeros."""
-    result, enable = relation_of(site, relop, first, second), site.enable(predicate=False)
+    result, enable = relation_of(site, relop, left, right), site.enable(predicate=False)
     if isinstance(dst, PredicateOperand):
-        var, at, full, lanes = dst.var, site.control.mask_offset, site.full, site.lanes
+        var, offset, full, lanes = dst.var, site.control.mask_offset, site.full, site.lanes
 
         def to_predicate(f: Frame) -> None:
             mask = enable(f)
-            set_predicate(f, var, at, mask, relation_bits(result(f), lanes, full))
+            set_predicate(f, var, offset, mask, relation_bits(result(f), lanes, full))
 
         return to_predicate
     store, ones = site.write(dst), all_ones(site.operand_type(dst))
@@ -185,18 +185,18 @@ def all_ones(type_: ty.DataType) -> Callable[[Array], Array]:
     return ones
 
 
-def relation_of(site: Site, relop: int, first: Value, second: Value) -> Fetch:
+def relation_of(site: Site, relop: int, left: Value, right: Value) -> Fetch:
     """Return a function for the relation of two values, by its code, as booleans."""
     relation = RELATIONS[relop]
-    exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
-    plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
+    exec_type = values.execution_type([site.operand_type(left), site.operand_type(right)])
+    plain = modifier_of(left) is modifier_of(right) is OperandModifier.NONE
     if exec_type.is_float:
-        a, b = float_source(site, first, exec_type), float_source(site, second, exec_type)
+        a, b = float_source(site, left, exec_type), float_source(site, right, exec_type)
     elif plain:
         native = values.DTYPE[exec_type]
-        a, b = int_source(site, first, exec_type, native), int_source(site, second, exec_type, native)
+        a, b = int_source(site, left, exec_type, native), int_source(site, right, exec_type, native)
     else:
-        a, b = _fetch_as(site, first, exec_type), _fetch_as(site, second, exec_type)
+        a, b = _fetch_as(site, left, exec_type), _fetch_as(site, right, exec_type)
     smallest = values.SMALLEST_NORMAL.get(exec_type, 0.0)
 
     def result(f: Frame) -> Array:
@@ -216,15 +216,15 @@ def setp(site: Site) -> Op:
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     if not isinstance(dst, PredicateOperand):
         raise site.fault("the destination must be a predicate")
-    var, at, full, lanes = dst.var, site.control.mask_offset, site.full, site.lanes
+    var, offset, full, lanes = dst.var, site.control.mask_offset, site.full, site.lanes
     if isinstance(src, PredicateOperand):
         other = src.var
-        return lambda f: set_predicate(f, var, at, full, f.preds[other] >> at & full)
+        return lambda f: set_predicate(f, var, offset, full, f.preds[other] >> offset & full)
     if isinstance(src, Immediate) or getattr(getattr(src, "region", None), "is_scalar", False) or lanes == 1:
         scalar = site.scalar("src0")
-        return lambda f: set_predicate(f, var, at, full, scalar(f) & full)
+        return lambda f: set_predicate(f, var, offset, full, scalar(f) & full)
     fetch, enable = site.read(src), site.enable()
-    return lambda f: set_predicate(f, var, at, enable(f), mask_bits(np.broadcast_to(fetch(f) & 1 == 1, (lanes,))))
+    return lambda f: set_predicate(f, var, offset, enable(f), mask_bits(np.broadcast_to(fetch(f) & 1 == 1, (lanes,))))
 
 
 def movs(site: Site) -> Op:
@@ -237,26 +237,26 @@ def movs(site: Site) -> Op:
         to = site.state_cell(dst)
         sampler = dst.sampler
         if isinstance(src, State):
-            at = site.state_cell(src)
+            start = site.state_cell(src)
 
             def move(f: Frame) -> None:
                 cells = f.samplers if sampler else f.surfaces
-                cells[to : to + count] = (f.samplers if src.sampler else f.surfaces)[at : at + count]
+                cells[to : to + count] = (f.samplers if src.sampler else f.surfaces)[start : start + count]
 
             return move
         fetch = site.read(src, count)
 
         def fill(f: Frame) -> None:
-            found = np.broadcast_to(fetch(f), (count,)).tolist()
-            (f.samplers if sampler else f.surfaces)[to : to + count] = found
+            handles = np.broadcast_to(fetch(f), (count,)).tolist()
+            (f.samplers if sampler else f.surfaces)[to : to + count] = handles
 
         return fill
     if not isinstance(src, State):
         raise site.fault("one operand must be a surface or a sampler")
-    at, sampler, store = site.state_cell(src), src.sampler, site.write(dst)
+    start, sampler, store = site.state_cell(src), src.sampler, site.write(dst)
 
     def read(f: Frame) -> None:
-        cells = (f.samplers if sampler else f.surfaces)[at : at + count]
+        cells = (f.samplers if sampler else f.surfaces)[start : start + count]
         store(f, site.full, np.array(cells, np.int64).astype(np.uint32))
 
     return read
@@ -271,8 +271,8 @@ def addr_add(site: Site) -> Op:
     if not isinstance(dst, Address):
         raise site.fault("the destination must be an address variable")
     lanes, enable = site.lanes, site.enable()
-    first = site.code.layout.address_base[dst.var] + dst.offset
-    cells = np.arange(first, first + lanes)
+    first_cell = site.code.layout.address_base[dst.var] + dst.offset
+    cells = np.arange(first_cell, first_cell + lanes)
     start: Callable[[Frame], Any]
     if isinstance(base, General | AddressOf):
         place = site.origin(base)
@@ -292,12 +292,12 @@ def addr_add(site: Site) -> Op:
 
     def op(f: Frame) -> None:
         mask = enable(f)
-        found = np.broadcast_to(start(f) + add(f).astype(np.int64), (lanes,))
+        addresses = np.broadcast_to(start(f) + add(f).astype(np.int64), (lanes,))
         if mask == site.full:
-            f.addr[cells] = found
+            f.addr[cells] = addresses
         else:
             chosen = lane_mask(mask, lanes)
-            f.addr[cells[chosen]] = found[chosen]
+            f.addr[cells[chosen]] = addresses[chosen]
 
     return op
 

@@ -57,20 +57,20 @@ def record(site: Site, reason: str) -> Op:
 
 def _parts(site: Site) -> list[tuple[str, Part]]:
     """Return the payload, operand by operand: a name, and a function for its bytes."""
-    found: list[tuple[str, Part]] = []
+    parts: list[tuple[str, Part]] = []
     written = {slot.name for slot in site.inst.row.slots if slot.role is Role.WRITE}
     for field, value in zip(site.inst.row.fields, site.inst.values, strict=True):
         if field.name in written or isinstance(value, ExecControl):
             continue
         if field.kind in (FieldKind.SURFACE, FieldKind.SAMPLER) and isinstance(value, int):
-            found.append((field.name, _state(site, value, sampler=field.kind is FieldKind.SAMPLER)))
+            parts.append((field.name, _state(site, value, sampler=field.kind is FieldKind.SAMPLER)))
             continue
         several = field.kind in (FieldKind.RAWS, FieldKind.VECTORS) and isinstance(value, tuple)
         for i, operand in enumerate(value if several and isinstance(value, tuple) else (value,)):
             part = _bytes(site, operand, field.name)
             if part is not None:
-                found.append((f"{field.name}{i}" if several else field.name, part))
-    return found
+                parts.append((f"{field.name}{i}" if several else field.name, part))
+    return parts
 
 
 def _state(site: Site, number: int, *, sampler: bool) -> Part:

@@ -52,22 +52,22 @@ def _make_rectangle(site: Site, message: BlockMessage) -> Op:
     def op(f: Frame) -> None:
         if view is None or (predicate is not None and not predicate(f)):
             return
-        found = open_(f)
-        image = as_image(found[0])
+        binding = open_(f)
+        image = as_image(binding[0])
         x, y = columns(f), rows(f)
         if image is None:
-            messages.announce(f, "write" if write else "read", found, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
+            messages.announce(f, "write" if write else "read", binding, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
             f.views[view][...] = f.views[view] if write else 0
             return
         row_bytes = image.width * image.texel_bytes
         inside = ((y >= 0) & (y < image.height))[:, None] & ((x >= 0) & (x < row_bytes))[None, :]
-        at = (y[:, None] * image.pitch + x[None, :])[inside]
-        none = np.zeros(at.size, np.int64)
+        offsets = (y[:, None] * image.pitch + x[None, :])[inside]
+        none = np.zeros(offsets.size, np.int64)
         if write:
-            messages.store(f, (image.whole, found[1]), at, f.views[view][inside].reshape(-1, 1), none)
+            messages.store(f, (image.whole, binding[1]), offsets, f.views[view][inside].reshape(-1, 1), none)
             return
         got = np.zeros((message.height, message.width), np.uint8)
-        got[inside] = messages.load(f, (image.whole, found[1]), at, 1, none).reshape(-1)
+        got[inside] = messages.load(f, (image.whole, binding[1]), offsets, 1, none).reshape(-1)
         f.views[view][...] = got
 
     return op
@@ -79,8 +79,8 @@ def _make_edged(site: Site, message: BlockMessage) -> Op:
     open_ = messages.open_memory(site, message.memory)
 
     def op(f: Frame) -> None:
-        found = open_(f)
-        space, x, y = found[0], columns(f), rows(f)
+        binding = open_(f)
+        space, x, y = binding[0], columns(f), rows(f)
         if isinstance(space, Image):
             row_bytes, lines, line_pitch, texel = (
                 space.width * space.texel_bytes,
@@ -94,8 +94,8 @@ def _make_edged(site: Site, message: BlockMessage) -> Op:
         if row_bytes == 0 or view is None:
             return
         cx = np.where(x < 0, x % texel, np.where(x >= row_bytes, row_bytes - texel + x % texel, x))
-        at = (np.clip(y, 0, lines - 1)[:, None] * line_pitch + cx[None, :]).reshape(-1)
-        got = messages.load(f, found, at, 1, np.zeros(at.size, np.int64))
+        offsets = (np.clip(y, 0, lines - 1)[:, None] * line_pitch + cx[None, :]).reshape(-1)
+        got = messages.load(f, binding, offsets, 1, np.zeros(offsets.size, np.int64))
         f.views[view][...] = got.reshape(message.height, message.width)
 
     return op
@@ -116,16 +116,16 @@ def _make_matrix(site: Site, message: BlockMessage) -> Op:
     def op(f: Frame) -> None:
         if view is None or not enable(f):
             return
-        found = open_(f)
+        binding = open_(f)
         px, py = messages.sign_extend_dword(at_x(f)) + columns, messages.sign_extend_dword(at_y(f)) + lines
         inside = (px >= 0) & (px * size + size <= last_x(f) + 1) & (py >= 0) & (py <= last_y(f))
-        at = (base(f) + py * (pitch(f) + 1) + px * size)[inside]
-        none = np.zeros(at.size, np.int64)
+        addresses = (base(f) + py * (pitch(f) + 1) + px * size)[inside]
+        none = np.zeros(addresses.size, np.int64)
         if write:
             values = np.ascontiguousarray(f.views[view][0][cells[inside]]).view(np.uint8).reshape(-1, size)
-            messages.store(f, found, at, values, none)
+            messages.store(f, binding, addresses, values, none)
             return
-        got = messages.load(f, found, at, size, none).view(f"<u{size}").reshape(-1)
+        got = messages.load(f, binding, addresses, size, none).view(f"<u{size}").reshape(-1)
         f.views[view][0] = 0
         f.views[view][0][cells[inside]] = got
 
@@ -138,8 +138,8 @@ def _descriptor(site: Site) -> list[Callable[[Frame], int]]:
     start = site.code.layout.offset(where.var) if isinstance(where, General) else 0
 
     def word(number: int) -> Callable[[Frame], int]:
-        at = start + 4 * number
-        return lambda f: f.word(at) & 0xFFFFFFFF
+        offset = start + 4 * number
+        return lambda f: f.word(offset) & 0xFFFFFFFF
 
     low, high = word(0), word(1)
     return [lambda f: low(f) | high(f) << 32, *(word(number) for number in range(2, 7))]

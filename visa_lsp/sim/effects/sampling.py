@@ -80,11 +80,11 @@ def _texel_message(site: Site, message: SampleMessage, texels_of: Callable[[Fram
         mask = enable(f)
         if not mask:
             return
-        found = open_(f)
-        image = as_image(found[0])
+        binding = open_(f)
+        image = as_image(binding[0])
         active = messages.lanes_of(mask, lanes)
         if image is None:
-            messages.announce(f, "read", found, np.zeros(active.size, np.int64), 1, active)
+            messages.announce(f, "read", binding, np.zeros(active.size, np.int64), 1, active)
         texels = texels_of(f, image, active) if image is not None else np.zeros((active.size, 4), np.float32)
         if view is not None:
             values = np.ascontiguousarray(_result(site, image, texels, kind)).view(f"<u{kind.size}")
@@ -162,10 +162,10 @@ def _sampler(site: Site, message: SampleMessage) -> Callable[[Frame], Sampler]:
         number = value(f)
         if number >= FIRST_HANDLE:
             number &= ~HANDLE_TAGS
-        found = f.thread.machine.dispatch.samplers.get(number)
-        if found is None:
+        sampler = f.thread.machine.dispatch.samplers.get(number)
+        if sampler is None:
             raise site.fault(f"no sampler is bound to {number:#x}")
-        return found
+        return sampler
 
     return find
 
@@ -214,14 +214,14 @@ def lod(site: Site) -> Op:
     """
     message = _value_of(site)
     reads, lanes = _readers(site, message), site.lanes
-    first, right, below = (np.arange(lanes) & ~3 | k for k in range(3))
+    corner, right, below = (np.arange(lanes) & ~3 | k for k in range(3))
 
     def texels_of(f: Frame, image: Image, active: Array) -> Array:
         sizes = (image.width, image.height if image.dims > 1 else 0, image.depth if image.dims > 2 else 0)
         rho = np.zeros((2, lanes))
         for name, size in zip("uvr", sizes, strict=True):
             x = reads[name](f).astype(np.float64)
-            rho += np.stack([(x[right] - x[first]) * size, (x[below] - x[first]) * size]) ** 2
+            rho += np.stack([(x[right] - x[corner]) * size, (x[below] - x[corner]) * size]) ** 2
         out = np.zeros((active.size, 4), np.float32)
         out[:, 1] = 0.5 * np.log2(rho.max(axis=0))[active]
         return out
@@ -246,10 +246,10 @@ def sample_unorm(site: Site) -> Op:
     even = np.flatnonzero(column % 2 == 0)
 
     def op(f: Frame) -> None:
-        found = open_(f)
-        image = as_image(found[0])
+        binding = open_(f)
+        image = as_image(binding[0])
         if image is None:
-            messages.announce(f, "read", found, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
+            messages.announce(f, "read", binding, np.zeros(1, np.int64), 1, np.zeros(1, np.int64))
         if view is None:
             return
         u, v, du, dv = (float(fetch(f)[0]) for fetch in corner)

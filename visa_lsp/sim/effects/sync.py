@@ -105,10 +105,10 @@ def nbarrier_signal(site: Site) -> Op:
         thread = f.thread
         assert thread is not None
         thread.machine.result.barriers += 1
-        at = number(f) & 31
-        named = thread.group.named.setdefault(at, _new(thread, consumers(f)))
+        barrier_id = number(f) & 31
+        named = thread.group.named.setdefault(barrier_id, _new(thread, consumers(f)))
         named.producers, named.expected = producers(f), consumers(f)
-        thread.group.signalled[thread.number, at] = named.generation
+        thread.group.signalled[thread.number, barrier_id] = named.generation
         thread.machine.announce_arrival(thread, named)
         named.signal(produces=role(f) != _CONSUMER, consumes=role(f) != _PRODUCER)
 
@@ -124,13 +124,13 @@ def nbarrier_wait(site: Site) -> Op:
     def op(f: Frame) -> int | None:
         thread = f.thread
         assert thread is not None
-        at = number(f) & 31
-        named = thread.group.named.setdefault(at, _new(thread, thread.group.threads))
-        before = thread.group.signalled.get((thread.number, at), named.generation)
+        barrier_id = number(f) & 31
+        named = thread.group.named.setdefault(barrier_id, _new(thread, thread.group.threads))
+        before = thread.group.signalled.get((thread.number, barrier_id), named.generation)
         if named.generation != before:
             thread.machine.announce_wait(thread, named, before)
             return None
-        return _await(thread, named, before, f"named barrier {at}{where}")
+        return _await(thread, named, before, f"named barrier {barrier_id}{where}")
 
     return op
 

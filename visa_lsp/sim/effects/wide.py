@@ -125,7 +125,7 @@ def add3_overflow(site: Site) -> Op:
     var = pred.var if isinstance(pred, Predicate) else 0
     target = site.operand_type(dst)
     low, high = values.limits(target)
-    store, enable, at, lanes = site.write(dst), site.enable(predicate=False), site.control.mask_offset, site.lanes
+    store, enable, offset, lanes = site.write(dst), site.enable(predicate=False), site.control.mask_offset, site.lanes
 
     def op(f: Frame) -> None:
         mask = enable(f)
@@ -133,7 +133,7 @@ def add3_overflow(site: Site) -> Op:
         store(f, mask, values.wrap_int(total, target))
         if var:
             outside = np.asarray((total < low) | (total > high), bool)
-            set_predicate(f, var, at, mask, mask_bits(outside))
+            set_predicate(f, var, offset, mask, mask_bits(outside))
 
     return op
 
@@ -147,18 +147,18 @@ def _early_out(site: Site, sources: int, compute: Callable[..., Array], word: st
         raise site.fault("it takes floats and a predicate as its second destination")
     fetches = [flush_source(site, o, exec_type) for o in operands]
     store, enable, convert = site.write(dst), site.enable(), converter(site, exec_type, dst)
-    var, at, lanes = flag.var, site.control.mask_offset, site.lanes
+    var, offset, lanes = flag.var, site.control.mask_offset, site.lanes
 
     def op(f: Frame) -> None:
         mask = enable(f)
-        found = [fetch(f) for fetch in fetches]
+        inputs = [fetch(f) for fetch in fetches]
         if word and f.rounding is not values.Rounding.EVEN:
-            exactly = exact.evaluate(word, found, f.rounding, double=exec_type is ty.DF)
+            exactly = exact.evaluate(word, inputs, f.rounding, double=exec_type is ty.DF)
             result = exactly if exec_type is ty.DF else values.narrow(exactly, exec_type, f.rounding)
         else:
-            result = compute(*found)
+            result = compute(*inputs)
         result = np.broadcast_to(result, (lanes,))
-        set_predicate(f, var, at, mask, mask_bits(np.asarray(~np.isfinite(result) | (result == 0))))
+        set_predicate(f, var, offset, mask, mask_bits(np.asarray(~np.isfinite(result) | (result == 0))))
         store(f, mask, convert(f, result))
 
     return op

@@ -34,8 +34,8 @@ def in_double(function: Callable[..., Node]) -> Callable[..., Node]:
         wide = vector(F64, own.count)
         if own.element is not F64:
             sources = tuple(e.builder.fpext(s, wide) for s in sources)
-        found = function(e, *sources)
-        return found if own.element is F64 else e.builder.fptrunc(found, vector(F32, own.count))
+        exact = function(e, *sources)
+        return exact if own.element is F64 else e.builder.fptrunc(exact, vector(F32, own.count))
 
     return body
 
@@ -73,9 +73,9 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
     letter = "s" if size == 4 else "d"
     nothing = ir.Constant(kind, None)
     if lanes == 1:
-        first = ir.Constant(I32, 0)
-        one = _instruction(builder, word, "s" + letter, [builder.extract_element(s, first) for s in sources])
-        return builder.insert_element(nothing, one, first)
+        zero = ir.Constant(I32, 0)
+        lane = _instruction(builder, word, "s" + letter, [builder.extract_element(s, zero) for s in sources])
+        return builder.insert_element(nothing, lane, zero)
     width = max(_REGISTER, min(most, lanes * size)) // size
     parts = []
     for start in range(0, max(lanes, width), width):
@@ -94,16 +94,16 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
 def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
     kind = sources[0].type
     # Registers of the AVX encoding, unless only that of AVX-512 fits.
-    at = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
+    constraint = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
     if word == "fma":
         # The one of three orders that names the addend last, because NaNs are then selected in the order a, b, c.
-        text, where = f"vfmadd231{form} $2, $1, $0", f"={at},{at},{at},0"
+        text, where = f"vfmadd231{form} $2, $1, $0", f"={constraint},{constraint},{constraint},0"
     elif word == "sqrt":
-        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={at},{at}"
+        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={constraint},{constraint}"
     else:
         # With a prefix, because the assembler otherwise swaps operands of sums and products to save a byte.
-        prefix = "{vex3} " if at == "x" and word in ("add", "mul") else ""
-        text, where = f"{prefix}v{word}{form} $2, $1, $0", f"={at},{at},{at}"
+        prefix = "{vex3} " if constraint == "x" and word in ("add", "mul") else ""
+        text, where = f"{prefix}v{word}{form} $2, $1, $0", f"={constraint},{constraint},{constraint}"
     code = ir.InlineAsm(ir.FunctionType(kind, [kind] * len(sources)), text, where)
     return builder.call(code, sources, attrs=_PURE)
 
@@ -114,19 +114,19 @@ def _choose(e: Emitter, word: str, sources: tuple[Node, ...]) -> Node:
     size = bytes_of(kind.element)
     match word, sources:
         case "fma", (a, b, c):
-            found = e.each("llvm.fma", a, b, c)
+            outcome = e.each("llvm.fma", a, b, c)
         case "sqrt", (a,):
-            found = e.each("llvm.sqrt", a)
+            outcome = e.each("llvm.sqrt", a)
         case _, (a, b):
-            found = getattr(builder, f"f{word}")(a, b)
+            outcome = getattr(builder, f"f{word}")(a, b)
     whole, lanes = integer(8 * size), kind.count
     invalid = builder.bitcast(splat(whole, _invalid(size), lanes), kind)
-    found = builder.select(builder.fcmp_unordered("uno", found, found), invalid, found)
+    outcome = builder.select(builder.fcmp_unordered("uno", outcome, outcome), invalid, outcome)
     top = splat(whole, 1 << (22 if size == 4 else 51), lanes)
     for source in reversed(sources):
         quieted = builder.bitcast(builder.or_(builder.bitcast(source, top.type), top), kind)
-        found = builder.select(builder.fcmp_unordered("uno", source, source), quieted, found)
-    return found
+        outcome = builder.select(builder.fcmp_unordered("uno", source, source), quieted, outcome)
+    return outcome
 
 
 def _invalid(size: int) -> int:

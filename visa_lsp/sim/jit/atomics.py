@@ -42,27 +42,27 @@ _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] 
 }
 
 
-def emit_atomic(e: Emitter, site: Site, found: spaces.Found, at: Node, message: ElementMessage) -> None:
+def emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, message: ElementMessage) -> None:
     """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
     memory, cell, less_one = message.size, message.cell, message.update == PREDECREMENT
     update = _INTEGER_UPDATES.get("dec" if less_one else message.update)
     if update is None or memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes
-    dst, first, second = (raw_start(site, site.raw(n), lanes * cell) for n in (message.data_field, *message.sources))
-    if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (first, second)):
+    dst, a_start, b_start = (raw_start(site, site.raw(n), lanes * cell) for n in (message.data_field, *message.sources))
+    if any(dst >= 0 <= start and start != dst and abs(start - dst) < lanes * cell for start in (a_start, b_start)):
         raise Uncompiled  # because the interpreter reads all sources before it writes
     bits, use = e.some(e.enable(site), site), check_instrumentation.ATOMIC
     with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))), may_leave(e) as outside:
-        at = wide(e, found.offsets(at))
-        most, least = range_of(e, at, bits)
-        place = begin_access(e, found, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
+        addresses = wide(e, space.offsets(addresses))
+        most, least = range_of(e, addresses, bits)
+        place = begin_access(e, space, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
         if e.mode.watched:
-            check_instrumentation.alignment(e, at, e.lanes(bits, lanes), memory)
+            check_instrumentation.alignment(e, addresses, e.lanes(bits, lanes), memory)
             if memory < 4:
                 check_instrumentation.suspect_always(e)
-            check_instrumentation.mark_each(e, place, at, bits, memory, use, shared=found.shared)
-        offsets, kind = e.keep_lanes(at), integer(8 * memory)
+            check_instrumentation.mark_each(e, place, addresses, bits, memory, use, shared=space.shared)
+        offsets, kind = e.keep_lanes(addresses), integer(8 * memory)
 
         def update_lane(lane: Node) -> None:
             where = builder.gep(place.base, [e.lane_of(offsets, lane, I64)], source_etype=I8)
@@ -74,8 +74,8 @@ def emit_atomic(e: Emitter, site: Site, found: spaces.Found, at: Node, message: 
             def source(start: int) -> Node:
                 return ir.Constant(kind, 0) if start < 0 else builder.load(register(start), typ=kind, align=1)
 
-            sources = source(first), source(second)
-            if e.mode.side_by_side and not found.shared:
+            sources = source(a_start), source(b_start)
+            if e.mode.side_by_side and not space.shared:
                 old, new = _exchange(e, where, kind, lambda old: update(e, old, *sources))
             else:
                 old = builder.load(where, typ=kind, align=1)
@@ -95,15 +95,15 @@ def emit_atomic(e: Emitter, site: Site, found: spaces.Found, at: Node, message: 
 def _exchange(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
     """Update a place that other groups may update at the same time; return the old and the new value."""
     builder = e.builder
-    first, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
+    initial, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
     again, done = e.blocks("exchange", "exchanged")
     builder.branch(again)
     builder.position_at_end(again)
     old = builder.phi(kind)
-    old.add_incoming(first, before)
+    old.add_incoming(initial, before)
     new = update(old)
-    found = builder.cmpxchg(where, old, new, "acq_rel", "monotonic")
-    old.add_incoming(builder.extract_value(found, 0), builder.block)
-    builder.cbranch(builder.extract_value(found, 1), done, again)
+    exchange = builder.cmpxchg(where, old, new, "acq_rel", "monotonic")
+    old.add_incoming(builder.extract_value(exchange, 0), builder.block)
+    builder.cbranch(builder.extract_value(exchange, 1), done, again)
     builder.position_at_end(done)
     return old, new

@@ -75,8 +75,8 @@ class BodyPlan:
         self.reaches_shared = True  # whether an instruction may access shared memory of a group
         self.called_out: set[int] = set()  # instructions that compiled code leaves to the interpreter by a call
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
-        count, behind = len(self.instructions), {pc + 1 for pc in self.leaving}
-        self.entries = {0, *behind, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
+        count, resumptions = len(self.instructions), {pc + 1 for pc in self.leaving}
+        self.entries = {0, *resumptions, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
         if any(effect_of(self.instructions[pc].row.meaning) in _MOVING for pc in self.leaving):
             self.entries |= {*self.layout.joins, *code.labels.values()}
         branch = {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
@@ -100,13 +100,13 @@ class BodyPlan:
 
     def _find_written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""
-        found = set[int]()
+        cells = set[int]()
         for pc, inst in enumerate(self.instructions):
             if inst.row.has(Trait.MOVES_STATE):
                 site, dst = Site(self.code, inst, pc), inst.get("dst")
                 if isinstance(dst, State):
-                    found.update(self.layout.state_cells(site, dst, site.lanes))
-        return frozenset(found)
+                    cells.update(self.layout.state_cells(site, dst, site.lanes))
+        return frozenset(cells)
 
     @property
     def reaches_scratch(self) -> bool:
@@ -138,8 +138,8 @@ class BodyPlan:
     @property
     def barriers(self) -> frozenset[int]:
         """The places of barriers, if only barriers leave the function; else empty."""
-        found = {pc for pc in self.leaving if effect_of(self.instructions[pc].row.meaning) == "barrier"}
-        return frozenset(found) if found == self.leaving else frozenset()
+        places = {pc for pc in self.leaving if effect_of(self.instructions[pc].row.meaning) == "barrier"}
+        return frozenset(places) if places == self.leaving else frozenset()
 
     @property
     def is_fully_compiled(self) -> bool:
@@ -178,9 +178,9 @@ class _BodyWriter:
     def write(self) -> None:
         e = self.e
         if e.fresh is not None:
-            known, self.new_thread = e.blocks("known", "new_thread")
-            e.builder.cbranch(e.fresh, self.new_thread, known)
-            e.builder.position_at_end(known)
+            known_thread, self.new_thread = e.blocks("known", "new_thread")
+            e.builder.cbranch(e.fresh, self.new_thread, known_thread)
+            e.builder.position_at_end(known_thread)
         e.load_all()
         pc = e.word(e.block, state.PC)
         (wrong,) = e.blocks("nowhere")
@@ -214,21 +214,21 @@ class _BodyWriter:
         """
         e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
         with b.goto_entry_block():
-            ids = [e.variable(e.word(e.launch, at)) for at in state.GROUP_IDS]
+            ids = [e.variable(e.word(e.launch, place)) for place in state.GROUP_IDS]
         b.position_at_end(self.new_thread)
         thread = e.get(e.thread, I64)
 
         def row(base: int, stride: int) -> Node:
-            at = b.mul(thread, e.constant(e.launch, stride))
-            return b.gep(e.table(base), [at], source_etype=I8)
+            offset = b.mul(thread, e.constant(e.launch, stride))
+            return b.gep(e.table(base), [offset], source_etype=I8)
 
-        registers, first = (row(at, state.REGISTERS_STRIDE) for at in (state.REGISTERS, state.REGISTERS_FIRST))
-        block, block_first = (row(at, state.BLOCKS_STRIDE) for at in (state.BLOCKS, state.BLOCKS_FIRST))
+        registers, initial = (row(base, state.REGISTERS_STRIDE) for base in (state.REGISTERS, state.REGISTERS_FIRST))
+        block, block_first = (row(base, state.BLOCKS_STRIDE) for base in (state.BLOCKS, state.BLOCKS_FIRST))
         begin = ir.Function(e.module, ir.FunctionType(ir.VoidType(), (PTR, PTR, I64, I64, I64)), BEGIN)
         begin.linkage = "internal"
-        b.call(begin, [registers, first, *(e.get(cell, I64) for cell in ids)])
+        b.call(begin, [registers, initial, *(e.get(cell, I64) for cell in ids)])
         e.begin_thread(registers, block, block_first)
-        e.take_held(e.held.live_pieces(0), first)
+        e.take_held(e.held.live_pieces(0), initial)
         b.branch(self._to(0))
 
         b.position_at_end(following)
@@ -240,8 +240,8 @@ class _BodyWriter:
         self._leave(state.OVER, len(self.body.instructions), e.word(e.block, state.PC))
         b.position_at_end(going)
         e.add_to(e.thread, one)
-        more = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
-        b.cbranch(more, self.new_thread, last)
+        has_threads = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
+        b.cbranch(has_threads, self.new_thread, last)
         b.position_at_end(last)
         e.set(e.thread, ir.Constant(I64, 0))
         e.add_to(e.group, one)
@@ -259,21 +259,21 @@ class _BodyWriter:
     def _enter(self, pc: int) -> ir.Block:
         """Return the block that loads the held registers and begins at an instruction."""
         e = self.e
-        held, begins = e.held.live_pieces(pc), pc == 0 and e.definedness is not None and e.definedness.followed.any()
-        if not held and not begins:
+        pieces, begins = e.held.live_pieces(pc), pc == 0 and e.definedness is not None and e.definedness.followed.any()
+        if not pieces and not begins:
             return self._to(pc)
         (entered,) = e.blocks(f"enter{pc}")
         e.builder.position_at_end(entered)
         if begins:
             begin_following(e)
-        e.take_held(held)
+        e.take_held(pieces)
         e.builder.branch(self._to(pc))
         return entered
 
-    def _leave(self, status: int, pc: int, at: Node | int | None = None) -> None:
-        """Leave before the instruction at ``pc`` and store the live registers; the thread may be ``at`` another place."""
+    def _leave(self, status: int, pc: int, place: Node | int | None = None) -> None:
+        """Leave before the instruction at ``pc`` and store the live registers; the thread may be at another ``place``."""
         self.e.give_held(self.e.held.live_pieces(pc))
-        self.e.leave(status, pc if at is None else at)
+        self.e.leave(status, pc if place is None else place)
 
     def _to(self, pc: int) -> ir.Block:
         """Return the block that continues at an instruction, after the lanes that wait there have joined."""
@@ -293,15 +293,15 @@ class _BodyWriter:
         e.builder.position_at_end(self.dispatch)
         for number, word in enumerate(e.waiting):
             value = e.get(word, I64)
-            some, none = e.blocks("some", "none")
-            e.builder.cbranch(e.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0)), some, none)
-            e.builder.position_at_end(some)
-            first = e.intrinsic("llvm.cttz.i64", I64, value, ir.Constant(ir.IntType(1), 1))
-            choice = e.builder.switch(first, self.leave)
+            nonempty, empty = e.blocks("some", "none")
+            e.builder.cbranch(e.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0)), nonempty, empty)
+            e.builder.position_at_end(nonempty)
+            lowest = e.intrinsic("llvm.cttz.i64", I64, value, ir.Constant(ir.IntType(1), 1))
+            choice = e.builder.switch(lowest, self.leave)
             for slot, pc in enumerate(e.layout.joins[64 * number : 64 * number + 64]):
                 if pc in self.places:
                     choice.add_case(ir.Constant(I64, slot), self.places[pc])
-            e.builder.position_at_end(none)
+            e.builder.position_at_end(empty)
         e.builder.branch(self.leave)
 
     def _stretch(self, start: int, end: int) -> None:
@@ -347,7 +347,7 @@ class _BodyWriter:
         follow = follow_instruction(e, Site(self.code, inst, pc))
         block, blocks = e.builder.block, len(e.function.blocks)
         written = len(block.instructions)
-        known = dict(e.known_surfaces)
+        surfaces = dict(e.known_surfaces)
         site = Site(self.code, inst, pc)
         try:
             indirect = any(isinstance(value, Indirect) for value in inst.values)
@@ -357,7 +357,7 @@ class _BodyWriter:
             del e.function.blocks[blocks:]
             del block.instructions[written:]
             block.terminator = None
-            e.known_surfaces = {} if inst.row.has(Trait.MOVES_STATE) else known
+            e.known_surfaces = {} if inst.row.has(Trait.MOVES_STATE) else surfaces
             e.builder.position_at_end(block)
             self.body.called_out.add(pc)
             e.call_out(timed=True)
@@ -368,21 +368,21 @@ class _BodyWriter:
     def _take_lanes(self, inst: Inst, pc: int) -> Node:
         """Return the active lanes that an instruction moves, of 32. Execution size 1 moves all of them or none."""
         e, site, pred = self.e, Site(self.code, inst, pc), inst.get("pred")
-        at, lanes, active = site.control.mask_offset, site.lanes, e.get(e.emask)
+        offset, lanes, active = site.control.mask_offset, site.lanes, e.get(e.emask)
         if not isinstance(pred, Predicate):
-            return active if lanes == 1 else e.builder.and_(active, ir.Constant(I32, site.full << at & 0xFFFFFFFF))
-        bits = e.predicate(pred, at, lanes)
+            return active if lanes == 1 else e.builder.and_(active, ir.Constant(I32, site.full << offset & 0xFFFFFFFF))
+        bits = e.predicate(pred, offset, lanes)
         if lanes == 1:
             return e.builder.select(bits, active, ir.Constant(I32, 0))
-        return e.builder.and_(active, e.at_lane(bits, at))
+        return e.builder.and_(active, e.at_lane(bits, offset))
 
     def _park(self, lanes: Node, pc: int) -> None:
         e = self.e
         number = e.layout.slots[pc]
         e.set(e.waits[number], e.builder.or_(e.get(e.waits[number]), lanes))
         word = e.waiting[number // 64]
-        some = e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0))
-        bit = e.builder.select(some, ir.Constant(I64, 1 << number % 64), ir.Constant(I64, 0))
+        any_lane = e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0))
+        bit = e.builder.select(any_lane, ir.Constant(I64, 1 << number % 64), ir.Constant(I64, 0))
         e.set(word, e.builder.or_(e.get(word, I64), bit))
 
     def _goto(self, inst: Inst, pc: int) -> None:

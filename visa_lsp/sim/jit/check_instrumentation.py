@@ -47,16 +47,16 @@ def any_of(e: Emitter, lanes: Node) -> Node:
     return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", I1, lanes)
 
 
-def alignment(e: Emitter, at: Node, chosen: Node | None, size: int) -> None:
+def alignment(e: Emitter, addresses: Node, chosen: Node | None, size: int) -> None:
     """Suspect addresses that are not a multiple of the size of their elements."""
     if size > 1:
-        suspect(e, is_misaligned(e, at, chosen, size))
+        suspect(e, is_misaligned(e, addresses, chosen, size))
 
 
-def is_misaligned(e: Emitter, at: Node, chosen: Node | None, size: int) -> Node:
+def is_misaligned(e: Emitter, addresses: Node, chosen: Node | None, size: int) -> Node:
     """Return whether the address of any chosen lane is not a multiple of the size."""
-    builder, lanes = e.builder, lanes_of(at)
-    odd = builder.icmp_unsigned("!=", builder.and_(at, splat(I64, size - 1, lanes)), splat(I64, 0, lanes))
+    builder, lanes = e.builder, lanes_of(addresses)
+    odd = builder.icmp_unsigned("!=", builder.and_(addresses, splat(I64, size - 1, lanes)), splat(I64, 0, lanes))
     return any_of(e, odd if chosen is None else builder.and_(odd, chosen))
 
 
@@ -65,13 +65,14 @@ def has_flag(e: Emitter, flags: Node, wanted: int) -> Node:
     return e.builder.icmp_unsigned("!=", e.builder.and_(flags, ir.Constant(I64, wanted)), ir.Constant(I64, 0))
 
 
-def within(e: Emitter, at: Node, chosen: Node | None, size: int, ranges: Sequence[range]) -> None:
+def within(e: Emitter, byte_numbers: Node, chosen: Node | None, size: int, ranges: Sequence[range]) -> None:
     """Suspect byte numbers of the registers outside of the ranges that a proof has looked at; without ranges that is all."""
     if not ranges:
         return
-    b, lanes = e.builder, lanes_of(at)
+    b, lanes = e.builder, lanes_of(byte_numbers)
     inside = (
-        b.icmp_unsigned("<=", b.sub(at, splat(I64, r.start, lanes)), splat(I64, len(r) - size, lanes)) for r in ranges
+        b.icmp_unsigned("<=", b.sub(byte_numbers, splat(I64, r.start, lanes)), splat(I64, len(r) - size, lanes))
+        for r in ranges
     )
     wrong = b.not_(reduce(b.or_, inside))
     if chosen is not None:
@@ -92,10 +93,10 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
         before = e.launch, e.suspected
         e.launch, e.suspected = launch, e.function.append_basic_block("suspected")
         body(*own)
-        at = e.builder.block
+        block = e.builder.block
         e.builder.position_at_end(e.suspected)
         e.builder.ret(ir.Constant(I1, 1))
-        e.builder.position_at_end(at)
+        e.builder.position_at_end(block)
         e.launch, e.suspected = before
         return ir.Constant(I1, 0)
 
@@ -103,34 +104,42 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
 
 
 def mark(
-    e: Emitter, place: SpacePlace, first: Node, size: int, use: int, *, shared: bool, same: Node | None = None
+    e: Emitter, place: SpacePlace, start: Node, size: int, use: int, *, shared: bool, same: Node | None = None
 ) -> None:
     """Record suspected races of a use of ``size`` contiguous bytes from an offset on, and mark the use.
 
     ``same`` has a bit for each dword that a store does not change.
     """
 
-    def body(marks: Node, stride: Node, flags: Node, at: Node, same: Node | None = None) -> None:
-        _mark(e, marks, stride, flags, at, size, use, shared=shared, same=same)
+    def body(marks: Node, stride: Node, flags: Node, offset: Node, same: Node | None = None) -> None:
+        _mark(e, marks, stride, flags, offset, size, use, shared=shared, same=same)
 
     name = f"mark_{use}_{'shared' if shared else 'global'}_{size}"
-    given = [place.marks, place.stride, place.flags, first, *([] if same is None else [same])]
+    given = [place.marks, place.stride, place.flags, start, *([] if same is None else [same])]
     suspect_outlined(e, name, given, body)
 
 
 def mark_each(
-    e: Emitter, place: SpacePlace, at: Node, bits: Node, size: int, use: int, *, shared: bool, same: Node | None = None
+    e: Emitter,
+    place: SpacePlace,
+    addresses: Node,
+    bits: Node,
+    size: int,
+    use: int,
+    *,
+    shared: bool,
+    same: Node | None = None,
 ) -> None:
     """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane.
 
     ``same`` has a bit for each lane whose store changes nothing.
     """
 
-    def body(marks: Node, stride: Node, flags: Node, at: Node, bits: Node, same: Node | None = None) -> None:
-        mark_lanes(e, (marks, stride, flags), e.keep_lanes(at), bits, size, use, shared=shared, same=same)
+    def body(marks: Node, stride: Node, flags: Node, addresses: Node, bits: Node, same: Node | None = None) -> None:
+        mark_lanes(e, (marks, stride, flags), e.keep_lanes(addresses), bits, size, use, shared=shared, same=same)
 
-    name = f"mark_{use}_{'shared' if shared else 'global'}_{lanes_of(at)}_of_{size}"
-    given = [place.marks, place.stride, place.flags, at, bits, *([] if same is None else [same])]
+    name = f"mark_{use}_{'shared' if shared else 'global'}_{lanes_of(addresses)}_of_{size}"
+    given = [place.marks, place.stride, place.flags, addresses, bits, *([] if same is None else [same])]
     suspect_outlined(e, name, given, body)
 
 
@@ -162,7 +171,7 @@ def _mark(
     marks: Node,
     stride: Node,
     flags: Node,
-    first: Node,
+    start: Node,
     size: int,
     use: int,
     *,
@@ -171,36 +180,36 @@ def _mark(
 ) -> None:
     """Emit the marks of ``size`` bytes; ``marks`` is the address for byte 0, ``stride`` the bytes between kinds."""
     if shared:
-        _mark_dwords(e, marks, stride, first, size, use, shared=True, same=same)
+        _mark_dwords(e, marks, stride, start, size, use, shared=True, same=same)
         return
     b = e.builder
     with b.if_else(has_flag(e, flags, state.PRIVATE), likely=False) as (own, seen):
         with own:
-            _mark_private(e, b.inttoptr(b.add(first, marks), PTR), size, use)
+            _mark_private(e, b.inttoptr(b.add(start, marks), PTR), size, use)
         with seen:
             undefined = has_flag(e, flags, state.UNDEFINED)
             if use == WRITTEN and size < 4:
                 suspect(e, undefined)  # because a mark would claim that the whole dword is written
             elif use != WRITTEN:
                 count = max(1, size // 4)
-                at = b.inttoptr(b.add(b.and_(first, ir.Constant(I64, ~3)), marks), PTR)
-                written = b.load(at, typ=vector(I32, count), align=4)
+                pointer = b.inttoptr(b.add(b.and_(start, ir.Constant(I64, ~3)), marks), PTR)
+                written = b.load(pointer, typ=vector(I32, count), align=4)
                 suspect(e, b.and_(undefined, any_of(e, b.icmp_unsigned("==", written, splat(I32, 0, count)))))
-            _mark_dwords(e, marks, stride, first, size, use, shared=False, same=same)
+            _mark_dwords(e, marks, stride, start, size, use, shared=False, same=same)
 
 
-def _mark_private(e: Emitter, at: Node, size: int, use: int) -> None:
+def _mark_private(e: Emitter, pointer: Node, size: int, use: int) -> None:
     """Suspect reads of what no thread has written yet; private memory has a mark for each byte, and no races."""
     kind = vector(I8, size)
     if use != WRITTEN:
-        empty = e.builder.icmp_unsigned("==", e.builder.load(at, typ=kind, align=1), splat(I8, 0, size))
+        empty = e.builder.icmp_unsigned("==", e.builder.load(pointer, typ=kind, align=1), splat(I8, 0, size))
         suspect(e, any_of(e, empty))
     if use != READ:
-        e.builder.store(splat(I8, 1, size), at, align=1)
+        e.builder.store(splat(I8, 1, size), pointer, align=1)
 
 
 def _mark_dwords(
-    e: Emitter, marks: Node, stride: Node, first: Node, size: int, use: int, *, shared: bool, same: Node | None
+    e: Emitter, marks: Node, stride: Node, start: Node, size: int, use: int, *, shared: bool, same: Node | None
 ) -> None:
     """Suspect races by the marks of the dwords, and mark them.
 
@@ -209,14 +218,14 @@ def _mark_dwords(
     lanes = max(1, size // 4)
     b, kind = e.builder, vector(I32, lanes)
     numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
-    group, round_ = (e.word(e.launch, at, I32) for at in numbers)
-    thread, threads = (b.trunc(e.word(e.launch, at), I32) for at in (state.THREAD, state.THREADS))
+    group, round_ = (e.word(e.launch, cell, I32) for cell in numbers)
+    thread, threads = (b.trunc(e.word(e.launch, cell), I32) for cell in (state.THREAD, state.THREADS))
     own = e.spread(b.add(round_, thread), lanes)
-    first = b.and_(first, ir.Constant(I64, ~3))
+    start = b.and_(start, ir.Constant(I64, ~3))
 
     def place(of: int) -> Node:
         base = b.add(marks, b.mul(stride, ir.Constant(I64, of))) if of else marks
-        return b.inttoptr(b.add(first, base), PTR)
+        return b.inttoptr(b.add(start, base), PTR)
 
     def get(of: int) -> Node:
         return b.load(place(of), typ=kind, align=4)

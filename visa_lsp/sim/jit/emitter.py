@@ -93,10 +93,12 @@ class Emitter(Writer):
             for n in range(layout.surfaces)
         ]
         self.scratch = self._keep(state.SCRATCH, own=self._threads and plan.reaches_scratch, new=True, looked_at=True)
-        self.reads, self.writes = (self._sum(self.address(self.launch, at)) for at in (state.READS, state.WRITES))
+        self.reads, self.writes = (
+            self._sum(self.address(self.launch, offset)) for offset in (state.READS, state.WRITES)
+        )
         self._counts = {start: self._sum(self._count_place(start)) for start in plan.counted}
         if self._threads:  # one of several threads that run one after another
-            places = [self.address(self.launch, at) for at in (state.THREAD, state.GROUP, state.TOTAL)]
+            places = [self.address(self.launch, offset) for offset in (state.THREAD, state.GROUP, state.TOTAL)]
             self._who = [(self.variable(self.get(place, I64)), place) for place in places]
             self.thread, self.group, self.total = (cell for cell, _ in self._who)
         self._callback = ir.Function(module, ir.FunctionType(I32, (PTR, PTR, PTR, PTR, I64)), CALLBACK)
@@ -167,12 +169,12 @@ class Emitter(Writer):
         """The block of the thread."""
         return self.get(self._block, PTR) if self._threads else self._block
 
-    def begin_thread(self, registers: Node, block: Node, first: Node) -> None:
-        """Continue with a new thread with these registers and this block; ``first`` is the initial state of its block."""
+    def begin_thread(self, registers: Node, block: Node, initial: Node) -> None:
+        """Continue with a new thread with these registers and this block; ``initial`` is the initial state of its block."""
         self.set(self._registers, registers)
         self.set(self._block, block)
         for kept in self._kept:
-            begins = ir.Constant(kept.kind, 0) if kept.new else self.word(first, kept.place, kept.kind)
+            begins = ir.Constant(kept.kind, 0) if kept.new else self.word(initial, kept.place, kept.kind)
             self.set(kept.cell, begins)
         for piece, cell in zip(self.held.pieces, self._held, strict=True):
             self.builder.store(ir.Constant(type_of_bytes(piece.size), ir.Undefined), cell)
@@ -226,27 +228,27 @@ class Emitter(Writer):
         """Return the value of a surface variable's element."""
         return self.get(self.surfaces[cell], I64)
 
-    def put_surface(self, cell: int, value: Node, known: int | None) -> None:
-        """Set the value of a surface variable's element; ``known`` is the number if it is known now."""
+    def put_surface(self, cell: int, value: Node, number: int | None) -> None:
+        """Set the value of a surface variable's element; ``number`` is the value if it is known now."""
         self.set(self.surfaces[cell], value)
         self.known_surfaces.pop(cell, None)
-        if known is not None:
-            self.known_surfaces[cell] = known
+        if number is not None:
+            self.known_surfaces[cell] = number
 
     # ---- functions of the module
 
     def outline(self, name: str, result: Any, arguments: Sequence[Node], body: Callable[..., Node]) -> Node:
         """Call a function of the module written by ``body``, for code that is long, frequent in a text, and seldom executed."""
-        known = self.module.globals.get(name)
-        if known is None:
-            known = ir.Function(self.module, ir.FunctionType(result, [a.type for a in arguments]), name)
-            known.linkage, known.calling_convention = "internal", "fastcc"
-            known.attributes.add("noinline")
+        function = self.module.globals.get(name)
+        if function is None:
+            function = ir.Function(self.module, ir.FunctionType(result, [a.type for a in arguments]), name)
+            function.linkage, function.calling_convention = "internal", "fastcc"
+            function.attributes.add("noinline")
             before = self.function, self.builder
-            self.function, self.builder = known, ir.IRBuilder(known.append_basic_block("entry"))
-            self.builder.ret(body(*known.args))
+            self.function, self.builder = function, ir.IRBuilder(function.append_basic_block("entry"))
+            self.builder.ret(body(*function.args))
             self.function, self.builder = before
-        return self.builder.call(known, arguments, cconv="fastcc")
+        return self.builder.call(function, arguments, cconv="fastcc")
 
     # ---- lanes in registers
 
@@ -265,8 +267,8 @@ class Emitter(Writer):
         builder = self.builder
         low, high = min(elements), max(elements)
         if low == high:
-            one = builder.load(self.at(start + low * size, size), typ=kind, align=1)
-            return self.spread(one, count)
+            lane = builder.load(self.at(start + low * size, size), typ=kind, align=1)
+            return self.spread(lane, count)
         span = high - low + 1
         whole = builder.load(self.at(start + low * size, span * size), typ=vector(kind, span), align=1)
         order = [e - low for e in elements]
@@ -308,17 +310,17 @@ class Emitter(Writer):
 
     # ---- masks
 
-    def mask_of(self, cell: Node, at: int, lanes: int) -> Node:
-        """Return ``lanes`` bits of a mask of 32, from bit ``at`` on."""
+    def mask_of(self, cell: Node, start: int, lanes: int) -> Node:
+        """Return ``lanes`` bits of a mask of 32, from bit ``start`` on."""
         value = self.get(cell)
-        if at:
-            value = self.builder.lshr(value, ir.Constant(I32, at))
+        if start:
+            value = self.builder.lshr(value, ir.Constant(I32, start))
         return value if lanes == 32 else self.builder.trunc(value, integer(lanes))
 
-    def predicate(self, pred: Predicate, at: int, lanes: int) -> Node:
+    def predicate(self, pred: Predicate, offset: int, lanes: int) -> Node:
         """Return the predicate bits of an instruction's lanes, combined and inverted as written, as an integer."""
         builder = self.builder
-        bits = self.mask_of(self.predicates[pred.var], at, lanes)
+        bits = self.mask_of(self.predicates[pred.var], offset, lanes)
         kind = integer(lanes)
         if pred.combine is Combine.NONE:
             return builder.not_(bits) if pred.inverse else bits
@@ -332,18 +334,18 @@ class Emitter(Writer):
 
     def enable(self, site: Site, *, predicate: bool = True) -> Node | None:
         """Return the channel enable bits as an integer; None if all lanes are on."""
-        lanes, at = site.lanes, site.control.mask_offset
+        lanes, offset = site.lanes, site.control.mask_offset
         pred: Value = site.inst.get("pred") if predicate else None
-        bits = self.predicate(pred, at, lanes) if isinstance(pred, Predicate) else None
+        bits = self.predicate(pred, offset, lanes) if isinstance(pred, Predicate) else None
         if site.control.no_mask:
             return bits
-        mask = self.mask_of(self.emask, at, lanes)
+        mask = self.mask_of(self.emask, offset, lanes)
         return mask if bits is None else self.builder.and_(mask, bits)
 
-    def at_lane(self, bits: Node, at: int) -> Node:
-        """Return a mask of 32 lanes with the given bits, from lane ``at`` on."""
+    def at_lane(self, bits: Node, offset: int) -> Node:
+        """Return a mask of 32 lanes with the given bits, from lane ``offset`` on."""
         wide = bits if bits.type.width == 32 else self.builder.zext(bits, I32)
-        return self.builder.shl(wide, ir.Constant(I32, at)) if at else wide
+        return self.builder.shl(wide, ir.Constant(I32, offset)) if offset else wide
 
     def some(self, bits: Node | None, site: Site) -> Node:
         """Return the enable bits as an integer, even if all lanes are on."""

@@ -76,9 +76,9 @@ def _run(
         against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
         return _interpret(slower, observers, against * at_once)
     again = bool(observers) or dispatch.host_threads > 1  # because the sampled steps do not belong to the run
-    known = at_once or bool(making.bodies)
+    has_code = at_once or bool(making.bodies)
     before = None
-    if again and not known:
+    if again and not has_code:
         if _is_straight(dispatch) and math.prod(dispatch.groups) * dispatch.threads_per_group < WARM:
             return _interpret(slower, observers)
         before = Contents(dispatch)
@@ -98,18 +98,18 @@ def _run(
     from visa_lsp.sim.jit.whole import Suspicion
 
     if not observers:
-        found = launches.side_by_side(dispatch, making) if again else ""
-        if not isinstance(found, str):
-            return found
-        return _limit(launches.run_unwatched(dispatch, making, at_once=known), found and _ALONE + found)
+        outcome = launches.side_by_side(dispatch, making) if again else ""
+        if not isinstance(outcome, str):
+            return outcome
+        return _limit(launches.run_unwatched(dispatch, making, at_once=has_code), outcome and _ALONE + outcome)
     before = before or Contents(dispatch)
     try:
-        found = launches.run_watched(dispatch, making, _fresh(observers), before, slower.step_budget)
+        outcome = launches.run_watched(dispatch, making, _fresh(observers), before, slower.step_budget)
     except Suspicion:
         before.restore()
-        found = _interpret(slower, observers)
-        found.replayed_groups = found.groups
-    return _interpret(slower, observers, (_BY_INTERPRETER + found) * at_once) if isinstance(found, str) else found
+        outcome = _interpret(slower, observers)
+        outcome.replayed_groups = outcome.groups
+    return _interpret(slower, observers, (_BY_INTERPRETER + outcome) * at_once) if isinstance(outcome, str) else outcome
 
 
 def _compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:

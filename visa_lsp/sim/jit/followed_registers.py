@@ -40,36 +40,36 @@ class _Lanes(NamedTuple):
 
 def begin_following(e: Emitter) -> None:
     """Set the masks of a new thread: those of registers that the launch fills are clear."""
-    known = _definedness(e)
-    places = np.flatnonzero(known.followed)
+    definedness = _definedness(e)
+    places = np.flatnonzero(definedness.followed)
     for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
-        masks = constants(I8, np.where(known.given[run], 0, 255).tolist())
+        masks = constants(I8, np.where(definedness.given[run], 0, 255).tolist())
         e.builder.store(masks, _masks(e, int(run[0])), align=1)
 
 
 def follow_instruction(e: Emitter, site: Site) -> Callable[[], None]:
     """Emit what follows registers before an instruction; return what emits the rest, behind it."""
-    known, pc = e.definedness, site.pc
-    plan = known.plans[pc] if known is not None else None
-    if known is None or plan is None:
+    definedness, pc = e.definedness, site.pc
+    plan = definedness.plans[pc] if definedness is not None else None
+    if definedness is None or plan is None:
         return lambda: None
     written = [target for target in plan.targets if _is_followed(e, pc, target)]
-    predicates = [var for var in plan.preds_written if known.followed[known.place_of_predicate(var)]]
-    if pc not in known.tested and not written and not predicates:
+    predicates = [var for var in plan.preds_written if definedness.followed[definedness.place_of_predicate(var)]]
+    if pc not in definedness.tested and not written and not predicates:
         return lambda: None
     lanes = _find_lanes(e, site, plan)
     masks = None
-    if pc in known.tested:
+    if pc in definedness.tested:
         check_instrumentation.suspect(e, check_instrumentation.any_of(e, lanes.undefined))
         lanes = lanes._replace(undefined=splat(I1, 0, plan.lanes))
     elif written:
         masks = _find_masks(e, site, plan, lanes)
-    places = [_indirect(e, site, lanes.written, target=True) if one.places is None else None for one in written]
+    places = [_indirect(e, site, lanes.written, target=True) if target.places is None else None for target in written]
 
     def follow() -> None:
-        for target, at in zip(written, places, strict=True):
-            if at is not None:
-                _clear(e, at, lanes.written, target.touch.size)
+        for target, byte_numbers in zip(written, places, strict=True):
+            if byte_numbers is not None:
+                _clear(e, byte_numbers, lanes.written, target.touch.size)
             elif target.places is not None:
                 _mark(e, target.places, plan.lanes, lanes, masks)
         for var in predicates:
@@ -85,16 +85,16 @@ def _definedness(e: Emitter) -> Definedness:
 
 def _is_followed(e: Emitter, pc: int, operand: RegisterOperand) -> bool:
     """Return whether an operand may touch a followed register."""
-    known = _definedness(e)
+    definedness = _definedness(e)
     if operand.places is not None:
-        return bool(known.followed[operand.places].any())
-    ranges = known.ranges.get(pc) or [range(known.registers)]
-    return any(known.followed[touched.start : touched.stop].any() for touched in ranges)
+        return bool(definedness.followed[operand.places].any())
+    ranges = definedness.ranges.get(pc) or [range(definedness.registers)]
+    return any(definedness.followed[touched.start : touched.stop].any() for touched in ranges)
 
 
-def _masks(e: Emitter, at: int) -> Node:
+def _masks(e: Emitter, byte: int) -> Node:
     """Return the address of the running thread's mask of a byte."""
-    return e.builder.inttoptr(e.builder.add(_first_mask(e), ir.Constant(I64, at)), PTR)
+    return e.builder.inttoptr(e.builder.add(_first_mask(e), ir.Constant(I64, byte)), PTR)
 
 
 def _first_mask(e: Emitter) -> Node:
@@ -106,11 +106,11 @@ def _find_lanes(e: Emitter, site: Site, plan: DefinednessPlan) -> _Lanes:
     b = e.builder
     mask = e.all_on(plan.lanes)
     if not plan.no_mask and not (plan.kind is InstructionKind.BRANCH and plan.lanes == 1):
-        mask = e.mask_of(e.emask, plan.at, plan.lanes)
+        mask = e.mask_of(e.emask, plan.mask_offset, plan.lanes)
     written, unsure = mask, ir.Constant(mask.type, 0)
     if plan.pred is not None:
         if not plan.selects:
-            written = b.and_(mask, e.predicate(plan.pred, plan.at, plan.lanes))
+            written = b.and_(mask, e.predicate(plan.pred, plan.mask_offset, plan.lanes))
         if _definedness(e).followed[_definedness(e).place_of_predicate(plan.pred.var)]:
             unsure = b.and_(mask, _unsure(e, plan))
             written = b.or_(written, unsure)
@@ -126,7 +126,7 @@ def _unsure(e: Emitter, plan: DefinednessPlan) -> Node:
     undefined = _part(e, _undefined_bits(e, pred.var), plan)
     if pred.combine is Combine.NONE:
         return undefined
-    value = e.mask_of(e.predicates[pred.var], plan.at, plan.lanes)
+    value = e.mask_of(e.predicates[pred.var], plan.mask_offset, plan.lanes)
     deciding = b.and_(value if pred.combine is Combine.ANY else b.not_(value), b.not_(undefined))
     none = ir.Constant(undefined.type, 0)
     is_unsure = b.and_(b.icmp_unsigned("!=", undefined, none), b.icmp_unsigned("==", deciding, none))
@@ -135,44 +135,44 @@ def _unsure(e: Emitter, plan: DefinednessPlan) -> Node:
 
 def _undefined_bits(e: Emitter, var: int) -> Node:
     """Return the undefined bits of a predicate variable, of 32."""
-    known = _definedness(e)
-    if not known.followed[known.place_of_predicate(var)]:
+    definedness = _definedness(e)
+    if not definedness.followed[definedness.place_of_predicate(var)]:
         return ir.Constant(I32, 0)
-    return e.builder.load(_masks(e, known.place_of_predicate(var)), typ=I32, align=1)
+    return e.builder.load(_masks(e, definedness.place_of_predicate(var)), typ=I32, align=1)
 
 
 def _part(e: Emitter, bits: Node, plan: DefinednessPlan) -> Node:
     """Return the bits of an instruction's lanes, of 32."""
-    moved = e.builder.lshr(bits, ir.Constant(I32, plan.at)) if plan.at else bits
+    moved = e.builder.lshr(bits, ir.Constant(I32, plan.mask_offset)) if plan.mask_offset else bits
     return moved if plan.lanes == 32 else e.builder.trunc(moved, integer(plan.lanes))
 
 
 def _find_undefined(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
     """Return the lanes for which an instruction reads an undefined register or predicate."""
     b, lanes = e.builder, plan.lanes
-    found = splat(I1, int(site.pc in _definedness(e).unknown), lanes)
+    undefined = splat(I1, int(site.pc in _definedness(e).unknown), lanes)
     for source in plan.sources:
         if not _is_followed(e, site.pc, source):
             continue
         places = source.places
         if places is None:
-            at = _indirect(e, site, splat(I1, 1, lanes), target=False)
+            byte_numbers = _indirect(e, site, splat(I1, 1, lanes), target=False)
             kind = vector(integer(8 * source.touch.size), lanes)
-            masks = e.gather(kind, b.add(at, e.spread(_first_mask(e), lanes)), e.all_on(lanes), 1)
-            found = b.or_(found, b.icmp_unsigned("!=", masks, splat(kind.element, 0, lanes)))
+            masks = e.gather(kind, b.add(byte_numbers, e.spread(_first_mask(e), lanes)), e.all_on(lanes), 1)
+            undefined = b.or_(undefined, b.icmp_unsigned("!=", masks, splat(kind.element, 0, lanes)))
         elif len(places) % lanes == 0 and (lanes > 1 or len(places) == 1):
             for block in places.reshape(-1, lanes, places.shape[1]):
                 masks = b.bitcast(_load(e, block.reshape(-1)), vector(integer(8 * block.shape[1]), lanes))
-                found = b.or_(found, b.icmp_unsigned("!=", masks, splat(masks.type.element, 0, lanes)))
+                undefined = b.or_(undefined, b.icmp_unsigned("!=", masks, splat(masks.type.element, 0, lanes)))
         else:
             masks = _load(e, places.reshape(-1))
-            some = check_instrumentation.any_of(e, b.icmp_unsigned("!=", masks, splat(I8, 0, places.size)))
-            found = b.or_(found, e.spread(some, lanes))
+            any_undefined = check_instrumentation.any_of(e, b.icmp_unsigned("!=", masks, splat(I8, 0, places.size)))
+            undefined = b.or_(undefined, e.spread(any_undefined, lanes))
     if plan.travel in (Travel.FOUR, Travel.WHOLE):
-        found = e.spread(check_instrumentation.any_of(e, found), lanes)
+        undefined = e.spread(check_instrumentation.any_of(e, undefined), lanes)
     if plan.preds_read:
-        found = b.or_(found, _find_undefined_predicates(e, site, plan))
-    return found
+        undefined = b.or_(undefined, _find_undefined_predicates(e, site, plan))
+    return undefined
 
 
 def _find_undefined_predicates(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
@@ -226,10 +226,10 @@ def _find_masks(e: Emitter, site: Site, plan: DefinednessPlan, lanes: _Lanes) ->
         if plan.constant is not None and len(values) == 1:
             values.append(constants(I8, np.tile(plan.constant[:size], plan.lanes).tolist()))
         if len(values) == 2:
-            first, other = (b.xor(v, decisive) for v in values)
-            result = b.and_(masks[0], other)
+            left, right = (b.xor(v, decisive) for v in values)
+            result = b.and_(masks[0], right)
             if len(masks) == 2:
-                result = b.or_(result, b.or_(b.and_(masks[1], first), b.and_(masks[0], masks[1])))
+                result = b.or_(result, b.or_(b.and_(masks[1], left), b.and_(masks[0], masks[1])))
     order = constants(I32, np.arange(plan.lanes).repeat(size).tolist())
     unsure = b.shuffle_vector(lanes.unsure, ir.Constant(lanes.unsure.type, ir.Undefined), order)
     return b.or_(result, b.sext(unsure, result.type))
@@ -253,16 +253,16 @@ def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
     with e.builder.goto_block(outside):
         e.builder.branch(e.suspected)
     before, e.outside = e.outside, outside
-    at = indirect_places(e, site, operand, e.builder.bitcast(enabled, integer(lanes)))
+    byte_numbers = indirect_places(e, site, operand, e.builder.bitcast(enabled, integer(lanes)))
     e.outside = before
-    return at
+    return byte_numbers
 
 
-def _clear(e: Emitter, at: Node, enabled: Node, size: int) -> None:
+def _clear(e: Emitter, byte_numbers: Node, enabled: Node, size: int) -> None:
     """Clear the masks of the elements at byte numbers."""
-    lanes = lanes_of(at)
+    lanes = lanes_of(byte_numbers)
     bits = e.builder.bitcast(enabled, integer(lanes))
-    kept = e.keep_lanes(e.builder.add(at, e.spread(_first_mask(e), lanes)))
+    kept = e.keep_lanes(e.builder.add(byte_numbers, e.spread(_first_mask(e), lanes)))
     with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
         e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), ir.Constant(integer(8 * size), 0)))
 
@@ -273,7 +273,7 @@ def _mark(e: Emitter, places: Array, lanes: int, which: _Lanes, masks: Node | No
     by_lane = len(places) % lanes == 0
     undefined, enabled = which.undefined, which.written
     if not by_lane:
-        undefined, enabled = (e.spread(check_instrumentation.any_of(e, one), lanes) for one in (undefined, enabled))
+        undefined, enabled = (e.spread(check_instrumentation.any_of(e, flag), lanes) for flag in (undefined, enabled))
     lane = np.arange(len(places)).repeat(places.shape[1]) % lanes if by_lane else np.zeros(flat.size, int)
     low, span = int(flat.min()), int(np.ptp(flat)) + 1
     used = _definedness(e).followed[flat]
@@ -296,6 +296,6 @@ def _mark(e: Emitter, places: Array, lanes: int, which: _Lanes, masks: Node | No
 def _mark_predicate(e: Emitter, var: int, plan: DefinednessPlan, lanes: _Lanes) -> None:
     """Set the mask of a predicate variable that an instruction writes."""
     b, kind = e.builder, integer(plan.lanes)
-    written, undefined = (e.at_lane(b.bitcast(one, kind), plan.at) for one in (lanes.written, lanes.undefined))
+    written, undefined = (e.at_lane(b.bitcast(bit, kind), plan.mask_offset) for bit in (lanes.written, lanes.undefined))
     kept = b.and_(_undefined_bits(e, var), b.not_(written))
     b.store(b.or_(kept, undefined), _masks(e, _definedness(e).place_of_predicate(var)), align=1)

@@ -30,7 +30,7 @@ class GroupField(NamedTuple):
     size: int
     dimension: int
     read: bool  # read by an instruction
-    held: bool | None  # held by a function, which loads it when a thread begins; None: held in part
+    is_held: bool | None  # held by a function, which loads it when a thread begins; None: held in part
 
 
 class Sizes(NamedTuple):
@@ -148,7 +148,7 @@ class GroupWriter(Writer):
         b.cbranch(self._is("==", why, state.LEAVE), done, left)
         b.position_at_end(left)
         group, thread = self._number(state.GROUP), self._number(state.THREAD)
-        behind, ids = b.add(thread, one), self._ids(group)
+        next_thread, ids = b.add(thread, one), self._ids(group)
         over = self._is("==", why, state.OVER)
         last = b.select(over, ir.Constant(I64, state.ENDED), ir.Constant(I64, state.READY))
 
@@ -156,15 +156,15 @@ class GroupWriter(Writer):
             ran = b.icmp_signed("<", number, thread)
             self.put_word(self._block(number), state.STATUS, b.select(ran, ir.Constant(I64, state.ENDED), last))
 
-        self.loop(ir.Constant(I64, 0), behind, end)
-        self.loop(behind, self.threads, lambda number: self._start(number, ids))
+        self.loop(ir.Constant(I64, 0), next_thread, end)
+        self.loop(next_thread, self.threads, lambda number: self._start(number, ids))
         b.cbranch(self._is("==", why, state.SWITCH), late, other)
         b.position_at_end(other)
         self._stop(why)
         b.position_at_end(late)
         self._spent(self._block(thread), turns)
         b.position_at_end(turns)
-        self._rounds(behind)
+        self._rounds(next_thread)
         following = b.add(group, one)
         self.set(self.next, following)
         b.cbranch(b.icmp_signed("<", following, self.end), again, done)
@@ -173,12 +173,12 @@ class GroupWriter(Writer):
     def _begin(self) -> None:
         """Write the function that sets the group id of a new thread, and restores registers changed by an earlier one."""
         function = self.module.globals[BEGIN]
-        registers, first, *ids = function.args
+        registers, initial, *ids = function.args
         self.builder = ir.IRBuilder(function.append_basic_block())
         for changed in self.sizes.changed:
-            self._copy(self.address(registers, changed.start), self.address(first, changed.start), len(changed))
+            self._copy(self.address(registers, changed.start), self.address(initial, changed.start), len(changed))
         for field in self.fields:
-            rows = ((registers, not field.held), (first, field.held is not False))
+            rows = ((registers, not field.is_held), (initial, field.is_held is not False))
             for row in (row for row, wanted in rows if wanted and field.read):
                 self._put_field(row, field, ids[field.dimension])
         self.builder.ret_void()
@@ -205,12 +205,12 @@ class GroupWriter(Writer):
         self.loop(ir.Constant(I64, 0), self.threads, lambda thread: self._start(thread, ids))
         self._rounds(ir.Constant(I64, 0))
 
-    def _rounds(self, first: Node) -> None:
-        """Give the threads turns until none is left; the first round begins with ``first``."""
+    def _rounds(self, start: Node) -> None:
+        """Give the threads turns until none is left; the first round begins with ``start``."""
         b, cells = self.builder, (self.moved, self.left, self.begun)
         again, turns, onward, stuck, done = self.blocks("round", "take_turns", "onward", "stuck", "group_over")
         for cell in cells:  # because earlier threads have had their turn
-            self.set(cell, first)
+            self.set(cell, start)
         b.branch(turns)
         b.position_at_end(again)
         for cell in cells:
@@ -227,9 +227,9 @@ class GroupWriter(Writer):
 
     def _begin_round(self, memory: _Memory) -> None:
         """Give the threads new numbers, and one more number for several of them."""
-        first = self._number(memory.next)
-        self._put(memory.round, first)
-        self._put(memory.next, self.builder.add(first, self.builder.add(self.threads, ir.Constant(I64, 1))))
+        number = self._number(memory.next)
+        self._put(memory.round, number)
+        self._put(memory.next, self.builder.add(number, self.builder.add(self.threads, ir.Constant(I64, 1))))
         self._put(memory.ordered, 1)
 
     def _order(self, block: Node) -> None:
@@ -247,9 +247,9 @@ class GroupWriter(Writer):
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
         sizes, b = self.sizes, self.builder
         registers = self._of(state.REGISTERS, thread, sizes.registers)
-        first = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
+        initial = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
         for given in sizes.given:
-            self._copy(self.address(registers, given.start), self.address(first, given.start), len(given))
+            self._copy(self.address(registers, given.start), self.address(initial, given.start), len(given))
         for field in self.fields:
             self._put_field(registers, field, ids[field.dimension])
         self._copy(
@@ -321,7 +321,7 @@ class GroupWriter(Writer):
         b.position_at_end(here)
         counts = b.inttoptr(self._number(state.COUNTS), PTR)
         cell = b.gep(counts, [b.add(pc, ir.Constant(I64, len(self.plan.instructions) + 1))], source_etype=I64)
-        for place in (cell, *(self.address(block, at) for at in (state.STEPS, state.PC)), self.address(self.launch, state.BARRIERS)):  # fmt: skip
+        for place in (cell, *(self.address(block, offset) for offset in (state.STEPS, state.PC)), self.address(self.launch, state.BARRIERS)):  # fmt: skip
             self.add_to(place, one)
         if self.plan.mode.watched:
             self._order(block)

@@ -62,9 +62,9 @@ class _Image:
         """Return the host's addresses of texels, whether they are inside, and as an integer whether there is memory, too."""
         e, size = self.e, self.form.texel_bytes
         inside = (x >= 0) & (x < self.width) & (y >= 0) & (y < self.height) & (z >= 0) & (z < self.depth)
-        at = (z * self.height + y) * self.pitch + x * size
-        there = inside & (at + size <= LaneNumbers(e, e.spread(self.size, self.lanes)))
-        host = e.builder.add(at.node, e.spread(self.host, self.lanes))
+        offsets = (z * self.height + y) * self.pitch + x * size
+        there = inside & (offsets + size <= LaneNumbers(e, e.spread(self.size, self.lanes)))
+        host = e.builder.add(offsets.node, e.spread(self.host, self.lanes))
         return host, inside.node, e.builder.bitcast(there.node, integer(self.lanes))
 
     def read(self, x: LaneNumbers, y: LaneNumbers, z: LaneNumbers, outside: int = 0) -> list[Node]:
@@ -73,19 +73,19 @@ class _Image:
         places, inside, there = self.places(x, y, z)
         size = form.channel_type.itemsize
         unit = form.texel_bytes if form.texel_bytes in (1, 2, 4, 8) else size
-        found = []
+        channels = []
         for number in range(4):
             kind = I32 if form.kind == "int" else F32
-            one = splat(kind, int(number == 3), lanes)
+            channel = splat(kind, int(number == 3), lanes)
             if number < form.channels:
-                at, skipped = divmod(number * size, unit)
+                index, skipped = divmod(number * size, unit)
                 if not skipped:
-                    start = builder.add(places, splat(I64, at * unit, lanes))
+                    start = builder.add(places, splat(I64, index * unit, lanes))
                     word = e.gather(vector(integer(8 * unit), lanes), start, there, 1)
                 bits = builder.lshr(word, splat(word.type.element, 8 * skipped, lanes))
-                one = self._number(numbers.resize(e, bits, 8 * size, signed=False))
-            found.append(builder.select(inside, one, splat(kind, int(outside) if number == 3 else 0, lanes)))
-        return found
+                channel = self._number(numbers.resize(e, bits, 8 * size, signed=False))
+            channels.append(builder.select(inside, channel, splat(kind, int(outside) if number == 3 else 0, lanes)))
+        return channels
 
     def _number(self, bits: Node) -> Node:
         """Return a channel as f32 or a dword."""
@@ -119,16 +119,16 @@ class _Image:
         own = [(e.keep_lanes(self._channel(v)), ir.Constant(I64, n * size)) for n, v in values.items()]
 
         def put(lane: Node) -> None:
-            at = e.lane_of(kept, lane, I64)
+            texel = e.lane_of(kept, lane, I64)
             for place, offset in own:
-                e.store_at(builder.add(at, offset), e.lane_of(place, lane, integer(8 * size)))
+                e.store_at(builder.add(texel, offset), e.lane_of(place, lane, integer(8 * size)))
 
         differs = e.variable(ir.Constant(I1, 0))
 
         def look(lane: Node) -> None:
-            at = e.lane_of(kept, lane, I64)
+            texel = e.lane_of(kept, lane, I64)
             for place, offset in own:
-                stored = builder.load(builder.inttoptr(builder.add(at, offset), PTR), typ=integer(8 * size), align=1)
+                stored = builder.load(builder.inttoptr(builder.add(texel, offset), PTR), typ=integer(8 * size), align=1)
                 other = builder.icmp_unsigned("!=", stored, e.lane_of(place, lane, integer(8 * size)))
                 e.set(differs, builder.or_(e.get(differs, I1), other))
 
@@ -161,11 +161,11 @@ class _Image:
         if form.kind == "int":
             name = f"{kind.kind}{kind.itemsize}"
             return numbers.from_integers(e, value, _CHANNEL_TYPES[name], sat=True, signed=kind.kind == "i")
-        found = builder.bitcast(value, vector(F32, lanes))
+        floats = builder.bitcast(value, vector(F32, lanes))
         if form.kind == "float":
-            narrow = found if kind.itemsize == 4 else builder.fptrunc(found, vector(F16, lanes))
+            narrow = floats if kind.itemsize == 4 else builder.fptrunc(floats, vector(F16, lanes))
             return builder.bitcast(narrow, vector(own, lanes))
-        o, wide = LaneOperations(e, lanes), LaneNumbers(e, builder.fpext(found, vector(F64, lanes)))
+        o, wide = LaneOperations(e, lanes), LaneNumbers(e, builder.fpext(floats, vector(F64, lanes)))
         low = -1.0 if kind.kind == "i" else 0.0
         share = o.choose(o.is_nan(wide), 0.0, o.choose(wide < low, low, o.choose(wide > 1.0, 1.0, wide)))
         return numbers.resize(e, o.whole(o.nearest(share * self._top)).node, 8 * kind.itemsize, signed=True)
@@ -174,11 +174,11 @@ class _Image:
 # ---- which image, which sampler
 
 
-def _operand_value(e: Emitter, site: Site, operand: Value, behind: int) -> tuple[Node, int | None]:
+def _operand_value(e: Emitter, site: Site, operand: Value, offset: int) -> tuple[Node, int | None]:
     """Return the value of an operand that holds a state or a pointer to it, and the number that it is known to be."""
     if isinstance(operand, RawOperand):
         return e.builder.extract_element(raw_lanes(e, site, operand, I64, 1), ir.Constant(I32, 0)), None
-    value = e.builder.add(scalar(e, site, operand) or ir.Constant(I64, 0), ir.Constant(I64, behind))
+    value = e.builder.add(scalar(e, site, operand) or ir.Constant(I64, 0), ir.Constant(I64, offset))
     return value, operand.bits & 0xFFFFFFFF if isinstance(operand, Immediate) else None
 
 
@@ -203,21 +203,21 @@ def _variable_value(e: Emitter, site: Site, operand: State) -> tuple[Node, int |
 
 def _sampler_value(e: Emitter, site: Site, message: SampleMessage) -> tuple[Node, int | None]:
     if isinstance(message.sampler, RawOperand | General):
-        value, known = _operand_value(e, site, message.sampler, message.sampler_index * SAMPLER_STATE_BYTES)
+        value, constant = _operand_value(e, site, message.sampler, message.sampler_index * SAMPLER_STATE_BYTES)
     else:
-        value, known = _variable_value(e, site, State(True, site.integer("sampler"), 0))
+        value, constant = _variable_value(e, site, State(True, site.integer("sampler"), 0))
     tagged = e.builder.icmp_signed(">=", value, ir.Constant(I64, FIRST_HANDLE))
     value = e.builder.select(tagged, e.builder.and_(value, ir.Constant(I64, ~sampling.HANDLE_TAGS)), value)
-    return value, known & ~sampling.HANDLE_TAGS if known is not None and known >= FIRST_HANDLE else known
+    return value, constant & ~sampling.HANDLE_TAGS if constant is not None and constant >= FIRST_HANDLE else constant
 
 
-def _meanings(known: int | None, meanings: dict[int, Any]) -> list[tuple[Any, list[int]]]:
+def _meanings(value: int | None, meanings: dict[int, Any]) -> list[tuple[Any, list[int]]]:
     """Return the meanings that a value may have with the numbers that stand for each."""
-    found: dict[Any, list[int]] = {}
+    numbers_by_meaning: dict[Any, list[int]] = {}
     for number, meaning in meanings.items():
-        if known is None or number == known:
-            found.setdefault(meaning, []).append(number)
-    return list(found.items())
+        if value is None or number == value:
+            numbers_by_meaning.setdefault(meaning, []).append(number)
+    return list(numbers_by_meaning.items())
 
 
 @contextmanager
@@ -233,20 +233,20 @@ def _by_form(
     """Emit a message for each image that its surface may be, ``plain`` buffers, too; give the result. Others are the interpreter's."""
     builder, bindings = e.builder, e.bindings
     images = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
-    surface, known = _surface_value(e, site, message.memory)
-    forms, sampler = _meanings(known, images), None
+    surface, constant = _surface_value(e, site, message.memory)
+    forms, sampler = _meanings(constant, images), None
     states: list[tuple[Any, list[int]]] = [(None, [])]
     if sampled and isinstance(message, SampleMessage):
-        sampler, known = _sampler_value(e, site, message)
-        states = _meanings(known, dict(bindings.samplers))
+        sampler, constant = _sampler_value(e, site, message)
+        states = _meanings(constant, dict(bindings.samplers))
     if not 0 < len(forms) * len(states) <= _MAX_FORMS:
         raise Uncompiled
 
     def one_of(value: Node, several: Sequence[int]) -> Node:
-        found: Node = ir.Constant(I1, not several)
+        equal: Node = ir.Constant(I1, not several)
         for number in several:
-            found = builder.or_(found, builder.icmp_unsigned("==", value, ir.Constant(I64, number)))
-        return found
+            equal = builder.or_(equal, builder.icmp_unsigned("==", value, ir.Constant(I64, number)))
+        return equal
 
     with may_leave(e) as outside:
         results, (done,) = [], e.blocks("image_done")
@@ -254,20 +254,20 @@ def _by_form(
             here, other = e.blocks("image", "other_image")
             builder.cbranch(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), here, other)
             builder.position_at_end(here)
-            at: Node = ir.Constant(I64, 0)
+            offset: Node = ir.Constant(I64, 0)
             for number in surfaces:
                 place = ir.Constant(I64, state.ENTRY * bindings.surfaces.index(number))
-                at = builder.select(one_of(surface, [number]), place, at)
-            row = builder.gep(e.table(state.SURFACES), [at], source_etype=I8)
+                offset = builder.select(one_of(surface, [number]), place, offset)
+            row = builder.gep(e.table(state.SURFACES), [offset], source_etype=I8)
             results.append((emit(form, row, state_), builder.block))
             builder.branch(done)
             builder.position_at_end(other)
         builder.branch(outside)
         builder.position_at_end(done)
-        found = builder.phi(results[0][0].type)
+        phi = builder.phi(results[0][0].type)
         for pair in results:
-            found.add_incoming(*pair)
-        yield found
+            phi.add_incoming(*pair)
+        yield phi
 
 
 def _outline_channels(
@@ -284,27 +284,27 @@ def _outline_channels(
     kind = vector(integer(8 * size), lanes)
 
     def write(row: Node, *own: Node) -> Node:
-        found: Node = ir.Constant(ir.ArrayType(kind, 4), ir.Undefined)
+        channels: Node = ir.Constant(ir.ArrayType(kind, 4), ir.Undefined)
         for number, channel in enumerate(body(_Image(e, form, row, lanes), *own)):
             value = channel
             if value.type.element is F32:
                 value = value if size == 4 else e.builder.fptrunc(value, vector(F16, lanes))
                 value = e.builder.bitcast(value, kind)
-            found = e.builder.insert_value(found, numbers.resize(e, value, 8 * size, signed=False), number)
-        return found
+            channels = e.builder.insert_value(channels, numbers.resize(e, value, 8 * size, signed=False), number)
+        return channels
 
-    types = "_".join(str(one.type) for one in given)
+    types = "_".join(str(node.type) for node in given)
     return e.outline(f"{name}_{form}_{types}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
 
 
-def _put_channels(e: Emitter, site: Site, found: Node, message: TexelMessage | SampleMessage) -> None:
+def _put_channels(e: Emitter, site: Site, channels: Node, message: TexelMessage | SampleMessage) -> None:
     """Put channels into the registers of the destination, for the lanes that are on."""
-    lanes, size, chosen = site.lanes, found.type.element.element.width // 8, message.channels
+    lanes, size, chosen = site.lanes, channels.type.element.element.width // 8, message.channels
     row = max(lanes * size, site.grf)
     start = raw_start(site, message.data, (len(chosen) - 1) * row + lanes * size)
     enabled = e.lanes(e.enable(site), lanes)
     for number, channel in enumerate(chosen if start >= 0 else ()):
-        e.store_lanes(start + number * row, range(lanes), e.builder.extract_value(found, channel), enabled)
+        e.store_lanes(start + number * row, range(lanes), e.builder.extract_value(channels, channel), enabled)
 
 
 # ---- messages of the sampler
@@ -325,19 +325,19 @@ def _coordinates(
     Raises Uncompiled for what has no compiled form.
     """
     given = site.inst.get("aoffimmi")
-    known = {word: (operand, kind) for word, operand, kind in message.parameters}
+    parameters = {word: (operand, kind) for word, operand, kind in message.parameters}
     if not isinstance(given, Immediate | int | None) or message.null_mask:
         raise Uncompiled
-    if known.keys() & {"offu", "offv", OFFSETS, "ref"}:
+    if parameters.keys() & {"offu", "offv", OFFSETS, "ref"}:
         raise Uncompiled
     kinds = {"<f4": F32, "<f2": F16, "<i4": I32, "<i2": I16}
-    found = []
+    coordinates = []
     for name in ("u", "v", "r", *(() if floats else ("lod", "si"))):
-        operand, kind = known.get(name, (RawOperand(0, 0), "<f4" if floats else "<i4"))
+        operand, kind = parameters.get(name, (RawOperand(0, 0), "<f4" if floats else "<i4"))
         bits = raw_lanes(e, site, operand, integer(8 * int(kind[2])), site.lanes)
-        found.append(e.builder.bitcast(bits, vector(kinds[kind], site.lanes)) if floats else bits)
+        coordinates.append(e.builder.bitcast(bits, vector(kinds[kind], site.lanes)) if floats else bits)
     offset = scalar(e, site, given)
-    return found, sampling.texel_offset(0 if offset is None else int(offset.constant))
+    return coordinates, sampling.texel_offset(0 if offset is None else int(offset.constant))
 
 
 def _result_bytes(site: Site) -> int:
@@ -353,7 +353,7 @@ def _sample(e: Emitter, site: Site) -> None:
 
     def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
-        u, v, r = (LaneNumbers(e, e.builder.fpext(one, vector(F64, lanes))) for one in own)
+        u, v, r = (LaneNumbers(e, e.builder.fpext(coordinate, vector(F64, lanes))) for coordinate in own)
         sizes = image.width, image.height, image.depth
 
         def texels(x: LaneNumbers, y: LaneNumbers, z: LaneNumbers) -> list[LaneNumbers]:
@@ -368,13 +368,13 @@ def _sample(e: Emitter, site: Site) -> None:
             e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site)
         )
 
-    with _by_form(e, site, message, emit, sampled=True) as found:
-        _put_channels(e, site, found, message)
+    with _by_form(e, site, message, emit, sampled=True) as channels:
+        _put_channels(e, site, channels, message)
 
 
 def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
     """Return texel numbers from integer coordinates."""
-    u, v, r = (LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own)
+    u, v, r = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own)
     return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
 
 
@@ -384,8 +384,8 @@ def _load(e: Emitter, site: Site) -> None:
 
     def body(image: _Image, *own: Node) -> list[Node]:
         o = LaneOperations(e, lanes)
-        wide = (LaneNumbers(e, numbers.resize(e, one, 64, signed=True)) for one in own[:3])
-        u, v, r = (one + n for one, n in zip(wide, offset, strict=True))
+        wide = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own[:3])
+        u, v, r = (coordinate + n for coordinate, n in zip(wide, offset, strict=True))
         for outer in own[3:]:  # there is one level of detail, and one sample
             other = e.builder.icmp_unsigned("!=", outer, splat(outer.type.element, 0, lanes))
             u = o.choose(LaneNumbers(e, other), -1, u)
@@ -394,8 +394,8 @@ def _load(e: Emitter, site: Site) -> None:
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
         return _outline_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
 
-    with _by_form(e, site, message, emit) as found:
-        _put_channels(e, site, found, message)
+    with _by_form(e, site, message, emit) as channels:
+        _put_channels(e, site, channels, message)
 
 
 def _resinfo(e: Emitter, site: Site) -> None:
@@ -407,15 +407,15 @@ def _resinfo(e: Emitter, site: Site) -> None:
         own = image.width, image.height if form.dims > 1 else None, image.depth if form.dims > 2 else None
         if form.dims == 2 and form.layered and not form.tall:
             own = image.width, image.depth, None
-        first = e.builder.icmp_unsigned("==", level, none)
-        sizes = [none if one is None else numbers.resize(e, one.node, 32, signed=False) for one in own]
-        return [*(e.builder.select(first, size, none) for size in sizes), splat(I32, 1, site.lanes)]
+        top_level = e.builder.icmp_unsigned("==", level, none)
+        sizes = [none if extent is None else numbers.resize(e, extent.node, 32, signed=False) for extent in own]
+        return [*(e.builder.select(top_level, size, none) for size in sizes), splat(I32, 1, site.lanes)]
 
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
         return _outline_channels(e, form, row, "sizes", [level], body)
 
-    with _by_form(e, site, message, emit) as found:
-        _put_channels(e, site, found, message)
+    with _by_form(e, site, message, emit) as channels:
+        _put_channels(e, site, channels, message)
 
 
 # ---- typed messages
@@ -430,8 +430,8 @@ def emit_texels(e: Emitter, site: Site) -> None:
     if message.data.var == 0:
         raise Uncompiled
     kind, lanes = integer(8 * message.type.size), site.lanes
-    given = [raw_lanes(e, site, one.operand, kind, lanes) for one in message.coordinates]
-    if any(one.offset for one in message.coordinates):
+    given = [raw_lanes(e, site, coordinate.operand, kind, lanes) for coordinate in message.coordinates]
+    if any(coordinate.offset for coordinate in message.coordinates):
         wide = (numbers.resize(e, own, 64, signed=True) for own in given)
         given = [e.builder.add(u, splat(I64, c.offset, lanes)) for u, c in zip(wide, message.coordinates, strict=True)]
     chosen, write, alpha = message.channels, message.use is MemoryUse.WRITE, message.alpha
@@ -466,9 +466,9 @@ def emit_texels(e: Emitter, site: Site) -> None:
             check_instrumentation.suspect(e, differs)
         return differs
 
-    with _by_form(e, site, message, emit) as found:
+    with _by_form(e, site, message, emit) as channels:
         if not write:
-            _put_channels(e, site, found, message)
+            _put_channels(e, site, channels, message)
 
 
 # ---- blocks of bytes, for the thread
@@ -487,17 +487,17 @@ def emit_block(e: Emitter, site: Site) -> None:
         raise Uncompiled
     cells, given = e.at(start, size), (b.trunc(scalar(e, site, site.inst.get(n)) or zero, I32) for n in message.corner)
     moved = (ir.Constant(I64, number) for number in message.offset)
-    x, y = (b.add(b.sext(at, I64), by) for at, by in zip(given, moved, strict=True))
+    x, y = (b.add(b.sext(corner, I64), by) for corner, by in zip(given, moved, strict=True))
 
-    def clamp(at: Node, count: Node, least: Node, most: Node) -> Node:
-        found = b.select(b.icmp_signed(">=", at, count), most, at)
-        return b.select(b.icmp_signed("<", at, zero), least, found)
+    def clamp(position: Node, count: Node, least: Node, most: Node) -> Node:
+        bounded = b.select(b.icmp_signed(">=", position, count), most, position)
+        return b.select(b.icmp_signed("<", position, zero), least, bounded)
 
     def emit(form: ImageForm, image: Node, _: Sampler | None) -> Node:
         texel, places = form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
         if texel & texel - 1:
             raise Uncompiled
-        room, host, texels, lines, _depth, line = (e.word(image, at) for at in places)
+        room, host, texels, lines, _depth, line = (e.word(image, place) for place in places)
         row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
 
         def byte(row: Node, column: Node) -> None:
@@ -506,10 +506,10 @@ def emit_block(e: Emitter, site: Site) -> None:
                 within = b.and_(at_x, ir.Constant(I64, texel - 1))
                 last = b.add(b.sub(row_bytes, ir.Constant(I64, texel)), within)
                 at_x, at_y = clamp(at_x, row_bytes, within, last), clamp(at_y, lines, zero, b.sub(lines, one))
-            at = b.add(b.mul(at_y, line), at_x)
-            inside = (b.icmp_unsigned("<", *pair) for pair in ((at_x, row_bytes), (at_y, lines), (at, room)))
+            offset = b.add(b.mul(at_y, line), at_x)
+            inside = (b.icmp_unsigned("<", *pair) for pair in ((at_x, row_bytes), (at_y, lines), (offset, room)))
             cell = b.gep(cells, [b.add(b.mul(row, ir.Constant(I64, pitch)), column)], source_etype=I8)
-            memory = b.gep(host, [at], source_etype=I8)
+            memory = b.gep(host, [offset], source_etype=I8)
             if not write:
                 b.store(ir.Constant(I8, 0), cell)
             with b.if_then(reduce(b.and_, inside)):

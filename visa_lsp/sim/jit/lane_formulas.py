@@ -27,8 +27,8 @@ def body_of(word: str) -> Callable[..., Node]:
         # Quieted, because a signalling NaN would survive a formula if LLVM omits both conversions.
         numbers = (LaneNumbers(e, quiet(e, a)) for a in lanes)
         operations: Operations = LaneOperations(e, lanes_of(lanes[0]))
-        found: LaneNumbers = FORMULAS[word](operations, *numbers)
-        return found.node
+        outcome: LaneNumbers = FORMULAS[word](operations, *numbers)
+        return outcome.node
 
     def body(e: Emitter, *sources: Node) -> Node:
         kind = sources[0].type
@@ -129,19 +129,19 @@ class LaneOperations:
     def entries(self, rows: LaneNumbers) -> Sequence[LaneNumbers]:
         """Return the entries of rows; if all lanes need the first row, which is usual, a constant replaces the table."""
         e, builder = self.e, self.e.builder
-        first = [splat(F64, number, self.count) for number in QUARTERS[0]]
+        usual_entries = [splat(F64, number, self.count) for number in QUARTERS[0]]
         far = any_of(e, builder.icmp_unsigned("!=", rows.node, splat(I64, 0, self.count)))
         before = builder.block
         with builder.if_then(far, likely=False):
-            taken = [self._column(number, rows.node) for number in range(len(first))]
+            taken = [self._column(number, rows.node) for number in range(len(usual_entries))]
             after = builder.block
-        found = []
-        for one, other in zip(first, taken, strict=True):
+        entries = []
+        for usual, entry in zip(usual_entries, taken, strict=True):
             either = builder.phi(vector(F64, self.count))
-            either.add_incoming(one, before)
-            either.add_incoming(other, after)
-            found.append(LaneNumbers(e, either))
-        return found
+            either.add_incoming(usual, before)
+            either.add_incoming(entry, after)
+            entries.append(LaneNumbers(e, either))
+        return entries
 
     def _column(self, number: int, rows: Node) -> Node:
         e, builder, name = self.e, self.e.builder, f"quarters_{number}"

@@ -117,20 +117,20 @@ def _predicate_logic(e: Emitter, site: Site, expr: Expr, dst: PredicateOperand, 
     """Write logic on whole predicates, from the mask offset on."""
     if expr.word not in meanings.LANE_BOOL_WORDS:
         raise Uncompiled
-    at, lanes = site.control.mask_offset, site.lanes
+    offset, lanes = site.control.mask_offset, site.lanes
     bits = []
     for source in sources:
         if not isinstance(source, PredicateOperand):
             raise Uncompiled
-        bits.append(e.mask_of(e.predicates[source.var], at, lanes))
+        bits.append(e.mask_of(e.predicates[source.var], offset, lanes))
     builder = e.builder
-    found = {"not": builder.not_, "and": builder.and_, "or": builder.or_, "xor": builder.xor}[expr.word](*bits)
-    set_predicate(e, site, dst.var, e.enable(site), found)
+    outcome = {"not": builder.not_, "and": builder.and_, "or": builder.or_, "xor": builder.xor}[expr.word](*bits)
+    set_predicate(e, site, dst.var, e.enable(site), outcome)
 
 
 def set_predicate(e: Emitter, site: Site, var: int, mask: Node | None, bits: Node) -> None:
     """Set the bits of a predicate where ``mask`` is on (None: everywhere); both count from the mask offset."""
-    builder, at = e.builder, site.control.mask_offset
+    builder, offset = e.builder, site.control.mask_offset
     chosen, cell = e.some(mask, site), e.predicates[var]
-    kept = builder.and_(e.get(cell), builder.not_(e.at_lane(chosen, at)))
-    e.set(cell, builder.or_(kept, e.at_lane(builder.and_(bits, chosen), at)))
+    kept = builder.and_(e.get(cell), builder.not_(e.at_lane(chosen, offset)))
+    e.set(cell, builder.or_(kept, e.at_lane(builder.and_(bits, chosen), offset)))

@@ -79,9 +79,9 @@ class CompiledMachine(Machine):
 
     def code(self, kernel: Kernel) -> Code:
         """Return the interpreter's form of a kernel or function, if possible that of an earlier run of the dispatch."""
-        known = self.making.codes.get(id(kernel))
-        if known and id(kernel) not in self._codes:
-            code = self._codes[id(kernel)] = known.pop()
+        codes = self.making.codes.get(id(kernel))
+        if codes and id(kernel) not in self._codes:
+            code = self._codes[id(kernel)] = codes.pop()
             code.grew = self.grew
             code.counts[:] = [0] * len(code.counts)
         return super().code(kernel)
@@ -95,10 +95,10 @@ class CompiledMachine(Machine):
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
             (
-                first, buffer.size, address(buffer), self.marks_address(buffer), _flags_of(buffer), 0,
+                start, buffer.size, address(buffer), self.marks_address(buffer), _flags_of(buffer), 0,
                 *form_of(buffer)[1],
             )
-            for buffer, first in zip(buffers, addresses, strict=True)
+            for buffer, start in zip(buffers, addresses, strict=True)
         ]  # fmt: skip
         return np.array([*rows, (0,) * (state.ENTRY // 8)], np.uint64).view(np.int64)
 
@@ -153,25 +153,25 @@ class CompiledMachine(Machine):
     def compile_for(self, code: Code, modes: Modes = NEW_THREAD) -> CompiledBody:
         """Return the compiled form of a body for the modes at its entry, by default those of a new thread."""
         key = (id(code), modes)
-        found = self.bodies.get(key)
-        if found is None:
+        body = self.bodies.get(key)
+        if body is None:
             # Imported here, because many launches end before anything is compiled, and loading the compiler takes longer.
             from visa_lsp.sim.jit import native
             from visa_lsp.sim.jit.bodies import CompiledBody
 
             native.listen(self.address, self)
-            made, known = self.making.bodies, (id(code.kernel), modes, self.mode)
+            shared_bodies, making_key = self.making.bodies, (id(code.kernel), modes, self.mode)
             with self.compiling:
-                if known in made:
-                    found = made[known].twin(code)
+                if making_key in shared_bodies:
+                    body = shared_bodies[making_key].twin(code)
                 else:
                     plan = self._plan(code) if modes == NEW_THREAD else None
-                    found = made[known] = CompiledBody(
+                    body = shared_bodies[making_key] = CompiledBody(
                         code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
                         self.making.store, self.definedness if self._follows(code) else None,
                     )  # fmt: skip
-            self.bodies[key] = found
-        return found
+            self.bodies[key] = body
+        return body
 
     def _follows(self, code: Code) -> bool:
         return self.mode.watched and code.kernel is self.dispatch.kernel
@@ -197,9 +197,9 @@ class CompiledMachine(Machine):
     def first_registers(self, group: tuple[int, int, int], shape: GroupShape) -> np.ndarray[Any, np.dtype[np.uint8]]:
         """Return the registers of thread 0 of a group when it begins."""
         thread = self._make_thread(ThreadGroup(group, 0, 1), 0, shape)
-        found = thread.frame.regs.copy()
+        registers = thread.frame.regs.copy()
         self.release(thread.frame)
-        return found
+        return registers
 
     def forget_frames(self, code: Code) -> None:
         """Do not reuse frames of a body, because others will use their memory."""

@@ -53,7 +53,7 @@ class _Lanes(NamedTuple):
     Without ``bits`` all lanes are active and contiguous.
     """
 
-    at: Node
+    addresses: Node
     least: Node
     most: Node
     bits: Node | None
@@ -74,7 +74,7 @@ def elements_of(
         raise Uncompiled
     start = raw_start(site, data, (len(offsets) - 1) * row + site.lanes * cell)
     starts = [start + k * row if start >= 0 else -1 for k in range(len(offsets))]
-    return [Moved(memory, cell, offset, at, high) for offset, at in zip(offsets, starts, strict=True)]
+    return [Moved(memory, cell, offset, place, high) for offset, place in zip(offsets, starts, strict=True)]
 
 
 @contextmanager
@@ -93,10 +93,10 @@ def may_leave(e: Emitter) -> Iterator[ir.Block]:
 
 
 def begin_access(
-    e: Emitter, found: spaces.Found, low: Node, end: Node, use: int, outside: ir.Block
+    e: Emitter, space: spaces.Found, low: Node, end: Node, use: int, outside: ir.Block
 ) -> spaces.SpacePlace:
     """Continue if all offsets from ``low`` to ``end`` may be accessed in this way; else branch to ``outside``."""
-    place = found.place(low, end)
+    place = space.place(low, end)
     (inside,) = e.blocks("inside")
     e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
     e.builder.position_at_end(inside)
@@ -117,53 +117,53 @@ def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> No
 def transfer(
     e: Emitter,
     site: Site,
-    found: spaces.Found,
-    at: Node,
+    space: spaces.Found,
+    addresses: Node,
     enabled: Node | None,
     moved: Sequence[Moved],
     *,
     write: bool,
     any_address: bool,
 ) -> None:
-    """Move elements of the set lanes between registers and memory; ``at`` has an address for each lane.
+    """Move elements of the set lanes between registers and memory; ``addresses`` has one for each lane.
 
     All elements have the same size. ``any_address``: they need not be at multiples of it.
     """
-    builder, lanes, memory = e.builder, lanes_of(at), moved[0].memory
+    builder, lanes, memory = e.builder, lanes_of(addresses), moved[0].memory
     use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
     bits = e.some(enabled, site)
-    some = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
-    at = found.offsets(at)
+    any_lane = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+    addresses = space.offsets(addresses)
     # Evaluated first, because messages with the same addresses share the result.
-    side_by_side = _side_by_side(e, at, memory, enabled)
+    side_by_side = _side_by_side(e, addresses, memory, enabled)
 
     def move(where: _Lanes, outside: ir.Block) -> None:
-        first, end = min(m.offset for m in moved), max(m.offset for m in moved) + memory
-        low, high = (builder.add(at, ir.Constant(I64, n)) for at, n in ((where.least, first), (where.most, end)))
-        place = begin_access(e, found, low, high, use, outside)
+        start, end = min(m.offset for m in moved), max(m.offset for m in moved) + memory
+        low, high = (builder.add(edge, ir.Constant(I64, n)) for edge, n in ((where.least, start), (where.most, end)))
+        place = begin_access(e, space, low, high, use, outside)
         if e.mode.watched:
-            _watch(e, place, where, moved, use, shared=found.shared, any_address=any_address)
-        for one in moved:
+            _watch(e, place, where, moved, use, shared=space.shared, any_address=any_address)
+        for element in moved:
             if write:
-                _store(e, place, where, one)
-            elif one.start >= 0:
-                _load(e, place, where, one, enabled)
+                _store(e, place, where, element)
+            elif element.start >= 0:
+                _load(e, place, where, element, enabled)
         count = ir.Constant(I64, lanes) if where.bits is None else e.count_of(bits)
         end_access(e, place, use, builder.mul(count, ir.Constant(I64, memory * len(moved))))
 
-    low = _lane0(e, at)
-    whole = _Lanes(at, low, builder.add(low, ir.Constant(I64, memory * (lanes - 1))), None)
+    low = _lane0(e, addresses)
+    whole = _Lanes(addresses, low, builder.add(low, ir.Constant(I64, memory * (lanes - 1))), None)
     with may_leave(e) as outside:
         if side_by_side is None:
-            with builder.if_then(some):
+            with builder.if_then(any_lane):
                 move(whole, outside)
             return
         with builder.if_else(side_by_side, likely=True) as (together, apart):
             with together:
                 move(whole, outside)
-            with apart, builder.if_then(some):
-                most, least = range_of(e, at, bits)
-                move(_Lanes(at, least, most, bits), outside)
+            with apart, builder.if_then(any_lane):
+                most, least = range_of(e, addresses, bits)
+                move(_Lanes(addresses, least, most, bits), outside)
 
 
 def _watch(
@@ -179,21 +179,21 @@ def _watch(
     """Emit the tests of checkers before elements move."""
     if use == check_instrumentation.WRITTEN and shared and moved[0].memory < 4:
         check_instrumentation.suspect_always(e)  # because marks of dwords would claim that the whole dword is written
-    at, lanes = wide(e, where.at), lanes_of(where.at)
+    addresses, lanes = wide(e, where.addresses), lanes_of(where.addresses)
     chosen = e.lanes(where.bits, lanes)
-    for one in moved:
-        start = e.builder.add(at, splat(I64, one.offset, lanes)) if one.offset else at
-        unchanged = _unchanged(e, place, where, one) if use == check_instrumentation.WRITTEN else None
-        if any_address and one.memory > 1:
-            odd = check_instrumentation.is_misaligned(e, start, chosen, one.memory)
+    for element in moved:
+        start = e.builder.add(addresses, splat(I64, element.offset, lanes)) if element.offset else addresses
+        unchanged = _unchanged(e, place, where, element) if use == check_instrumentation.WRITTEN else None
+        if any_address and element.memory > 1:
+            odd = check_instrumentation.is_misaligned(e, start, chosen, element.memory)
             with e.builder.if_else(odd, likely=False) as (across, whole):
                 with across:
-                    _mark_across(e, place, start, where.bits, one.memory, use, shared=shared, unchanged=unchanged)
+                    _mark_across(e, place, start, where.bits, element.memory, use, shared=shared, unchanged=unchanged)
                 with whole:
-                    _mark(e, place, where, one, start, use, shared=shared, unchanged=unchanged)
+                    _mark(e, place, where, element, start, use, shared=shared, unchanged=unchanged)
         else:
-            check_instrumentation.alignment(e, start, chosen, one.memory)
-            _mark(e, place, where, one, start, use, shared=shared, unchanged=unchanged)
+            check_instrumentation.alignment(e, start, chosen, element.memory)
+            _mark(e, place, where, element, start, use, shared=shared, unchanged=unchanged)
 
 
 def _mark_across(
@@ -225,7 +225,7 @@ def _mark(
     e: Emitter,
     place: spaces.SpacePlace,
     where: _Lanes,
-    one: Moved,
+    element: Moved,
     start: Node,
     use: int,
     *,
@@ -233,14 +233,14 @@ def _mark(
     unchanged: Node | None,
 ) -> None:
     """Mark the dwords of an aligned element of each lane."""
-    lanes, bits, dwords = lanes_of(start), where.bits, max(1, one.memory // 4)
-    first = e.builder.add(where.least, ir.Constant(I64, one.offset))
-    if bits is None and one.memory >= 4:
+    lanes, bits, dwords = lanes_of(start), where.bits, max(1, element.memory // 4)
+    lowest = e.builder.add(where.least, ir.Constant(I64, element.offset))
+    if bits is None and element.memory >= 4:
         each = unchanged and _repeat(e, unchanged, dwords)
-        check_instrumentation.mark(e, place, first, lanes * one.memory, use, shared=shared, same=each)
+        check_instrumentation.mark(e, place, lowest, lanes * element.memory, use, shared=shared, same=each)
     elif bits is None:
         everyone = e.all_on(lanes)
-        check_instrumentation.mark_each(e, place, start, everyone, one.memory, use, shared=shared, same=unchanged)
+        check_instrumentation.mark_each(e, place, start, everyone, element.memory, use, shared=shared, same=unchanged)
     else:
         with e.builder.if_else(where.same(e)) as (same, apart):
             with same:
@@ -248,29 +248,31 @@ def _mark(
                 if unchanged is not None:
                     changed = e.builder.and_(e.builder.not_(unchanged), e.lanes(bits, lanes))
                     all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), dwords)
-                check_instrumentation.mark(e, place, first, one.memory, use, shared=shared, same=all_)
+                check_instrumentation.mark(e, place, lowest, element.memory, use, shared=shared, same=all_)
             with apart:
-                check_instrumentation.mark_each(e, place, start, bits, one.memory, use, shared=shared, same=unchanged)
+                check_instrumentation.mark_each(
+                    e, place, start, bits, element.memory, use, shared=shared, same=unchanged
+                )
 
 
-def _unchanged(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> Node:
+def _unchanged(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved) -> Node:
     """Return for each lane whether memory has the value already that it stores."""
-    value, base = _value(e, lanes_of(where.at), one), _base(e, place, one)
+    value, base = _value(e, lanes_of(where.addresses), element), _base(e, place, element)
     if where.bits is None:
         old = e.builder.load(e.builder.gep(base, [where.least], source_etype=I8), typ=value.type, align=1)
         return e.builder.icmp_unsigned("==", value, old)
 
-    def compare(base: Node, at: Node, bits: Node, value: Node) -> Node:
-        old = e.gather(value.type, e.places(base, wide(e, at)), bits, 1)
+    def compare(base: Node, addresses: Node, bits: Node, value: Node) -> Node:
+        old = e.gather(value.type, e.places(base, wide(e, addresses)), bits, 1)
         return e.builder.icmp_unsigned("==", value, old)
 
-    kind, name = vector(I1, lanes_of(where.at)), f"unchanged_{value.type}_at_{where.at.type}"
-    return e.outline(name, kind, [base, where.at, where.bits, value], compare)
+    kind, name = vector(I1, lanes_of(where.addresses)), f"unchanged_{value.type}_at_{where.addresses.type}"
+    return e.outline(name, kind, [base, where.addresses, where.bits, value], compare)
 
 
-def _base(e: Emitter, place: spaces.SpacePlace, one: Moved) -> Node:
+def _base(e: Emitter, place: spaces.SpacePlace, element: Moved) -> Node:
     """Return the host's address of an element whose lane has the address 0."""
-    return e.builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    return e.builder.gep(place.base, [ir.Constant(I64, element.offset)], source_etype=I8)
 
 
 def _repeat(e: Emitter, lanes: Node, times: int) -> Node:
@@ -279,94 +281,94 @@ def _repeat(e: Emitter, lanes: Node, times: int) -> Node:
     return e.builder.shuffle_vector(lanes, ir.Constant(lanes.type, ir.Undefined), order)
 
 
-def wide(e: Emitter, at: Node) -> Node:
+def wide(e: Emitter, offsets: Node) -> Node:
     """Return offsets in 64 bits; offsets of 32 bits are unsigned."""
-    return numbers.resize(e, at, 64, signed=False)
+    return numbers.resize(e, offsets, 64, signed=False)
 
 
-def range_of(e: Emitter, at: Node, bits: Node) -> tuple[Node, Node]:
+def range_of(e: Emitter, offsets: Node, bits: Node) -> tuple[Node, Node]:
     """Return the highest and the lowest offset of the active lanes, in 64 bits."""
-    lanes, kind = lanes_of(at), at.type.element
+    lanes, kind = lanes_of(offsets), offsets.type.element
     if lanes == 1:
-        one = _lane0(e, at)
-        return one, one
+        offset = _lane0(e, offsets)
+        return offset, offset
     narrow = kind.width == 32
     sign, suffix = "u" if narrow else "s", f"v{lanes}i{kind.width}"
 
-    def emit_range(at: Node, bits: Node) -> Node:
+    def emit_range(offsets: Node, bits: Node) -> Node:
         chosen = e.lanes(bits, lanes)
-        high = e.builder.select(chosen, at, splat(kind, 0 if narrow else -(1 << 63), lanes))
-        low = e.builder.select(chosen, at, splat(kind, (1 << (32 if narrow else 63)) - 1, lanes))
+        high = e.builder.select(chosen, offsets, splat(kind, 0 if narrow else -(1 << 63), lanes))
+        low = e.builder.select(chosen, offsets, splat(kind, (1 << (32 if narrow else 63)) - 1, lanes))
         both = ir.Constant(vector(I64, 2), ir.Undefined)
-        for number, (name, some) in enumerate((("max", high), ("min", low))):
-            end = e.intrinsic(f"llvm.vector.reduce.{sign}{name}.{suffix}", kind, some)
+        for number, (name, candidates) in enumerate((("max", high), ("min", low))):
+            end = e.intrinsic(f"llvm.vector.reduce.{sign}{name}.{suffix}", kind, candidates)
             both = e.builder.insert_element(both, e.builder.zext(end, I64) if narrow else end, ir.Constant(I32, number))
         return both
 
-    both = e.outline(f"range_{suffix}", vector(I64, 2), [at, bits], emit_range)
+    both = e.outline(f"range_{suffix}", vector(I64, 2), [offsets, bits], emit_range)
     most, least = (e.builder.extract_element(both, ir.Constant(I32, number)) for number in range(2))
     return most, least
 
 
-def _lane0(e: Emitter, at: Node) -> Node:
-    one = e.builder.extract_element(at, ir.Constant(I32, 0))
-    return e.builder.zext(one, I64) if at.type.element.width == 32 else one
+def _lane0(e: Emitter, offsets: Node) -> Node:
+    offset = e.builder.extract_element(offsets, ir.Constant(I32, 0))
+    return e.builder.zext(offset, I64) if offsets.type.element.width == 32 else offset
 
 
-def _side_by_side(e: Emitter, at: Node, size: int, enabled: Node | None) -> Node | None:
+def _side_by_side(e: Emitter, offsets: Node, size: int, enabled: Node | None) -> Node | None:
     """Return whether all lanes are active and contiguous; None for a single lane."""
-    lanes, kind = lanes_of(at), at.type.element
+    lanes, kind = lanes_of(offsets), offsets.type.element
     if lanes == 1:
         return None
-    one = e.builder.extract_element(at, ir.Constant(I32, 0))
-    expected = e.builder.add(e.spread(one, lanes), constants(kind, [size * lane for lane in range(lanes)]))
-    same = e.builder.icmp_unsigned("==", at, expected)
-    found = e.intrinsic(f"llvm.vector.reduce.and.v{lanes}i1", ir.IntType(1), same)
+    offset = e.builder.extract_element(offsets, ir.Constant(I32, 0))
+    expected = e.builder.add(e.spread(offset, lanes), constants(kind, [size * lane for lane in range(lanes)]))
+    same = e.builder.icmp_unsigned("==", offsets, expected)
+    contiguous = e.intrinsic(f"llvm.vector.reduce.and.v{lanes}i1", ir.IntType(1), same)
     if kind.width == 32:  # offsets that wrap around are not contiguous
         top = ir.Constant(kind, (1 << 32) - size * lanes)
-        found = e.builder.and_(found, e.builder.icmp_unsigned("<=", one, top))
+        contiguous = e.builder.and_(contiguous, e.builder.icmp_unsigned("<=", offset, top))
     if enabled is not None:
-        found = e.builder.and_(found, e.builder.icmp_unsigned("==", enabled, e.all_on(lanes)))
-    return found
+        contiguous = e.builder.and_(contiguous, e.builder.icmp_unsigned("==", enabled, e.all_on(lanes)))
+    return contiguous
 
 
-def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved, enabled: Node | None) -> None:
+def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved, enabled: Node | None) -> None:
     """Load lanes into the registers; a common address is read once."""
-    lanes, builder = lanes_of(where.at), e.builder
-    kind, width = vector(integer(8 * one.memory), lanes), where.at.type.element.width
-    base = builder.gep(place.base, [ir.Constant(I64, one.offset)], source_etype=I8)
+    lanes, builder = lanes_of(where.addresses), e.builder
+    kind, width = vector(integer(8 * element.memory), lanes), where.addresses.type.element.width
+    base = builder.gep(place.base, [ir.Constant(I64, element.offset)], source_etype=I8)
     lowest = builder.gep(base, [where.least], source_etype=I8)
 
-    def each(base: Node, at: Node, bits: Node) -> Node:
-        return e.gather(kind, e.places(base, wide(e, at)), bits, 1)
+    def each(base: Node, addresses: Node, bits: Node) -> Node:
+        return e.gather(kind, e.places(base, wide(e, addresses)), bits, 1)
 
     if where.bits is None:
-        enabled, found = None, builder.load(lowest, typ=kind, align=1)
+        enabled, loaded = None, builder.load(lowest, typ=kind, align=1)
     else:
         with builder.if_else(where.same(e)) as (same, apart):
             with same:
                 shared, from_same = e.spread(builder.load(lowest, typ=kind.element, align=1), lanes), builder.block
             with apart:
                 name = f"gather_v{lanes}i{kind.element.width}_at_i{width}"
-                gathered, from_apart = e.outline(name, kind, [base, where.at, where.bits], each), builder.block
-        found = builder.phi(kind)
-        found.add_incoming(shared, from_same)
-        found.add_incoming(gathered, from_apart)
-    found = numbers.resize(e, found, 8 * one.register, signed=False)
-    if one.high:
-        found = builder.shl(found, splat(found.type.element, 16, lanes))
-    e.store_lanes(one.start, range(lanes), found, e.lanes(enabled, lanes))
+                gathered, from_apart = e.outline(name, kind, [base, where.addresses, where.bits], each), builder.block
+        loaded = builder.phi(kind)
+        loaded.add_incoming(shared, from_same)
+        loaded.add_incoming(gathered, from_apart)
+    loaded = numbers.resize(e, loaded, 8 * element.register, signed=False)
+    if element.high:
+        loaded = builder.shl(loaded, splat(loaded.type.element, 16, lanes))
+    e.store_lanes(element.start, range(lanes), loaded, e.lanes(enabled, lanes))
 
 
-def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> None:
+def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved) -> None:
     """Store lanes in memory; scattered ones one by one, because machines rarely have an instruction for this."""
-    value, base = _value(e, lanes_of(where.at), one), _base(e, place, one)
+    value, base = _value(e, lanes_of(where.addresses), element), _base(e, place, element)
     if where.bits is None:
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
         return
 
-    def scatter(base: Node, at: Node, bits: Node, value: Node) -> None:
-        kept, values = e.keep_lanes(e.places(base, wide(e, at))), e.keep_lanes(value)
+    def scatter(base: Node, addresses: Node, bits: Node, value: Node) -> None:
+        kept, values = e.keep_lanes(e.places(base, wide(e, addresses))), e.keep_lanes(value)
         kind = value.type.element
 
         def look(lane: Node) -> None:
@@ -378,39 +380,39 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, one: Moved) -> N
         if e.mode.watched:  # lanes that store different values at one place race
             e.each_lane(bits, look)
 
-    given = [base, where.at, where.bits, value]
+    given = [base, where.addresses, where.bits, value]
     if e.mode.watched:
-        check_instrumentation.suspect_outlined(e, f"scatter_{value.type}_at_{where.at.type}", given, scatter)
+        check_instrumentation.suspect_outlined(e, f"scatter_{value.type}_at_{where.addresses.type}", given, scatter)
     else:
         scatter(*given)
 
 
-def _value(e: Emitter, lanes: int, one: Moved) -> Node:
+def _value(e: Emitter, lanes: int, element: Moved) -> Node:
     """Return what the lanes store."""
-    kind = integer(8 * one.register)
-    value = splat(kind, 0, lanes) if one.start < 0 else e.load_lanes(one.start, range(lanes), kind)
-    if one.high:
+    kind = integer(8 * element.register)
+    value = splat(kind, 0, lanes) if element.start < 0 else e.load_lanes(element.start, range(lanes), kind)
+    if element.high:
         value = e.builder.lshr(value, splat(kind, 16, lanes))
-    return numbers.resize(e, value, 8 * one.memory, signed=False)
+    return numbers.resize(e, value, 8 * element.memory, signed=False)
 
 
-def move_block(e: Emitter, found: spaces.Found, at: Node, start: int, size: int, *, write: bool) -> None:
-    """Move ``size`` contiguous bytes, from the address ``at`` on."""
+def move_block(e: Emitter, space: spaces.Found, address: Node, start: int, size: int, *, write: bool) -> None:
+    """Move ``size`` contiguous bytes, from ``address`` on."""
     builder, use = e.builder, check_instrumentation.WRITTEN if write else check_instrumentation.READ
-    at = found.offsets(at)
+    address = space.offsets(address)
     with may_leave(e) as outside:
-        place = begin_access(e, found, at, builder.add(at, ir.Constant(I64, size)), use, outside)
+        place = begin_access(e, space, address, builder.add(address, ir.Constant(I64, size)), use, outside)
         if e.mode.watched:
-            check_instrumentation.alignment(e, e.spread(at, 1), None, 4)
+            check_instrumentation.alignment(e, e.spread(address, 1), None, 4)
             if size % 4:
                 check_instrumentation.suspect_always(e)
             same, words = None, vector(I32, max(1, size // 4))
             if write and start >= 0 and size % 4 == 0:
                 own = builder.load(e.at(start, size), typ=words, align=1)
-                old = builder.load(builder.gep(place.base, [at], source_etype=I8), typ=words, align=1)
+                old = builder.load(builder.gep(place.base, [address], source_etype=I8), typ=words, align=1)
                 same = builder.icmp_unsigned("==", own, old)
-            check_instrumentation.mark(e, place, at, size, use, shared=found.shared, same=same)
-        memory, kind = builder.gep(place.base, [at], source_etype=I8), type_of_bytes(size)
+            check_instrumentation.mark(e, place, address, size, use, shared=space.shared, same=same)
+        memory, kind = builder.gep(place.base, [address], source_etype=I8), type_of_bytes(size)
         if start >= 0:
             source, to = (e.at(start, size), memory) if write else (memory, e.at(start, size))
             builder.store(builder.load(source, typ=kind, align=1), to, align=1)

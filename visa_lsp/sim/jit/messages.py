@@ -27,23 +27,23 @@ def emit_elements(e: Emitter, site: Site) -> None:
     if not isinstance(message, ElementMessage) or message.residency or message.address.strided:
         raise Uncompiled
     site.set_control(message.control)
-    found = spaces.memory_of(e, site, message.memory)
+    space = spaces.memory_of(e, site, message.memory)
     if message.fetches:
         return
     write, size, cell = message.use is MemoryUse.WRITE, message.size, message.cell
     if message.single:
-        _emit_block(e, site, found, message)
+        _emit_block(e, site, space, message)
         return
-    at = _addresses(e, site, message, site.lanes)
+    addresses = _addresses(e, site, message, site.lanes)
     if message.use is MemoryUse.ATOMIC:
-        emit_atomic(e, site, found, at, message)
+        emit_atomic(e, site, space, addresses, message)
     elif message.elements:
         offsets = [element * size for element in message.elements]
         row, high = message.row(site.grf), bool(message.first)
         moved = elements_of(site, message.data, offsets, size, cell, row, high=high)
         # Of messages to pages, which require no alignment either, the type of the element does.
         any_address = message.alignment <= 1 and site.inst.row.family != "lsc"
-        transfer(e, site, found, at, e.enable(site), moved, write=write, any_address=any_address)
+        transfer(e, site, space, addresses, e.enable(site), moved, write=write, any_address=any_address)
 
 
 def _addresses(e: Emitter, site: Site, message: ElementMessage, lanes: int) -> Node:
@@ -51,45 +51,45 @@ def _addresses(e: Emitter, site: Site, message: ElementMessage, lanes: int) -> N
     address, b = message.address, e.builder
     width = 32 if address.wraps else 64
     operand = address.operand if isinstance(address.operand, RawOperand) else RawOperand(0, 0)
-    found = raw_lanes(e, site, operand, integer(8 * address.type.size), lanes)
-    found = numbers.resize(e, found, width, signed=address.type.is_signed)
+    addresses = raw_lanes(e, site, operand, integer(8 * address.type.size), lanes)
+    addresses = numbers.resize(e, addresses, width, signed=address.type.is_signed)
     kind = integer(width)
     if address.scale != 1:
-        found = b.mul(found, splat(kind, address.scale, lanes))
+        addresses = b.mul(addresses, splat(kind, address.scale, lanes))
     if address.offset:
-        found = b.add(found, splat(kind, address.offset, lanes))
+        addresses = b.add(addresses, splat(kind, address.offset, lanes))
     if address.operand is not operand:
-        found = _add(e, found, scalar(e, site, address.operand), lanes)
-    found = _add(e, found, scalar(e, site, address.common), lanes)
+        addresses = _add(e, addresses, scalar(e, site, address.operand), lanes)
+    addresses = _add(e, addresses, scalar(e, site, address.common), lanes)
     if address.unit != 1:
-        found = b.mul(wide(e, found), splat(I64, address.unit, lanes))
+        addresses = b.mul(wide(e, addresses), splat(I64, address.unit, lanes))
     if address.base is not None:
-        found = _add(e, wide(e, found), scalar(e, site, address.base), lanes)
-    return found
+        addresses = _add(e, wide(e, addresses), scalar(e, site, address.base), lanes)
+    return addresses
 
 
-def _add(e: Emitter, at: Node, number: Node | None, lanes: int) -> Node:
+def _add(e: Emitter, addresses: Node, number: Node | None, lanes: int) -> Node:
     """Return addresses plus a number of 64 bits; None adds nothing."""
     if number is None:
-        return at
-    own = e.builder.trunc(number, I32) if at.type.element.width == 32 else number
-    return e.builder.add(at, e.spread(own, lanes))
+        return addresses
+    own = e.builder.trunc(number, I32) if addresses.type.element.width == 32 else number
+    return e.builder.add(addresses, e.spread(own, lanes))
 
 
-def _emit_block(e: Emitter, site: Site, found: spaces.Found, message: ElementMessage) -> None:
+def _emit_block(e: Emitter, site: Site, space: spaces.Found, message: ElementMessage) -> None:
     """Emit a message with a single address: contiguous elements."""
     if message.size != message.cell:
         raise Uncompiled
     size = len(message.elements) * message.size
     start, write = raw_start(site, message.data, size), message.use is MemoryUse.WRITE
-    at = e.builder.extract_element(wide(e, _addresses(e, site, message, 1)), ir.Constant(I32, 0))
+    address = e.builder.extract_element(wide(e, _addresses(e, site, message, 1)), ir.Constant(I32, 0))
     enabled = e.enable(site)
     if enabled is None:
-        move_block(e, found, at, start, size, write=write)
+        move_block(e, space, address, start, size, write=write)
         return
     bits = e.some(enabled, site)
     with e.builder.if_then(bits if site.lanes == 1 else e.builder.trunc(bits, I1)):
-        move_block(e, found, at, start, size, write=write)
+        move_block(e, space, address, start, size, write=write)
 
 
 def emit_fence(e: Emitter, site: Site) -> None:

@@ -75,10 +75,10 @@ def _setp(e: Emitter, site: Site) -> None:
         bits = numbers.resize(e, numbers.read(e, site, src, 1), lanes, signed=site.operand_type(src).is_signed)
         set_predicate(e, site, dst.var, None, e.builder.extract_element(bits, ir.Constant(I32, 0)))
         return
-    found = numbers.read(e, site, src)
-    if not isinstance(found.type.element, ir.IntType):
+    source = numbers.read(e, site, src)
+    if not isinstance(source.type.element, ir.IntType):
         raise Uncompiled
-    low = e.builder.bitcast(e.builder.trunc(found, vector(integer(1), lanes)), integer(lanes))
+    low = e.builder.bitcast(e.builder.trunc(source, vector(integer(1), lanes)), integer(lanes))
     set_predicate(e, site, dst.var, e.enable(site), low)
 
 
@@ -90,16 +90,16 @@ def _read_typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, 
 
 def _select(e: Emitter, site: Site) -> None:
     """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
-    dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    dst, src0, src1 = (site.inst.get(n) for n in ("dst", "src0", "src1"))
     pred, lanes = site.inst.get("pred"), site.lanes
-    same = same_bits(site, dst, [first, second])
-    exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
+    same = same_bits(site, dst, [src0, src1])
+    exec_type = values.execution_type([site.operand_type(src0), site.operand_type(src1)])
     if same:
-        a, b = numbers.read(e, site, first), numbers.read(e, site, second)
+        a, b = numbers.read(e, site, src0), numbers.read(e, site, src1)
     else:
         if not exec_type.is_float and exec_type.size == 8 and (saturates(dst) or not site.operand_type(dst).is_int):
             raise Uncompiled
-        a, b = (_read_typed(e, site, s, exec_type, 64, compared=False) for s in (first, second))
+        a, b = (_read_typed(e, site, s, exec_type, 64, compared=False) for s in (src0, src1))
     value = a
     if isinstance(pred, Predicate):
         bits = e.lanes(e.predicate(pred, site.control.mask_offset, lanes), lanes)
@@ -118,25 +118,25 @@ def _compare(e: Emitter, site: Site) -> None:
     if relop >= len(_RELATIONS):
         raise Uncompiled
     relation = _RELATIONS[relop]
-    dst, first, second = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
-    plain = modifier_of(first) is modifier_of(second) is OperandModifier.NONE
+    dst, left, right = (site.inst.get(n) for n in ("dst", "src0", "src1"))
+    exec_type = values.execution_type([site.operand_type(left), site.operand_type(right)])
+    plain = modifier_of(left) is modifier_of(right) is OperandModifier.NONE
     if not exec_type.is_float and not plain and exec_type.size == 8:
         raise Uncompiled
     bits = exec_type.bits if plain else 64
-    a, b = (_read_typed(e, site, s, exec_type, bits, compared=True) for s in (first, second))
+    a, b = (_read_typed(e, site, s, exec_type, bits, compared=True) for s in (left, right))
     if exec_type.is_float:
-        found = (e.builder.fcmp_unordered if relation == "!=" else e.builder.fcmp_ordered)(relation, a, b)
+        holds = (e.builder.fcmp_unordered if relation == "!=" else e.builder.fcmp_ordered)(relation, a, b)
     elif exec_type.is_signed or not plain:
-        found = e.builder.icmp_signed(relation, a, b)
+        holds = e.builder.icmp_signed(relation, a, b)
     else:
-        found = e.builder.icmp_unsigned(relation, a, b)
+        holds = e.builder.icmp_unsigned(relation, a, b)
     enabled = e.enable(site, predicate=False)
     if isinstance(dst, PredicateOperand):
-        set_predicate(e, site, dst.var, enabled, e.builder.bitcast(found, integer(site.lanes)))
+        set_predicate(e, site, dst.var, enabled, e.builder.bitcast(holds, integer(site.lanes)))
         return
     type_ = site.operand_type(dst)
-    ones = e.builder.sext(found, vector(integer(type_.bits), site.lanes))
+    ones = e.builder.sext(holds, vector(integer(type_.bits), site.lanes))
     kind = STORAGE[type_]
     if not isinstance(kind, ir.IntType):
         ones = e.builder.bitcast(ones, vector(kind, site.lanes))
@@ -147,16 +147,16 @@ def _compare(e: Emitter, site: Site) -> None:
 
 
 def _read_addresses(e: Emitter, site: Site, operand: Address) -> Node:
-    first = site.code.layout.address_base[operand.var] + operand.offset
-    return numbers.read_addresses(e, site, [first + lane % max(1, operand.width) for lane in range(site.lanes)])
+    start = site.code.layout.address_base[operand.var] + operand.offset
+    return numbers.read_addresses(e, site, [start + lane % max(1, operand.width) for lane in range(site.lanes)])
 
 
 def _write_addresses(e: Emitter, site: Site, operand: Address, value: Node) -> None:
-    first, enabled = site.code.layout.address_base[operand.var] + operand.offset, e.lanes(e.enable(site), site.lanes)
-    old = numbers.read_addresses(e, site, range(first, first + site.lanes))
+    start, enabled = site.code.layout.address_base[operand.var] + operand.offset, e.lanes(e.enable(site), site.lanes)
+    old = numbers.read_addresses(e, site, range(start, start + site.lanes))
     if enabled is not None:
         value = e.builder.select(enabled, value, old)
-    place = e.builder.gep(e.addresses, [ir.Constant(I64, first)], source_etype=I64)
+    place = e.builder.gep(e.addresses, [ir.Constant(I64, start)], source_etype=I64)
     e.builder.store(value, place, align=8)
 
 
@@ -187,8 +187,8 @@ def _addr_add(e: Emitter, site: Site) -> None:
         steps = _read_addresses(e, site, offset)
     elif isinstance(offset, General | Immediate) and site.operand_type(offset).is_int:
         # Offsets are words; a negative one is written as a large unsigned word.
-        found = numbers.read(e, site, offset)
-        word = numbers.resize(e, found, 16, signed=site.operand_type(offset).is_signed)
+        offsets = numbers.read(e, site, offset)
+        word = numbers.resize(e, offsets, 16, signed=site.operand_type(offset).is_signed)
         steps = numbers.resize(e, word, 64, signed=True)
     else:
         raise Uncompiled
@@ -202,27 +202,27 @@ def _movs(e: Emitter, site: Site) -> None:
     """Set one element of a surface variable, to a number or to an element of another one."""
     dst, src = site.inst.get("dst"), site.inst.get("src0")
     to = e.layout.state_cells(site, dst, site.lanes) if isinstance(dst, State) else range(site.lanes)
-    known: list[int | None] = [None] * site.lanes
+    constants: list[int | None] = [None] * site.lanes
     if isinstance(src, State):
         cells = e.layout.state_cells(site, src, site.lanes)
-        found, known = [e.surface(cell) for cell in cells], [e.known_surfaces.get(cell) for cell in cells]
+        handles, constants = [e.surface(cell) for cell in cells], [e.known_surfaces.get(cell) for cell in cells]
     elif isinstance(src, LANES) and site.operand_type(src).is_int:
         if isinstance(src, Immediate):
-            known = np.broadcast_to(values.immediate(src, site.lanes), site.lanes).tolist()
+            constants = np.broadcast_to(values.immediate(src, site.lanes), site.lanes).tolist()
         wide = numbers.resize(e, numbers.read(e, site, src), 64, signed=site.operand_type(src).is_signed)
-        found = [e.builder.extract_element(wide, ir.Constant(I32, lane)) for lane in range(site.lanes)]
+        handles = [e.builder.extract_element(wide, ir.Constant(I32, lane)) for lane in range(site.lanes)]
     else:
         raise Uncompiled
-    if min(len(to), len(found)) < site.lanes:
+    if min(len(to), len(handles)) < site.lanes:
         raise Uncompiled
     if isinstance(dst, State):
-        for cell, value, number in zip(to, found, known, strict=True):
+        for cell, value, number in zip(to, handles, constants, strict=True):
             e.put_surface(cell, value, number)
         return
     if STORAGE[site.operand_type(dst)] is not I32:
         raise Uncompiled
     lanes: Node = ir.Constant(vector(I64, site.lanes), None)
-    for lane, value in enumerate(found):
+    for lane, value in enumerate(handles):
         lanes = e.builder.insert_element(lanes, value, ir.Constant(I32, lane))
     numbers.write(e, site, dst, numbers.resize(e, lanes, 32, signed=False), None)
 
@@ -233,8 +233,8 @@ def _faddr(e: Emitter, site: Site) -> None:
     kind = STORAGE[site.operand_type(dst)]
     if name not in e.bindings.symbols or not isinstance(kind, ir.IntType):
         raise Uncompiled
-    at = e.constant(e.table(state.SYMBOLS), 8 * e.bindings.symbols.index(name))
-    numbers.write(e, site, dst, numbers.resize(e, e.spread(at, 1), kind.width, signed=False), None)
+    address = e.constant(e.table(state.SYMBOLS), 8 * e.bindings.symbols.index(name))
+    numbers.write(e, site, dst, numbers.resize(e, e.spread(address, 1), kind.width, signed=False), None)
 
 
 # ---- more than one result, or a function in a field: the rules are those of ``sim.effects.wide``

@@ -66,8 +66,8 @@ def _machine() -> Any:
 
 @cache
 def _features() -> str:
-    found: str = llvm.get_host_cpu_features().flatten()
-    return found
+    features: str = llvm.get_host_cpu_features().flatten()
+    return features
 
 
 @cache
@@ -83,9 +83,9 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     """Return the object code of a module, from the store if an earlier process has compiled it for such a machine."""
     sign = f"{llvmlite.__version__}\n{llvm.get_host_cpu_name()}\n{_features()}\n{LEVEL}\n{text}"
     key = hashlib.sha256(sign.encode()).hexdigest()
-    known = store.get(key) if store is not None else None
-    if isinstance(known, str):
-        return b64decode(known)
+    stored = store.get(key) if store is not None else None
+    if isinstance(stored, str):
+        return b64decode(stored)
     parsed = llvm.parse_assembly(text)
     parsed.verify()
     if LEVEL:
@@ -99,11 +99,11 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
         else:
             manager = builder.getModulePassManager()
         manager.run(parsed, builder)
-    made: bytes = machine.emit_object(parsed)
-    if store is not None and len(made) <= _MAX_STORED_BYTES:
-        store.put(key, made)
+    object_code: bytes = machine.emit_object(parsed)
+    if store is not None and len(object_code) <= _MAX_STORED_BYTES:
+        store.put(key, object_code)
         store.flush()
-    return made
+    return object_code
 
 
 class Native:
@@ -113,9 +113,9 @@ class Native:
         machine = _machine()
         module.triple = machine.triple
         module.data_layout = str(machine.target_data)
-        made = _object(str(module), machine, store)
+        object_code = _object(str(module), machine, store)
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
-        self._engine.add_object_file(llvm.ObjectFileRef.from_data(made))
+        self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
 
     def function(self, name: str, kind: Any = BODY) -> Any:

@@ -59,12 +59,12 @@ def read(e: Emitter, site: Site, operand: Value, lanes: int | None = None) -> No
     if kind is None:
         raise Uncompiled
     if isinstance(operand, Immediate):
-        found = values.immediate(operand, count)
+        array = values.immediate(operand, count)
         # Floats are stored by their bits, because a NaN would become quiet in a Python number.
-        raw = found.view(f"<u{found.itemsize}") if type_.is_float else found
+        raw = array.view(f"<u{array.itemsize}") if type_.is_float else array
         numbers = raw.tolist() if len(raw) == count else raw.tolist() * count
-        known = constants(integer(8 * bytes_of(kind)), numbers)
-        return e.builder.bitcast(known, vector(kind, count)) if type_.is_float else known
+        constant = constants(integer(8 * bytes_of(kind)), numbers)
+        return e.builder.bitcast(constant, vector(kind, count)) if type_.is_float else constant
     if isinstance(operand, Indirect):
         size = bytes_of(kind)
         numbers_ = indirect_places(e, site, operand, e.all_on(count))
@@ -122,8 +122,8 @@ def read_addresses(e: Emitter, site: Site, cells: Sequence[int]) -> Node:
     low, high = min(cells), max(cells)
     if low < 0 or high >= sum(max(1, v.num_elements) for v in site.code.kernel.addresses):
         raise Uncompiled
-    first = e.builder.gep(e.addresses, [ir.Constant(I64, low)], source_etype=I64)
-    whole = e.builder.load(first, typ=vector(I64, high - low + 1), align=8)
+    place = e.builder.gep(e.addresses, [ir.Constant(I64, low)], source_etype=I64)
+    whole = e.builder.load(place, typ=vector(I64, high - low + 1), align=8)
     return e.builder.shuffle_vector(whole, ir.Constant(whole.type, None), constants(I32, [c - low for c in cells]))
 
 
@@ -131,16 +131,16 @@ def indirect_places(e: Emitter, site: Site, operand: Indirect, bits: Node) -> No
     """Return the byte numbers of the lanes of an operand; the interpreter does the instruction where one in ``bits`` is outside."""
     lanes, builder = bits.type.width, e.builder
     cells, offsets = site.indirect_cells(operand, lanes)
-    at = read_addresses(e, site, np.broadcast_to(cells, lanes).tolist())
-    at = builder.add(at, constants(I64, offsets.tolist()))
-    beyond = builder.icmp_unsigned(">", at, splat(I64, site.code.layout.size - operand.type.size, lanes))
+    byte_numbers = read_addresses(e, site, np.broadcast_to(cells, lanes).tolist())
+    byte_numbers = builder.add(byte_numbers, constants(I64, offsets.tolist()))
+    beyond = builder.icmp_unsigned(">", byte_numbers, splat(I64, site.code.layout.size - operand.type.size, lanes))
     wrong = builder.icmp_unsigned(
         "!=", builder.and_(builder.bitcast(beyond, bits.type), bits), ir.Constant(bits.type, 0)
     )
     (inside,) = e.blocks("registers")
     builder.cbranch(wrong, e.outside, inside).set_weights([1, 999])
     builder.position_at_end(inside)
-    return at
+    return byte_numbers
 
 
 # ---- integers
@@ -158,19 +158,19 @@ def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bit
     if type_.is_float:
         raise Uncompiled
     signed = is_signed_source(site, operand, exec_type)
-    found = resize(e, read(e, site, operand), bits, signed=signed)
-    zero = splat(integer(bits), 0, lanes_of(found))
+    source = resize(e, read(e, site, operand), bits, signed=signed)
+    zero = splat(integer(bits), 0, lanes_of(source))
     builder = e.builder
     match modifier_of(operand):
         case OperandModifier.NEG:
-            return builder.sub(zero, found)
+            return builder.sub(zero, source)
         case OperandModifier.ABS:
-            return absolute(e, found) if signed else found
+            return absolute(e, source) if signed else source
         case OperandModifier.NEGABS:
-            return builder.sub(zero, absolute(e, found) if signed else found)
+            return builder.sub(zero, absolute(e, source) if signed else source)
         case OperandModifier.NOT:
-            return builder.not_(found)
-    return found
+            return builder.not_(source)
+    return source
 
 
 def absolute(e: Emitter, value: Node) -> Node:
@@ -220,8 +220,8 @@ def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, s
         compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
         value = compare(">", value, splat(integer(width), 0, lanes))
     target = vector(F64 if exactly else F32, lanes)
-    found = e.builder.sitofp(value, target) if signed and not sat else e.builder.uitofp(value, target)
-    return narrow(e, found, dst)
+    wide = e.builder.sitofp(value, target) if signed and not sat else e.builder.uitofp(value, target)
+    return narrow(e, wide, dst)
 
 
 # ---- floats
@@ -236,37 +236,37 @@ def floats(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, *, fl
     target = F64 if exec_type is ty.DF else F32
     if type_.is_int and type_.size > 2 and not e.modes.to_nearest:
         raise Uncompiled
-    found = read(e, site, operand)
-    lanes = lanes_of(found)
+    source = read(e, site, operand)
+    lanes = lanes_of(source)
     if type_ is ty.BF:
         if target is F64:
             raise Uncompiled
-        wide = e.builder.shl(e.builder.zext(found, vector(I32, lanes)), splat(I32, 16, lanes))
-        found = e.builder.bitcast(wide, vector(F32, lanes))
+        wide = e.builder.shl(e.builder.zext(source, vector(I32, lanes)), splat(I32, 16, lanes))
+        source = e.builder.bitcast(wide, vector(F32, lanes))
     elif type_.is_float:
         if _FLOATS[type_] is not target:
             if type_ is ty.DF:
                 raise Uncompiled
-            found = quiet(e, e.builder.fpext(found, vector(target, lanes)))
+            source = quiet(e, e.builder.fpext(source, vector(target, lanes)))
     else:
         kind = e.builder.sitofp if type_.is_signed else e.builder.uitofp
-        found = kind(found, vector(target, lanes))
-    found = apply_modifier(e, found, modifier_of(operand))
-    return flush(e, found, exec_type) if flushed and not e.modes.keeps(exec_type) else found
+        source = kind(source, vector(target, lanes))
+    source = apply_modifier(e, source, modifier_of(operand))
+    return flush(e, source, exec_type) if flushed and not e.modes.keeps(exec_type) else source
 
 
-def apply_modifier(e: Emitter, found: Node, modifier: OperandModifier) -> Node:
+def apply_modifier(e: Emitter, lanes: Node, modifier: OperandModifier) -> Node:
     """Apply a source modifier to float lanes. Raises Uncompiled if there is no compiled form."""
     match modifier:
         case OperandModifier.NEG:
-            return e.builder.fneg(found)
+            return e.builder.fneg(lanes)
         case OperandModifier.ABS:
-            return e.each("llvm.fabs", found)
+            return e.each("llvm.fabs", lanes)
         case OperandModifier.NEGABS:
-            return e.builder.fneg(e.each("llvm.fabs", found))
+            return e.builder.fneg(e.each("llvm.fabs", lanes))
         case OperandModifier.NOT:
             raise Uncompiled
-    return found
+    return lanes
 
 
 def flush(e: Emitter, value: Node, type_: ty.DataType) -> Node:
@@ -303,9 +303,9 @@ def _to_bf(e: Emitter, value: Node) -> Node:
     odd = builder.and_(high, splat(I32, 1, lanes))
     rounded = builder.lshr(builder.add(bits, builder.add(odd, splat(I32, 0x7FFF, lanes))), splat(I32, 16, lanes))
     infinite = builder.fcmp_ordered("==", e.each("llvm.fabs", value), splat(F32, float("inf"), lanes))
-    found = builder.select(infinite, high, rounded)
+    bf_bits = builder.select(infinite, high, rounded)
     nan = builder.fcmp_unordered("uno", value, value)
-    return builder.trunc(builder.select(nan, splat(I32, 0x7FC0, lanes), found), vector(I16, lanes))
+    return builder.trunc(builder.select(nan, splat(I32, 0x7FC0, lanes), bf_bits), vector(I16, lanes))
 
 
 def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, operand: Value) -> Node:
@@ -341,9 +341,9 @@ def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, ope
 def _unit(e: Emitter, value: Node) -> Node:
     """Clamp lanes to [0, 1]; NaN gives 0."""
     kind, lanes = value.type.element, lanes_of(value)
-    zero, one = splat(kind, 0.0, lanes), splat(kind, 1.0, lanes)
+    zero, top = splat(kind, 0.0, lanes), splat(kind, 1.0, lanes)
     above = e.builder.select(e.builder.fcmp_unordered("<", value, zero), zero, value)
-    return e.builder.select(e.builder.fcmp_ordered(">", above, one), one, above)
+    return e.builder.select(e.builder.fcmp_ordered(">", above, top), top, above)
 
 
 def _flush_bits(e: Emitter, bits: Node, exponent: int) -> Node:
@@ -394,8 +394,8 @@ def scalar(e: Emitter, site: Site, operand: Value) -> Node | None:
         raise Uncompiled
     if isinstance(operand, General) and operand.modifier.value:
         raise Uncompiled
-    found = resize(e, read(e, site, operand, 1), 64, signed=site.operand_type(operand).is_signed)
+    lanes = resize(e, read(e, site, operand, 1), 64, signed=site.operand_type(operand).is_signed)
     if isinstance(operand, Immediate):
         number = values.immediate(operand, 1).item()
         return ir.Constant(I64, int(number)) if number else None
-    return e.builder.extract_element(found, ir.Constant(I32, 0))
+    return e.builder.extract_element(lanes, ir.Constant(I32, 0))

@@ -56,18 +56,18 @@ class Replay:
         # Bytes that may still be copied.
         self._left = 0 if kept or self._bytes > MAX_BUFFER_BYTES else COPIED * steps
 
-    def run(self, first: int) -> None:
+    def run(self, start: int) -> None:
         """Run the groups from a number on.
 
         Raises Suspicion if all must be interpreted, and KernelFault if one cannot continue.
         """
         result = self._machine.result
-        while first < self._total:
+        while start < self._total:
             try:
-                self._run_compiled(range(first, self._total))
-                first, result.interpreted = self._total, False
+                self._run_compiled(range(start, self._total))
+                start, result.interpreted = self._total, False
             except Suspicion as hit:
-                first = self._replay(first, hit.group)
+                start = self._replay(start, hit.group)
 
     def _run_compiled(self, groups: range) -> None:
         """Run groups as compiled code, without events for observers."""
@@ -86,15 +86,15 @@ class Replay:
         if self._machine.result.barriers > barriers:
             self._machine.take_findings()
 
-    def _replay(self, first: int, group: int | None) -> int:
-        """Interpret the suspect group; ``first`` is the group of the checkpoint. Return the group to continue with."""
+    def _replay(self, start: int, group: int | None) -> int:
+        """Interpret the suspect group; ``start`` is the group of the checkpoint. Return the group to continue with."""
         machine, result = self._machine, self._machine.result
         self._left -= 8 * self._bytes  # buffers and their marks are restored from one checkpoint and copied to the next
         if group is None or self._left < 0:
             raise Suspicion
         assert self._checkpoint is not None
         self._checkpoint.restore()
-        self._run_compiled(range(first, group))
+        self._run_compiled(range(start, group))
         result.interpreted = result.replayed_groups == group
         result.replayed_groups += 1
         self._interpret(group)
@@ -169,15 +169,15 @@ class _Marking(Observer):
         self._mark(access, ATOMIC if access.kind == "atomic" else WRITTEN)
 
     def _mark(self, access: MemoryAccess, kind: int) -> None:
-        for buffer, offsets, _ in split(access.space, access.at, access.size) if access.space is not None else ():
+        for buffer, offsets, _ in split(access.space, access.places, access.size) if access.space is not None else ():
             marks = self._marks.get(id(buffer))
             if marks is None:
                 continue  # shared local memory
-            first, last = offsets >> 2, offsets + access.size - 1 >> 2
-            cells = np.minimum(first[:, None] + np.arange(access.size + 6 >> 2), last[:, None])
+            first_dword, last_dword = offsets >> 2, offsets + access.size - 1 >> 2
+            cells = np.minimum(first_dword[:, None] + np.arange(access.size + 6 >> 2), last_dword[:, None])
             for other in AGAINST[kind]:
-                found = marks[other, cells]
-                if ((found != 0) & (found != self._number)).any():
+                other_marks = marks[other, cells]
+                if ((other_marks != 0) & (other_marks != self._number)).any():
                     raise Suspicion
             own = marks[kind, cells]
             marks[kind, cells] = np.where(own == 0, self._number, own)

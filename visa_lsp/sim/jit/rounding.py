@@ -27,9 +27,9 @@ def _odd(e: Emitter, near: Node, error: Node) -> Node:
     beyond = builder.xor(
         builder.fcmp_ordered("<", error, zero), builder.icmp_signed("<", bits, splat(kind, 0, lanes))
     )  # it lacks something of the other sign: the size is too large
-    one = splat(kind, 1, lanes)
-    cut = builder.select(beyond, builder.sub(bits, one), bits)
-    odd = builder.bitcast(builder.or_(cut, one), near.type)
+    ulp = splat(kind, 1, lanes)
+    cut = builder.select(beyond, builder.sub(bits, ulp), bits)
+    odd = builder.bitcast(builder.or_(cut, ulp), near.type)
     return builder.select(builder.fcmp_ordered("!=", error, zero), odd, near)
 
 
@@ -86,9 +86,9 @@ def cut(e: Emitter, value: Node, kind: Node) -> Node:
     near = builder.fptrunc(value, vector(kind, lanes))
     back = builder.fpext(near, value.type)
     whole = vector(integer(8 * bytes_of(kind)), lanes)
-    bits, one = builder.bitcast(near, whole), splat(whole.element, 1, lanes)
+    bits, ulp = builder.bitcast(near, whole), splat(whole.element, 1, lanes)
     negative = builder.icmp_signed("<", bits, splat(whole.element, 0, lanes))
-    smaller, larger = builder.sub(bits, one), builder.add(bits, one)
+    smaller, larger = builder.sub(bits, ulp), builder.add(bits, ulp)
     match e.modes.rounding:
         case Rounding.UP:
             wrong, moved = builder.fcmp_ordered("<", back, value), builder.select(negative, smaller, larger)

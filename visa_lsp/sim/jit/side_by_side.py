@@ -23,21 +23,21 @@ MAX_RUNNERS: Final = 256
 _POLL: Final = 0.05  # seconds between checks of the runners, when Ctrl+C takes effect
 
 
-def run_side_by_side(dispatch: Dispatch, first: GroupRunner) -> RunResult:
-    """Run all groups on several threads of the host; one of them has the runner ``first``.
+def run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult:
+    """Run all groups on several threads of the host; one of them has the runner ``main_runner``.
 
     Raises the exception of a failed runner.
     """
     from concurrent.futures import ThreadPoolExecutor, wait
 
-    total, one = prod(dispatch.groups), first.machine
+    total, leader = prod(dispatch.groups), main_runner.machine
     count = min(dispatch.host_threads, total, MAX_RUNNERS)
-    queue, runners = GroupQueue(total, runners=count), [first]
-    with one.compiling:
+    queue, runners = GroupQueue(total, runners=count), [main_runner]
+    with leader.compiling:
         for _ in range(count - 1):
-            machine = CompiledMachine(replace(dispatch, told=None), one.making, one.mode, at_once=True)
+            machine = CompiledMachine(replace(dispatch, told=None), leader.making, leader.mode, at_once=True)
             runners.append(GroupRunner(machine))
-    one.tell = lambda _groups, _steps: None
+    leader.tell = lambda _groups, _steps: None
     for runner in runners:
         runner.machine.make_whole = lambda runner=runner: lambda _done: runner.run(queue)
     with ThreadPoolExecutor(count) as pool:
@@ -59,16 +59,16 @@ def _sum(results: Sequence[RunResult]) -> RunResult:
     """Return the merged result of all machines; each fault is reported once, in the order of the groups."""
     whole = RunResult(side_by_side=len(results))
     counts: Counter[str] = Counter()
-    for one in results:
-        counts.update(one.instructions)
+    for result in results:
+        counts.update(result.instructions)
         for name in ("threads", "groups", "steps", "barriers", "reads", "writes"):
-            setattr(whole, name, getattr(whole, name) + getattr(one, name))
-        whole.ended |= one.ended
-        for body, some in one.executions.items():
-            known = whole.executions.get(body, (0,) * len(some))
-            whole.executions[body] = tuple(map(add, known, some))
+            setattr(whole, name, getattr(whole, name) + getattr(result, name))
+        whole.ended |= result.ended
+        for body, executions in result.executions.items():
+            total = whole.executions.get(body, (0,) * len(executions))
+            whole.executions[body] = tuple(map(add, total, executions))
     whole.instructions = dict(counts)
-    faults = sorted((fault for one in results for fault in one.faults), key=lambda fault: fault.group[::-1])
+    faults = sorted((fault for result in results for fault in result.faults), key=lambda fault: fault.group[::-1])
     whole.faults = tuple({fault_key(fault): fault for fault in reversed(faults)}.values())[::-1]
-    whole.limits = tuple(dict.fromkeys(line for one in results for line in one.limits))
+    whole.limits = tuple(dict.fromkeys(line for result in results for line in result.limits))
     return whole

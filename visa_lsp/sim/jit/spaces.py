@@ -57,7 +57,7 @@ class Found(NamedTuple):
 class _RangeEntry(NamedTuple):
     """The numbers of one entry of a table (``state.ENTRY``), and the address of its last number."""
 
-    first: Node
+    start: Node
     size: Node
     host: Node
     marks: Node
@@ -67,11 +67,11 @@ class _RangeEntry(NamedTuple):
     def place(self, e: Emitter, low: Node, end: Node) -> SpacePlace:
         """Return the place of a range of offsets."""
         b = e.builder
-        inside = b.and_(*(b.icmp_unsigned("<=", b.sub(at, self.first), self.size) for at in (low, end)))
-        base = b.inttoptr(b.sub(self.host, self.first), PTR)
+        inside = b.and_(*(b.icmp_unsigned("<=", b.sub(offset, self.start), self.size) for offset in (low, end)))
+        base = b.inttoptr(b.sub(self.host, self.start), PTR)
         # The marks of one kind: one per dword, and a spare one.
         stride = b.and_(b.add(self.size, ir.Constant(I64, 7)), ir.Constant(I64, ~3))
-        return SpacePlace(base, inside, self.wrote, b.sub(self.marks, self.first), stride, self.flags)
+        return SpacePlace(base, inside, self.wrote, b.sub(self.marks, self.start), stride, self.flags)
 
 
 def memory_of(e: Emitter, site: Site, memory: MessageMemory) -> Found:
@@ -91,9 +91,9 @@ def memory_of(e: Emitter, site: Site, memory: MessageMemory) -> Found:
 
 
 def _variable(e: Emitter, cell: int) -> Found:
-    known = e.known_surfaces.get(cell)
-    if known is not None:
-        return by_value(e, known)
+    number = e.known_surfaces.get(cell)
+    if number is not None:
+        return by_value(e, number)
     e.reaches_shared |= cell not in e.given_surfaces
     return _compare_surfaces(e, e.surface(cell), 0)
 
@@ -109,11 +109,11 @@ def _compare_surfaces(e: Emitter, value: Node, lowest: int, scratch: Sequence[No
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, zero, zero, zero, zero, e.address(e.launch, state.SCRAP))
     entries = [(ir.Constant(I64, number), _entry(e, number)) for number in candidates]
-    for number, found in (*entries, *((handle, _scratch(e)) for handle in scratch)):
+    for number, candidate in (*entries, *((handle, _scratch(e)) for handle in scratch)):
         same = e.builder.icmp_unsigned("==", value, number)
-        pairs = zip(found[1:], entry[1:], strict=True)
+        pairs = zip(candidate[1:], entry[1:], strict=True)
         entry = _RangeEntry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
-    return Found(lambda at: at, partial(entry.place, e))
+    return Found(lambda addresses: addresses, partial(entry.place, e))
 
 
 def by_value(e: Emitter, value: int) -> Found:
@@ -121,11 +121,11 @@ def by_value(e: Emitter, value: int) -> Found:
     if value in (SLM_SURFACE, SLM_INDEX):
         return find_shared(e)
     if value in e.bindings.surfaces:
-        return Found(lambda at: at, partial(_entry(e, value).place, e))
+        return Found(lambda addresses: addresses, partial(_entry(e, value).place, e))
     if value in STATELESS_INDEXES:
         return flat(e)
     if value == SCRATCH_SURFACE:
-        return Found(lambda at: at, partial(_scratch(e).place, e))
+        return Found(lambda addresses: addresses, partial(_scratch(e).place, e))
     raise Uncompiled
 
 
@@ -135,8 +135,8 @@ def _scratch(e: Emitter) -> _RangeEntry:
     With checkers a mark for each byte lies behind it.
     """
     zero, host = ir.Constant(I64, 0), e.get(e.scratch, I64)
-    made = e.builder.icmp_unsigned("!=", host, zero)
-    size = e.builder.select(made, ir.Constant(I64, SCRATCH_BYTES), zero)
+    exists = e.builder.icmp_unsigned("!=", host, zero)
+    size = e.builder.select(exists, ir.Constant(I64, SCRATCH_BYTES), zero)
     marks = e.builder.add(host, ir.Constant(I64, SCRATCH_BYTES))
     flags = ir.Constant(I64, state.PRIVATE)
     return _RangeEntry(zero, size, host, marks, flags, e.address(e.launch, state.SCRAP))
@@ -160,12 +160,12 @@ def find_shared(e: Emitter) -> Found:
     """Return the shared local memory of the group."""
     e.reaches_shared = True
 
-    def offsets(at: Node) -> Node:
-        lanes = isinstance(at.type, ir.VectorType)
-        mask = splat(at.type.element, SLM_MASK, at.type.count) if lanes else ir.Constant(at.type, SLM_MASK)
-        return e.builder.and_(at, mask)
+    def offsets(place: Node) -> Node:
+        lanes = isinstance(place.type, ir.VectorType)
+        mask = splat(place.type.element, SLM_MASK, place.type.count) if lanes else ir.Constant(place.type, SLM_MASK)
+        return e.builder.and_(place, mask)
 
-    host, size, marks = (e.word(e.block, at) for at in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
+    host, size, marks = (e.word(e.block, offset) for offset in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
     return Found(offsets, partial(entry.place, e), shared=True)
@@ -184,15 +184,15 @@ def flat(e: Emitter) -> Found:
         number.add_incoming(ir.Constant(I64, 0), before)
         row = b.gep(table, [b.mul(number, ir.Constant(I64, state.ENTRY))], source_etype=I8)
         entry = _RangeEntry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
-        found = entry.place(e, low, end)
-        b.cbranch(b.or_(found.inside, b.icmp_unsigned("==", number, count)), done, onward)
+        candidate = entry.place(e, low, end)
+        b.cbranch(b.or_(candidate.inside, b.icmp_unsigned("==", number, count)), done, onward)
         b.position_at_end(onward)
         number.add_incoming(b.add(number, ir.Constant(I64, 1)), onward)
         b.branch(head)
         b.position_at_end(done)
-        return found
+        return candidate
 
-    return Found(lambda at: at, place)
+    return Found(lambda addresses: addresses, place)
 
 
 def _handle(e: Emitter, site: Site, memory: MessageMemory) -> Found:

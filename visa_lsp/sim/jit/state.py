@@ -121,8 +121,8 @@ class StateLayout:
 
     def state_cells(self, site: Site, operand: State, count: int) -> range:
         """Return the numbers of a state operand's values among those of surfaces and samplers."""
-        first = self._first_sampler * operand.sampler + site.state_cell(operand)
-        return range(first, min(first + count, self.surfaces if operand.sampler else self._first_sampler))
+        start = self._first_sampler * operand.sampler + site.state_cell(operand)
+        return range(start, min(start + count, self.surfaces if operand.sampler else self._first_sampler))
 
 
 class StateBlock:

@@ -49,25 +49,25 @@ class GroupQueue:
     between.
     """
 
-    def __init__(self, total: int, first: int = 0, *, runners: int = 1) -> None:
+    def __init__(self, total: int, start: int = 0, *, runners: int = 1) -> None:
         self.total = total
         self.steps = 0  # steps of all runners
-        self._next, self._step, self._runners, self._lock = first, 1, runners, Lock()
+        self._next, self._step, self._runners, self._lock = start, 1, runners, Lock()
 
     def take(self) -> range:
         """Return the next groups; empty at the end."""
         with self._lock:
             fair = max(1, (self.total - self._next) // (2 * self._runners)) if self._runners > 1 else self.total
-            first = self._next
-            self._next = min(self.total, first + min(self._step, fair))
-            return range(first, self._next)
+            start = self._next
+            self._next = min(self.total, start + min(self._step, fair))
+            return range(start, self._next)
 
     def took(self, seconds: float, steps: int) -> None:
         """Record the time and the steps of the last groups."""
         with self._lock:
             self.steps += steps
-            more = 8 if seconds < _MAX_SLICE_SECONDS / 8 else 2
-            self._step = min(1 << 20, more * self._step) if seconds < _MAX_SLICE_SECONDS else max(1, self._step // 2)
+            growth = 8 if seconds < _MAX_SLICE_SECONDS / 8 else 2
+            self._step = min(1 << 20, growth * self._step) if seconds < _MAX_SLICE_SECONDS else max(1, self._step // 2)
 
     def stop(self) -> None:
         """End the queue."""
@@ -163,12 +163,12 @@ class GroupRunner:
             groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
             compiled.has_groups = True
         launch = machine.launch
-        for at, array in (
+        for place, array in (
             (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
             (state.REGISTERS_FIRST, self._registers_first), (state.BLOCKS_FIRST, self._blocks_first),
             (state.COUNTS, compiled.counts), (state.UNDEFINED_BYTES, self._undefined),
         ):  # fmt: skip
-            launch[at // 8] = array.ctypes.data
+            launch[place // 8] = array.ctypes.data
         launch[state.REGISTERS_STRIDE // 8], launch[state.BLOCKS_STRIDE // 8] = size, layout.size
         launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
         launch[state.THREADS // 8] = count
@@ -193,26 +193,26 @@ class GroupRunner:
     def _find_changed(self) -> tuple[range, ...]:
         """Return the predefined registers that an instruction may write, and ``%cr0``."""
         code = self.compiled.body.code
-        at = code.layout.offset(CR0)
+        offset = code.layout.offset(CR0)
         written = _find_touched(code, write=True)
-        written[at : at + 4] |= bool(self.compiled.body.modes.controls)
+        written[offset : offset + 4] |= bool(self.compiled.body.modes.controls)
         return _ranges(written[: code.layout.predefined_end])
 
     def _fields(self) -> list[GroupField]:
         """Return the places of a group's numbers in the registers of its threads, found by comparing with another group."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, held, read = self.machine, self.compiled.body.held, _find_touched(self.compiled.body.code, write=False)
-        found, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
+        machine, body, read = self.machine, self.compiled.body, _find_touched(self.compiled.body.code, write=False)
+        fields, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
             number = [0, 0, 0]
             number[dimension] = 0x5A5A5A5A
             other = machine.first_registers((number[0], number[1], number[2]), shape)
             for place in _ranges(plain != other):
-                own, used = held.at(place.start, place.stop), bool(read[place.start : place.stop].any())
-                found.append(GroupField(place.start, len(place), dimension, used, None if own is None else own >= 0))
-        return found
+                own, used = body.held.at(place.start, place.stop), bool(read[place.start : place.stop].any())
+                fields.append(GroupField(place.start, len(place), dimension, used, None if own is None else own >= 0))
+        return fields
 
     def run(self, queue: GroupQueue) -> None:
         """Run the groups of a queue.
@@ -233,12 +233,12 @@ class GroupRunner:
 
     def _run(self, numbers: range) -> None:
         machine, launch = self.machine, self.machine.launch
-        first = numbers.start
-        while first < numbers.stop:
+        start = numbers.start
+        while start < numbers.stop:
             launch[state.TOTAL // 8] = machine.steps
             machine.running = self.current_thread
             end = numbers.stop
-            why = self._call(machine.address, first, end)
+            why = self._call(machine.address, start, end)
             machine.running = None
             if launch[state.BUDGET // 8] < 0:
                 raise KeyboardInterrupt
@@ -254,27 +254,27 @@ class GroupRunner:
                 raise Suspicion(int(launch[state.GROUP // 8]))
             if why != state.LEAVE:
                 end = int(launch[state.GROUP // 8]) + 1
-            result.threads += (end - first) * len(self.frames)
-            result.groups += end - first
+            result.threads += (end - start) * len(self.frames)
+            result.groups += end - start
             if why != state.LEAVE:
                 result.groups -= 1  # because one group is not finished
                 self._hand_over(why)
                 result.groups += 1
-            first = end
+            start = end
             machine.tell(result.groups, machine.steps)
 
     def _hand_over(self, why: int) -> None:
         """Let the machine run the group to its end."""
         machine, launch = self.machine, self.machine.launch
         self._begin(int(launch[state.GROUP // 8]))
-        at, group = int(launch[state.THREAD // 8]), self.group
+        thread_number, group = int(launch[state.THREAD // 8]), self.group
         group.barrier.arrived = group.barrier.produced = int(launch[state.ARRIVED // 8])
         group.barrier.generation = int(launch[state.CURRENT // 8])
         live, waits = [], {}
         for number, block in enumerate(self.states):
             status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
             # An exhausted budget is attributed to its thread, even if that thread has ended or waits now.
-            over = why == state.OVER and number == at
+            over = why == state.OVER and number == thread_number
             if status == state.ENDED and not over:
                 continue
             block.give(frame)
@@ -285,8 +285,8 @@ class GroupRunner:
                 waits[number] = make_wait(group.barrier, group.barrier.generation, "the barrier")
         stuck = why == state.SWITCH
         if not stuck:
-            self._thread(at).stopped = why
-        machine.go_on(live, waits, len(self.frames), 0 if stuck else at)
+            self._thread(thread_number).stopped = why
+        machine.go_on(live, waits, len(self.frames), 0 if stuck else thread_number)
         machine.forget_frames(self.frames[0].code)
 
     def current_thread(self) -> CompiledThread:
@@ -310,12 +310,12 @@ class GroupRunner:
 
 def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:
     """Return a flag for each byte of the registers: whether an instruction reads it, or writes it if ``write``."""
-    found = np.zeros(code.layout.size, np.bool_)
+    touched = np.zeros(code.layout.size, np.bool_)
     for touches in code.touches.values():
         for touch in touches:
             if touch.write is write:
-                found[touch.places] = True
-    return found
+                touched[touch.places] = True
+    return touched
 
 
 def _ranges(flags: np.ndarray[Any, np.dtype[np.bool_]], apart: int = 1) -> tuple[range, ...]:

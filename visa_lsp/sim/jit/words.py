@@ -56,8 +56,8 @@ def _rotate(name: str) -> Body:
 
 
 def _fbl(e: Emitter, a: Node) -> Node:
-    found = e.each("llvm.cttz", a, ir.Constant(ir.IntType(1), 0))
-    return e.builder.select(e.builder.icmp_unsigned("==", a, like(a, 0)), like(a, 0xFFFFFFFF), found)
+    trailing = e.each("llvm.cttz", a, ir.Constant(ir.IntType(1), 0))
+    return e.builder.select(e.builder.icmp_unsigned("==", a, like(a, 0)), like(a, 0xFFFFFFFF), trailing)
 
 
 def _lzd(e: Emitter, a: Node) -> Node:
@@ -89,8 +89,8 @@ def _divide(e: Emitter, a: Node, b: Node, *, signed: bool, rest: bool) -> Node:
     divisor = builder.select(nothing, like(b, 1), b)
     exact = builder.fdiv(to_float(a, wide), to_float(divisor, wide))
     quotient = builder.trunc(builder.fptosi(exact, long), a.type)
-    found = builder.sub(a, builder.mul(quotient, divisor)) if rest else quotient
-    return builder.select(nothing, like(a, 0xFFFFFFFF), found)
+    outcome = builder.sub(a, builder.mul(quotient, divisor)) if rest else quotient
+    return builder.select(nothing, like(a, 0xFFFFFFFF), outcome)
 
 
 def _bfe(e: Emitter, width: Node, offset: Node, value: Node, *, signed: bool) -> Node:

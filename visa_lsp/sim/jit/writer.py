@@ -130,18 +130,18 @@ class Writer:
         kind = ir.FunctionType(result, [a.type for a in arguments])
         return self.builder.call(self.module.globals.get(name) or ir.Function(self.module, kind, name), arguments)
 
-    def each(self, name: str, first: Node, *others: Node) -> Node:
+    def each(self, name: str, operand: Node, *others: Node) -> Node:
         """Call an intrinsic that works lane by lane: its name lacks the type."""
-        return self.intrinsic(f"{name}.{suffix_of(first.type)}", first.type, first, *others)
+        return self.intrinsic(f"{name}.{suffix_of(operand.type)}", operand.type, operand, *others)
 
-    def loop(self, first: Node, end: Node, body: Callable[[Node], None]) -> None:
+    def loop(self, start: Node, end: Node, body: Callable[[Node], None]) -> None:
         """Emit a loop that runs ``body`` for each number."""
         b, before = self.builder, self.builder.block
         head, inner, done = self.blocks("head", "body", "done")
         b.branch(head)
         b.position_at_end(head)
         number = b.phi(I64)
-        number.add_incoming(first, before)
+        number.add_incoming(start, before)
         b.cbranch(b.icmp_signed("<", number, end), inner, done)
         b.position_at_end(inner)
         body(number)
@@ -151,13 +151,13 @@ class Writer:
 
     # ---- lanes
 
-    def spread(self, one: Node, lanes: int) -> Node:
+    def spread(self, element: Node, lanes: int) -> Node:
         """Return a vector whose lanes are all the same value."""
-        kind = vector(one.type, lanes)
-        first = self.builder.insert_element(ir.Constant(kind, ir.Undefined), one, ir.Constant(I32, 0))
+        kind = vector(element.type, lanes)
+        inserted = self.builder.insert_element(ir.Constant(kind, ir.Undefined), element, ir.Constant(I32, 0))
         if lanes == 1:
-            return first
-        return self.builder.shuffle_vector(first, ir.Constant(kind, ir.Undefined), splat(I32, 0, lanes))
+            return inserted
+        return self.builder.shuffle_vector(inserted, ir.Constant(kind, ir.Undefined), splat(I32, 0, lanes))
 
     def lanes(self, bits: Node | None, lanes: int) -> Node | None:
         """Return the bits of an integer as a vector of bits."""

@@ -90,15 +90,15 @@ class AccessChecker(Checker):
         key = (thread.number, id(thread.frame.code), thread.frame.pc)
         if key != self._last:
             self._last, self._message = key, self._message + 1
-        for row, at in enumerate(access.at.tolist()):
-            home = space.find(at, access.size) if isinstance(space, Memory) else (space, at)
+        for row, address in enumerate(access.places.tolist()):
+            home = space.find(address, access.size) if isinstance(space, Memory) else (space, address)
             if home is not None and home[0].access == how and 0 <= home[1] <= home[0].size - access.size:
                 yield row, home[0], home[1]
 
     def _fault(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> Fault:
         lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
         message = f"{verb} {buffer.span_text(offset, access.size)}, which is {buffer.access}"
-        return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.at[row]))
+        return thread_fault(access.thread, FaultKind.ACCESS, message, lane=lane, address=int(access.places[row]))
 
     def _tell(self, access: MemoryAccess, row: int, buffer: Buffer, offset: int, verb: str) -> None:
         self._found.append(self._fault(access, row, buffer, offset, verb))

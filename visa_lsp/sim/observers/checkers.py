@@ -35,8 +35,8 @@ OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not in ``all``: reports 
 def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     """Return the kinds that checkers in the list ``names`` can find."""
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
-    known = {kind.value for make in CHECKERS.values() for kind in make().kinds}
-    return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in known))
+    all_kinds = {kind.value for make in CHECKERS.values() for kind in make().kinds}
+    return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in all_kinds))
 
 
 def checkers(names: str = "all") -> tuple[Checker, ...]:

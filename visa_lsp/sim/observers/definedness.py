@@ -93,7 +93,7 @@ class UninitialisedChecker(Checker):
         mask = (
             plan.full
             if plan.no_mask or (plan.kind is InstructionKind.BRANCH and plan.lanes == 1)
-            else frame.emask >> plan.at & plan.full
+            else frame.emask >> plan.mask_offset & plan.full
         )
         active = mask
         if plan.chosen is not None and not plan.selects:
@@ -122,17 +122,17 @@ class UninitialisedChecker(Checker):
             caller = thread.frame.shadow
             if caller is not None:
                 layout = thread.frame.code.layout
-                at = layout.offset(_ARG)
-                caller.back(frame.shadow, layout.predefined_end, slice(at, at + layout.byte_size(_ARG)))
+                start = layout.offset(_ARG)
+                caller.back(frame.shadow, layout.predefined_end, slice(start, start + layout.byte_size(_ARG)))
 
     def _shadow(self, thread: Thread, frame: Frame) -> RegisterShadow:
-        found: RegisterShadow | None = frame.shadow
-        if found is None:
+        shadow: RegisterShadow | None = frame.shadow
+        if shadow is None:
             caller = thread.frames[-1] if thread.frames else None
-            found = frame.shadow = RegisterShadow(frame, self._shadow(thread, caller) if caller is not None else None)
-        elif found.bytes.size != frame.regs.size:
-            found.grow(frame.regs.size)
-        return found
+            shadow = frame.shadow = RegisterShadow(frame, self._shadow(thread, caller) if caller is not None else None)
+        elif shadow.bytes.size != frame.regs.size:
+            shadow.grow(frame.regs.size)
+        return shadow
 
     def _slowly(self, thread: Thread, plan: DefinednessPlan, shadow: RegisterShadow, active: int, unsure: int) -> None:
         origin = 0
@@ -194,8 +194,8 @@ class UninitialisedChecker(Checker):
                 here[~lane_mask(chosen, lanes)] = 0
                 result = np.maximum(result, here)
         for start, count, is_address in plan.addresses_read:
-            found = self._address(thread, shadow, start, count, active, lanes, is_address=is_address)
-            result = np.maximum(result, found)
+            origins = self._address(thread, shadow, start, count, active, lanes, is_address=is_address)
+            result = np.maximum(result, origins)
         if plan.state_read is not None:
             sampler, cell = plan.state_read
             states = shadow.samplers if sampler else shadow.surfaces
@@ -249,8 +249,8 @@ class UninitialisedChecker(Checker):
         for var in plan.preds_written:
             bits = mask_bits(result != 0) & active
             origin = int(result[on].max()) if bits else 0
-            old = shadow.pred_bits[var] & ~(active << plan.at)
-            shadow.pred_bits[var] = old | bits << plan.at
+            old = shadow.pred_bits[var] & ~(active << plan.mask_offset)
+            shadow.pred_bits[var] = old | bits << plan.mask_offset
             if origin:
                 shadow.pred_origin[var] = origin
                 shadow.epoch += 1
@@ -279,7 +279,7 @@ class UninitialisedChecker(Checker):
             if bits & (1 << declared) - 1:
                 result[:] = np.maximum(result, self._origins.of_predicate(thread, shadow, var))
             return
-        here = lane_mask(bits >> plan.at & plan.full, plan.lanes)
+        here = lane_mask(bits >> plan.mask_offset & plan.full, plan.lanes)
         if here.any():
             result[here] = np.maximum(result[here], self._origins.of_predicate(thread, shadow, var))
 
@@ -363,8 +363,8 @@ def _put_predicate(shadow: RegisterShadow, places: Array, undefined: int, origin
 def _unsure(plan: DefinednessPlan, frame: Frame, shadow: RegisterShadow, mask: int) -> int:
     """Return the lanes that depend on an undefined predicate bit."""
     assert plan.pred is not None
-    undefined = shadow.pred_bits[plan.pred.var] >> plan.at & plan.full
-    value = frame.preds[plan.pred.var] >> plan.at & plan.full
+    undefined = shadow.pred_bits[plan.pred.var] >> plan.mask_offset & plan.full
+    value = frame.preds[plan.pred.var] >> plan.mask_offset & plan.full
     if plan.pred.combine is Combine.ANY:
         return mask if undefined and not value & ~undefined else 0
     if plan.pred.combine is Combine.ALL:
@@ -385,7 +385,7 @@ def _define(shadow: RegisterShadow, plan: DefinednessPlan, active: int) -> None:
             places = places[np.tile(lane_mask(active, plan.lanes), rows // plan.lanes)]
         shadow.put(places, 0)
     for var in plan.preds_written:
-        shadow.pred_bits[var] &= ~(active << plan.at)
+        shadow.pred_bits[var] &= ~(active << plan.mask_offset)
     if plan.address_written is not None:
         start, count = plan.address_written
         cells = shadow.addresses[start : start + count]

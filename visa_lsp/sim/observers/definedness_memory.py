@@ -84,40 +84,40 @@ class MemoryFollower:
         """Keep the origins of the loaded bytes."""
         if self._plan is None:
             return
-        for shadow, at, rows in self._memories(access):
-            self._load(access, shadow, at, rows)
+        for shadow, offsets, rows in self._memories(access):
+            self._load(access, shadow, offsets, rows)
         self._number += 1
-        self._cursor += access.at.size * access.size
+        self._cursor += access.places.size * access.size
 
     def write(self, access: MemoryAccess) -> None:
         """Store origins in the shadow of memory that only the group sees; report origins stored elsewhere."""
         plan = self._plan
-        if plan is None or not access.at.size:
+        if plan is None or not access.places.size:
             return
         carried = self._find_stored_origins(plan, access)
-        outside = np.ones(access.at.size, bool)
-        for shadow, at, rows in self._memories(access):
+        outside = np.ones(access.places.size, bool)
+        for shadow, offsets, rows in self._memories(access):
             outside[rows] = shadow.is_seen
             if access.kind == "atomic":
-                self._load(access, shadow, at, rows)
+                self._load(access, shadow, offsets, rows)
                 if not plan.replaces:
                     continue
             cells = np.zeros((rows.size, access.size), np.uint16) if carried is None else carried[rows]
-            shadow.put((at[:, None] + np.arange(access.size)).reshape(-1), cells.reshape(-1))
+            shadow.put((offsets[:, None] + np.arange(access.size)).reshape(-1), cells.reshape(-1))
         self._number += 1
-        self._cursor += access.at.size * access.size
+        self._cursor += access.places.size * access.size
         if carried is not None and access.space is not None:
             # Only completely undefined cells are reported, because a partly defined cell may contain padding.
             whole = carried[outside & (carried != 0).all(axis=1)]
             for number in np.unique(whole).tolist():
                 self._origins.report(access.thread, number, STORED)
 
-    def _load(self, access: MemoryAccess, shadow: MemoryShadow, at: Array, rows: Array) -> None:
-        cells = shadow.get((at[:, None] + np.arange(access.size)).reshape(-1)).reshape(at.size, access.size)
+    def _load(self, access: MemoryAccess, shadow: MemoryShadow, offsets: Array, rows: Array) -> None:
+        cells = shadow.get((offsets[:, None] + np.arange(access.size)).reshape(-1)).reshape(offsets.size, access.size)
         fresh = cells == UNWRITTEN
         if fresh.any():
-            first = int(np.flatnonzero(fresh.any(axis=1))[0])
-            cells[fresh] = self._origins.of_memory(access, int(at[first]), int(rows[first]))
+            index = int(np.flatnonzero(fresh.any(axis=1))[0])
+            cells[fresh] = self._origins.of_memory(access, int(offsets[index]), int(rows[index]))
         lanes = access.lanes[np.minimum(rows, access.lanes.size - 1)]
         self._partly.update(lanes[(cells == 0).any(axis=1)].tolist())
         if cells.any():
@@ -127,7 +127,7 @@ class MemoryFollower:
         """Return the origins of the bytes of each row of a store; None if all are defined."""
         if not any(cells.any() for cells in self._data):
             return None
-        out = np.zeros((access.at.size, access.size), np.uint16)
+        out = np.zeros((access.places.size, access.size), np.uint16)
         for cells in self._data:
             if cells.shape[0] % plan.lanes == 0 and plan.lanes > 1:
                 rows = cells.reshape(-1, plan.lanes, cells.shape[1])
@@ -138,7 +138,7 @@ class MemoryFollower:
                 out = np.maximum(out, row)
                 continue
             flat = cells.reshape(-1)
-            need = access.at.size * access.size
+            need = access.places.size * access.size
             if self._cursor + need <= flat.size:
                 out = np.maximum(out, flat[self._cursor : self._cursor + need].reshape(out.shape))
         return out
@@ -148,16 +148,16 @@ class MemoryFollower:
         space, thread = access.space, access.thread
         if space is None:
             return []
-        rows = np.arange(access.at.size)
+        rows = np.arange(access.places.size)
         if isinstance(space, Memory):
-            found = []
+            shadows = []
             for buffer in space.buffers:
                 if buffer.private or buffer.undefined:
-                    offsets = access.at - buffer.address
+                    offsets = access.places - buffer.address
                     inside = (offsets >= 0) & (offsets <= buffer.size - access.size)
                     if inside.any():
-                        found.append((self._of_private(buffer), offsets[inside], rows[inside]))
-            return found
+                        shadows.append((self._of_private(buffer), offsets[inside], rows[inside]))
+            return shadows
         if space is thread.group.slm:
             if self._shared is None:
                 self._shared = MemoryShadow(self._pages)
@@ -168,8 +168,8 @@ class MemoryFollower:
             shadow = self._of_private(space)
         else:
             return []
-        inside = (access.at >= 0) & (access.at <= space.size - access.size)
-        return [(shadow, access.at[inside], rows[inside])]
+        inside = (access.places >= 0) & (access.places <= space.size - access.size)
+        return [(shadow, access.places[inside], rows[inside])]
 
     def _of_private(self, buffer: Buffer) -> MemoryShadow:
         return self._private.setdefault(id(buffer), MemoryShadow(self._pages, buffer.defined))
@@ -186,9 +186,9 @@ def _land(plan: DefinednessPlan, shadow: RegisterShadow, loaded: list[_LoadOrigi
         for load in loaded:
             if not by_lane:
                 flat = places.reshape(-1)
-                at = load.start + (load.rows[:, None] * load.size + np.arange(load.size)).reshape(-1)
-                fits = at < flat.size
-                shadow.put(flat[at[fits]], load.cells.reshape(-1)[fits])
+                positions = load.start + (load.rows[:, None] * load.size + np.arange(load.size)).reshape(-1)
+                fits = positions < flat.size
+                shadow.put(flat[positions[fits]], load.cells.reshape(-1)[fits])
                 continue
             for row in range(grid.shape[0]) if plan.together else (min(load.number, grid.shape[0] - 1),):
                 into = grid[row][load.lanes]

@@ -79,7 +79,7 @@ class DefinednessPlan:
     travel: Travel
     lanes: int
     full: int
-    at: int
+    mask_offset: int
     no_mask: bool
     selects: bool
     steady: bool  # whether one check suffices while no value becomes undefined
@@ -126,7 +126,7 @@ def plan_of(code: Code, pc: int) -> DefinednessPlan:
     plan = DefinednessPlan(kind, Travel.LANE, site.lanes, site.full, site.control.mask_offset, site.control.no_mask,
                 inst.row.predicate_use is PredicateUse.CHOOSES, kind is InstructionKind.VALUE)  # fmt: skip
     if isinstance(pred, Predicate) and pred.var:
-        plan.pred, plan.chosen = pred, predicate_bits(pred, plan.at, plan.full)
+        plan.pred, plan.chosen = pred, predicate_bits(pred, plan.mask_offset, plan.full)
     result = inst.get("dst")
     plan.computes = (
         inst.row.family in _ARITHMETIC and isinstance(result, General) and site.operand_type(result).is_float

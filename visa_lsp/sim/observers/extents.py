@@ -46,11 +46,11 @@ class ExtentObserver(Observer):
         """Record the end of a store; atomics load and store in one step."""
         self._keep(access, self._counted if access.kind == "atomic" else self._stored)
 
-    def _keep(self, access: MemoryAccess, known: set[int]) -> None:
-        if access.space is None or not access.at.size:
+    def _keep(self, access: MemoryAccess, buffer_ids: set[int]) -> None:
+        if access.space is None or not access.places.size:
             return
-        for buffer, offsets, _ in split(access.space, access.at, access.size):
+        for buffer, offsets, _ in split(access.space, access.places, access.size):
             if offsets.size:
                 end = int(offsets.max()) + access.size
                 self._ends[id(buffer.whole)] = max(end, self.end(buffer))
-                known.add(id(buffer.whole))
+                buffer_ids.add(id(buffer.whole))

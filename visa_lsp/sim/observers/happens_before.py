@@ -35,11 +35,11 @@ class _Snapshot:
 
     __slots__ = ("at", "base", "counted", "values")
 
-    def __init__(self, base: Array, known: Array) -> None:
-        more = np.flatnonzero(known.reshape(-1) > base.reshape(-1))
+    def __init__(self, base: Array, clocks: Array) -> None:
+        newer = np.flatnonzero(clocks.reshape(-1) > base.reshape(-1))
         self.base = base
-        self.at: Array = more.astype(np.int32)
-        self.values: Array = known.reshape(-1)[more]
+        self.at: Array = newer.astype(np.int32)
+        self.values: Array = clocks.reshape(-1)[newer]
         self.counted = False
 
     def join(self, into: Array) -> None:
@@ -50,9 +50,9 @@ class _Snapshot:
 
     def clock(self, party: int) -> int:
         """Return the clock of a party of the same group."""
-        found = int(self.base[0, party])
+        clock = int(self.base[0, party])
         own = np.flatnonzero(self.at == party)
-        return max(found, int(self.values[own[0]])) if own.size else found
+        return max(clock, int(self.values[own[0]])) if own.size else clock
 
 
 class _Past:
@@ -170,9 +170,9 @@ class Clocks:
             self._known[each, 0, each] = 1
             self._zeros = np.zeros((3, count), np.int32)
         for barrier, generation, whole in self._leaving.pop(thread, ()):
-            found = self._rounds.get(barrier, {}).get(generation)
-            if found is not None:
-                given, past = found
+            barrier_round = self._rounds.get(barrier, {}).get(generation)
+            if barrier_round is not None:
+                given, past = barrier_round
                 mine = self._known[self._rows(thread)]
                 np.maximum(mine, given, out=mine)
                 self._bases[thread] = given
@@ -218,16 +218,16 @@ class Clocks:
         self.partial = self.partial or bool((table[each, 1:, each] < table[each, 0, each][:, None]).any())
         rounds = self._rounds.setdefault(id(barrier), {})
         mine = table[rows].max(axis=0)
-        found = rounds.get(barrier.generation)
-        if found is None:
-            found = rounds[barrier.generation] = (mine, _Past())
+        barrier_round = rounds.get(barrier.generation)
+        if barrier_round is None:
+            barrier_round = rounds[barrier.generation] = (mine, _Past())
         else:
-            np.maximum(found[0], mine, out=found[0])
+            np.maximum(barrier_round[0], mine, out=barrier_round[0])
         for party in each.tolist():
             past = self._pasts.get(party)
             if past:
                 past.shared = True
-                found[1].before[id(past)] = past
+                barrier_round[1].before[id(past)] = past
         rounds.pop(barrier.generation - _KEPT_ROUNDS, None)
         table[each, 0, each] += 1
 
@@ -329,11 +329,11 @@ class Clocks:
         if reach.last != state:
             reach.last = state
             self._follow(start, reach)
-        found = reach.clocks.get((group, other))
-        if found is None:
-            found = max((given.clock(other) for given in reach.given.get(group, ())), default=0)
-            reach.clocks[group, other] = found
-        return found >= clock
+        latest = reach.clocks.get((group, other))
+        if latest is None:
+            latest = max((given.clock(other) for given in reach.given.get(group, ())), default=0)
+            reach.clocks[group, other] = latest
+        return latest >= clock
 
     def _follow(self, start: _Past, reach: _Reach) -> None:
         """Collect the releases to all acquired places, directly and through other parties."""

@@ -33,7 +33,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MemoryAccess:
-    """A message to memory: ``size`` bytes at each of ``at``, for ``lanes``; ``space`` is None if nothing is bound.
+    """A message to memory: ``size`` bytes at each of ``places``, for ``lanes``; ``space`` is None if nothing is bound.
 
     ``kind`` is ``read``, ``write`` or ``atomic``; ``surface`` the value of the surface variable (None: an address).
     ``unread``: the mask of the loaded places that no instruction reads.
@@ -42,7 +42,7 @@ class MemoryAccess:
     thread: Thread
     kind: str
     space: Space | None
-    at: Array
+    places: Array
     size: int
     lanes: Array
     surface: int | None = None
@@ -58,14 +58,14 @@ class MemoryAccess:
         if self.unread is None:
             return self
         kept = ~self.unread
-        return replace(self, at=self.at[kept], lanes=self.lanes[kept], unread=None) if kept.any() else None
+        return replace(self, places=self.places[kept], lanes=self.lanes[kept], unread=None) if kept.any() else None
 
     @property
     def outside(self) -> Array | None:
         """The mask of accesses outside of the space; None if there are none."""
         if self.space is None:
-            return np.ones(self.at.size, bool)
-        inside = self.space.inside(self.at, self.size)
+            return np.ones(self.places.size, bool)
+        inside = self.space.inside(self.places, self.size)
         return None if inside is None else ~inside
 
 
@@ -142,9 +142,9 @@ class Checker(Observer):
         """Return the findings since the last call."""
         if not self._found:
             return ()
-        found = tuple(self._found)
+        faults = tuple(self._found)
         self._found.clear()
-        return found
+        return faults
 
     def _find(
         self,
@@ -154,16 +154,16 @@ class Checker(Observer):
         *,
         lane: int | None = None,
         lanes: Iterable[int] = (),
-        **more: Any,
+        **details: Any,
     ) -> None:
         """Add a finding; ``lane`` and ``lanes`` are those of the instruction, counted from its mask offset."""
         code, pc = thread.frame.code, thread.frame.pc
         if lane is not None:
             lane = code.lane(pc, lane)
             every = (code.lane(pc, number) for number in lanes)
-            more |= {"lane": lane, "lanes": sorted({number for number in every if number is not None})}
+            details |= {"lane": lane, "lanes": sorted({number for number in every if number is not None})}
         thread.machine.has_findings = True
-        self._found.append(thread_fault(thread, kind, message, **more))
+        self._found.append(thread_fault(thread, kind, message, **details))
 
 
 class BoundsChecker(Checker):
@@ -183,36 +183,36 @@ class BoundsChecker(Checker):
         outside = access.outside
         if outside is None:
             return
-        first = int(np.flatnonzero(outside)[0])
-        at = int(access.at[first])
+        row = int(np.flatnonzero(outside)[0])
+        address = int(access.places[row])
         frame = access.thread.frame
-        if frame.code.lane(frame.pc, 0) is None and access.at.size > 1:
+        if frame.code.lane(frame.pc, 0) is None and access.places.size > 1:
             self._look_at_block(access, outside, verb)
             return
         lanes = set(access.lanes[outside].tolist())
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} {_place(access, at)}{_others(access, len(lanes))}",
-            lane=int(access.lanes[first]),
+            f"{verb} {_place(access, address)}{_others(access, len(lanes))}",
+            lane=int(access.lanes[row]),
             lanes=lanes,
-            address=at,
+            address=address,
         )
 
     def _look_at_block(self, access: MemoryAccess, outside: Array, verb: str) -> None:
         """Report a block for the whole thread; only a note if the outer bytes are unused, because compilers load too much."""
-        first, count = int(np.flatnonzero(outside)[0]), int(outside.sum()) * access.size
+        row, count = int(np.flatnonzero(outside)[0]), int(outside.sum()) * access.size
         whole = bool(outside.all())
         note = verb == "reads" and not whole and not _is_used(access, outside)
-        start = int(access.at[first if whole else 0])
-        last = bool(outside[first:].all())
+        start = int(access.places[row if whole else 0])
+        last = bool(outside[row:].all())
         extent = "all of it lies" if whole else f"{f'its last {count} bytes' if last else f'{count} bytes of it'} lie"
         self._find(
             FaultKind.OUT_OF_BOUNDS,
             access.thread,
-            f"{verb} a block, {_place(access, start, access.at.size * access.size)}; {extent} outside"
+            f"{verb} a block, {_place(access, start, access.places.size * access.size)}; {extent} outside"
             + (" and are not used" if note else ""),
-            address=int(access.at[first]),
+            address=int(access.places[row]),
             note=note,
         )
 
@@ -237,29 +237,29 @@ def _is_used(access: MemoryAccess, outside: Array) -> bool:
     return False
 
 
-def is_after_its_round(code: Code, first: int, last: int) -> bool:
+def is_after_its_round(code: Code, earlier: int, later: int) -> bool:
     """Return whether a barrier stands between two instructions of a loop, and none from the last back to the first."""
     instructions = code.kernel.instructions
     barriers = [pc for pc, inst in enumerate(instructions) if inst.row.has(Trait.BARRIER)]
     backward = [
         (pc, code.labels.get(label, pc))
         for pc, inst in enumerate(instructions)
-        if isinstance(label := inst.get("label"), int) and pc > last
+        if isinstance(label := inst.get("label"), int) and pc > later
     ]
-    return any(first < pc < last for pc in barriers) and any(
-        to <= first and not any(to <= pc < first or last < pc < at for pc in barriers) for at, to in backward
+    return any(earlier < pc < later for pc in barriers) and any(
+        to <= earlier and not any(to <= pc < earlier or later < pc < jump for pc in barriers) for jump, to in backward
     )
 
 
 def _first_reachable(code: Code, pc: int) -> int:
     """Return the lowest place that control can reach from ``pc``."""
     jumps = [
-        (at, code.labels.get(label, at))
-        for at, inst in enumerate(code.kernel.instructions)
+        (place, code.labels.get(label, place))
+        for place, inst in enumerate(code.kernel.instructions)
         if isinstance(label := inst.get("label"), int) and not inst.row.opens_label
     ]
     lowest = pc
-    while (lower := min((to for at, to in jumps if at >= lowest), default=lowest)) < lowest:
+    while (lower := min((to for place, to in jumps if place >= lowest), default=lowest)) < lowest:
         lowest = lower
     return lowest
 
@@ -271,14 +271,14 @@ def _others(access: MemoryAccess, lanes: int) -> str:
     return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
 
 
-def _place(access: MemoryAccess, at: int, size: int = 0) -> str:
+def _place(access: MemoryAccess, address: int, size: int = 0) -> str:
     """Return words for the bytes of one access, or for ``size`` bytes."""
     space, size = access.space, size or access.size
     if space is None:
-        return f"{size} bytes at offset {at:#x} of binding table index {access.surface}, to which nothing is bound"
-    buffer, offset = space.locate(at)
+        return f"{size} bytes at offset {address:#x} of binding table index {access.surface}, to which nothing is bound"
+    buffer, offset = space.locate(address)
     if buffer is None:
-        return f"{size} bytes at address {at:#x}, where there is no buffer"
+        return f"{size} bytes at address {address:#x}, where there is no buffer"
     if isinstance(buffer, Image) and offset == buffer.size:  # represents every texel outside
         return f"a texel outside of {buffer.name}, which has {buffer.size_text()}"
     return f"{buffer.span_text(offset, size)}, which has {buffer.size_text()}"
@@ -336,23 +336,23 @@ class AlignmentChecker(Checker):
         alignment = access.size if typed else access.alignment
         if alignment <= 1 or access.space is None:
             return
-        bad = np.flatnonzero(access.at & alignment - 1)
+        bad = np.flatnonzero(access.places & alignment - 1)
         if not bad.size:
             return
-        first = int(bad[0])
-        buffer, _ = access.space.locate(int(access.at[first]))
+        index = int(bad[0])
+        buffer, _ = access.space.locate(int(access.places[index]))
         if typed and buffer is not None and buffer.item_bytes < access.size:
             return  # one load for several elements, such as neighbouring bytes, which compilers make
         lanes = set(access.lanes[bad].tolist())
-        more = _others(access, len(lanes))
+        others = _others(access, len(lanes))
         allowed = f"; the message allows that, but a type of {alignment} bytes does not" if typed else ""
         self._find(
             FaultKind.MISALIGNED,
             access.thread,
-            f"{verb} {_place(access, int(access.at[first]))}: not aligned to {alignment} bytes{more}{allowed}",
-            lane=int(access.lanes[first]),
+            f"{verb} {_place(access, int(access.places[index]))}: not aligned to {alignment} bytes{others}{allowed}",
+            lane=int(access.lanes[index]),
             lanes=lanes,
-            address=int(access.at[first]),
+            address=int(access.places[index]),
             note=typed,
         )
 

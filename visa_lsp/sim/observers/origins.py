@@ -46,8 +46,8 @@ class _Origin:
 class Origins:
     """All places of a run; findings are passed to ``found``."""
 
-    def __init__(self, found: list[Fault]) -> None:
-        self._found = found
+    def __init__(self, faults: list[Fault]) -> None:
+        self._found = faults
         self._origins: list[_Origin] = []
         self._numbers: dict[tuple[int, int, object], int] = {}
         self._quiet: dict[int, int] = {}
@@ -59,50 +59,50 @@ class Origins:
         frame = thread.frame
         var = source.touch.var
         key = (id(frame.code), frame.pc, var)
-        known = self._numbers.get(key)
-        if known is not None:
-            return known
+        number = self._numbers.get(key)
+        if number is not None:
+            return number
         bad = np.flatnonzero(fresh.any(axis=1))
-        first = int(bad[0])
+        row = int(bad[0])
         layout, kernel = frame.code.layout, frame.code.kernel
-        byte, element = places[first][fresh[first]], ""
-        found = var if var >= 0 else layout.at(int(byte[0]))
-        name = kernel.variable_name(found) if found is not None else "the register file"
-        if found is not None:
-            byte = byte - layout.offset(found)
-            type_ = kernel.variable_type(found)
+        byte, element = places[row][fresh[row]], ""
+        variable = var if var >= 0 else layout.at(int(byte[0]))
+        name = kernel.variable_name(variable) if variable is not None else "the register file"
+        if variable is not None:
+            byte = byte - layout.offset(variable)
+            type_ = kernel.variable_type(variable)
             if (
                 var < 0 and type_ is not None
             ):  # because the text does not show an element selected by an address register
                 elements = sorted({int(n) // type_.size for n in byte})
                 numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
                 element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
-        more = f", nor {'was' if bad.size == 2 else 'were'} {bad.size - 1} more" if bad.size > 1 else ""
+        rest = f", nor {'was' if bad.size == 2 else 'were'} {bad.size - 1} more" if bad.size > 1 else ""
         by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
-        lanes = [first % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
+        lanes = [row % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
         return self._new(
             thread,
             key,
-            f"bytes {int(byte[0])} to {int(byte[-1])} of {name}{element} were never written{more}",
-            name if found is not None else "",
+            f"bytes {int(byte[0])} to {int(byte[-1])} of {name}{element} were never written{rest}",
+            name if variable is not None else "",
             lanes,
         )
 
-    def of_memory(self, access: MemoryAccess, at: int, row: int) -> int:
+    def of_memory(self, access: MemoryAccess, offset: int, row: int) -> int:
         """Return the origin of bytes of memory that a launch does not fill."""
         frame = access.thread.frame
         key = (id(frame.code), frame.pc, "memory")
-        known = self._numbers.get(key)
-        if known is not None:
-            return known
+        number = self._numbers.get(key)
+        if number is not None:
+            return number
         home = access.space
         if isinstance(home, Memory):
-            found = home.find(int(access.at[row]))
-            home = found[0] if found is not None else None
+            place = home.find(int(access.places[row]))
+            home = place[0] if place is not None else None
         if home is None or home.private:
-            span = f"bytes {at}-{at + access.size - 1} of private memory"
+            span = f"bytes {offset}-{offset + access.size - 1} of private memory"
         else:
-            span = home.span_text(at, access.size)
+            span = home.span_text(offset, access.size)
         lanes = [int(access.lanes[row])] if row < access.lanes.size else []
         return self._new(access.thread, key, f"{span} {'was' if access.size == 1 else 'were'} never written", "", lanes)
 
@@ -152,12 +152,12 @@ class Origins:
 
     def quiet(self, number: int) -> int:
         """Return the quiet variant of a place, for values next to defined ones, such as the padding of a structure."""
-        known = self._quiet.get(number)
-        if known is None:
+        variant = self._quiet.get(number)
+        if variant is None:
             origin = self._origins[number - UNWRITTEN - 1]
             self._origins.append(replace(origin, quiet=True))
-            known = self._quiet[number] = len(self._origins) + UNWRITTEN
-        return known
+            variant = self._quiet[number] = len(self._origins) + UNWRITTEN
+        return variant
 
     def unquiet(self, numbers: Array) -> None:
         """Replace quiet variants by their places, for values that are computed with: those are no padding."""

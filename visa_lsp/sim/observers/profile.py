@@ -134,42 +134,42 @@ class Profiler(Observer):
             return
         profile = self._bodies[id(frame.code)].instructions[pc]
         if profile.message is None:
-            first = self._accesses[0]
-            profile.message = MessageCounts(first.kind, _memory_of(first, thread))
-            profile.message.unused = first.kind == "read" and pc in self._find_unused_loads(frame.code)
+            access = self._accesses[0]
+            profile.message = MessageCounts(access.kind, _memory_of(access, thread))
+            profile.message.unused = access.kind == "read" and pc in self._find_unused_loads(frame.code)
         _count_message(profile.message, self._accesses)
         self._accesses.clear()
 
     def _find_unused_loads(self, code: Code) -> frozenset[int]:
-        found = self._unused.get(id(code))
-        if found is None:
-            found = self._unused[id(code)] = find_unused_results(code)
-        return found
+        places = self._unused.get(id(code))
+        if places is None:
+            places = self._unused[id(code)] = find_unused_results(code)
+        return places
 
 
 def _lane_counter(inst: Inst, profile: InstructionProfile) -> Callable[[Frame], None]:
     control = next(
         (c for c in (inst.get("exec"), inst.get("n")) if isinstance(c, ExecControl)), ExecControl(1, 0, no_mask=True)
     )
-    at, full, no_mask = control.mask_offset, (1 << control.exec_size) - 1, control.no_mask
+    offset, full, no_mask = control.mask_offset, (1 << control.exec_size) - 1, control.no_mask
     pred = inst.get("pred")
     guard = pred if isinstance(pred, Predicate) and inst.row.predicate_use is PredicateUse.GUARDS else None
-    bits = predicate_bits(guard, at, full) if guard is not None else None
+    bits = predicate_bits(guard, offset, full) if guard is not None else None
     flow = inst.row.flow
     steers = flow.branches or flow.structured or flow.returns
     profile.is_branch = bits is not None and steers
 
     def count(f: Frame) -> None:
-        mask = full if no_mask else f.emask >> at & full
+        mask = full if no_mask else f.emask >> offset & full
         profile.executions += 1
         profile.slots += control.exec_size
         if bits is not None:
-            held = mask & bits(f)
+            guarded = mask & bits(f)
             if steers:
-                profile.taken += held.bit_count()
-                profile.splits += 0 < held < mask
+                profile.taken += guarded.bit_count()
+                profile.splits += 0 < guarded < mask
             else:
-                mask = held
+                mask = guarded
         profile.active += mask.bit_count()
 
     return count
@@ -187,20 +187,22 @@ def _memory_of(access: MemoryAccess, thread: Thread) -> str:
 
 
 def _count_message(counts: MessageCounts, accesses: list[MemoryAccess]) -> None:
-    first = accesses[0]
+    first_access = accesses[0]
     # Buffers begin at pages, so that offsets in them have the same cache lines as addresses.
-    starts = np.concatenate([np.asarray(access.at, np.int64) for access in accesses])
-    ends = starts + np.concatenate([np.full(access.at.size, access.size, np.int64) for access in accesses])
+    starts = np.concatenate([np.asarray(access.places, np.int64) for access in accesses])
+    ends = starts + np.concatenate([np.full(access.places.size, access.size, np.int64) for access in accesses])
     counts.messages += 1
-    counts.lanes += max(access.at.size for access in accesses)
+    counts.lanes += max(access.places.size for access in accesses)
     counts.bytes += int((ends - starts).sum())
     counts.distinct += distinct_bytes(starts, ends)
     counts.cache_lines += pieces(starts, ends, CACHE_LINE).size
-    counts.broadcasts += first.at.size > 1 and all((access.at == access.at[0]).all() for access in accesses)
+    counts.broadcasts += first_access.places.size > 1 and all(
+        (access.places == access.places[0]).all() for access in accesses
+    )
     if counts.memory == "slm":
         counts.conflicts += bank_conflicts(starts, ends)
     if counts.kind == "atomic":
-        counts.same_place += first.at.size - np.unique(first.at).size
+        counts.same_place += first_access.places.size - np.unique(first_access.places).size
 
 
 def distinct_bytes(starts: Array, ends: Array) -> int:
@@ -213,10 +215,10 @@ def distinct_bytes(starts: Array, ends: Array) -> int:
 
 def pieces(starts: Array, ends: Array, size: int) -> Array:
     """Return the numbers of the aligned pieces of ``size`` bytes that ranges touch, each once, sorted."""
-    first, last = starts // size, (ends - 1) // size
-    longest = int((last - first).max(initial=0))
-    touched = [first + step for step in range(longest + 1)]
-    return np.unique(np.concatenate([piece[piece <= last] for piece in touched]))
+    first_piece, last_piece = starts // size, (ends - 1) // size
+    longest = int((last_piece - first_piece).max(initial=0))
+    touched = [first_piece + step for step in range(longest + 1)]
+    return np.unique(np.concatenate([piece[piece <= last_piece] for piece in touched]))
 
 
 def bank_conflicts(starts: Array, ends: Array) -> int:
@@ -231,11 +233,11 @@ def find_unused_results(code: Code) -> frozenset[int]:
     kernel = code.kernel
     graph = graph_of(steps_of(kernel, code.storage), calls_end_blocks=True)
     liveness = Liveness(graph)
-    found: set[int] = set()
+    places: set[int] = set()
     for block in graph.blocks:
         for number, live in liveness.behind_steps(block.number):
             writes = [access for access in graph.steps[number].accesses if access.writes]
             declared = all(number_of(access.variable) >= predefined.FIRST_VARIABLE for access in writes)
             if writes and declared and not any(live.get(a.variable, 0) & a.possible for a in writes):
-                found.add(number)
-    return frozenset(found)
+                places.add(number)
+    return frozenset(places)

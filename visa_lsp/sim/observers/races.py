@@ -92,12 +92,12 @@ class _Part:
     buffer: Buffer
     page: _Page
     base: int
-    at: Array
+    places: Array
     rows: Array
     lanes: Array
 
     def of(self, chosen: Array) -> _Part:
-        return _Part(self.buffer, self.page, self.base, self.at[chosen], self.rows[chosen], self.lanes[chosen])
+        return _Part(self.buffer, self.page, self.base, self.places[chosen], self.rows[chosen], self.lanes[chosen])
 
 
 class RaceChecker(Checker):
@@ -191,7 +191,7 @@ class RaceChecker(Checker):
 
     def on_read(self, access: MemoryAccess) -> None:
         """Compare a load with the writers of its bytes, and record it."""
-        if access.space is None or not access.at.size:
+        if access.space is None or not access.places.size:
             return
         mine = self._party(access, _READ)
         if self._guesses(access.thread):
@@ -200,49 +200,49 @@ class RaceChecker(Checker):
             self._read(access, part, _chosen(mine, part.rows), tried=False)
 
     def _read(self, access: MemoryAccess, part: _Part, me: Any, *, tried: bool) -> None:
-        page, at = part.page, part.at
-        self._compare(access, part, me, page.writer[at], "reads bytes written by", _CHANGED)
+        page, places = part.page, part.places
+        self._compare(access, part, me, page.writer[places], "reads bytes written by", _CHANGED)
         if page.atomic is not None and page.other_atomic is not None and not tried:
             for table in (page.atomic, page.other_atomic):
-                self._compare(access, part, me, table[at], "reads bytes written by", _EXCHANGED)
+                self._compare(access, part, me, table[places], "reads bytes written by", _EXCHANGED)
         # Two readers of different parties suffice, because any writer then finds one that is not itself.
-        first, how = page.reader[at], self._parties[_HOW]
-        if self._one(first, me):
+        readers, how = page.reader[places], self._parties[_HOW]
+        if self._one(readers, me):
             return
-        free = (first == _NO_PARTY) | ~self._near(first, me, access.thread)
+        free = (readers == _NO_PARTY) | ~self._near(readers, me, access.thread)
         if tried:  # because a plain read races with more accesses
-            second = page.second[at]
-            plain = how[first] == _READ
-            mine = self._parties[_THREAD, first] == self._parties[_THREAD, me]
-            page.reader[at] = np.where(free & ~(plain & mine), me, first)
+            second = page.second[places]
+            plain = how[readers] == _READ
+            mine = self._parties[_THREAD, readers] == self._parties[_THREAD, me]
+            page.reader[places] = np.where(free & ~(plain & mine), me, readers)
             left = ~free & ((second == _NO_PARTY) | (how[second] == _TRIED) | ~self._near(second, me, access.thread))
-            page.second[at[left]] = _chosen(me, left)
+            page.second[places[left]] = _chosen(me, left)
             return
-        free |= how[first] == _TRIED
-        _keep(page.reader, page.second, at, me, np.where(free, me, first))
+        free |= how[readers] == _TRIED
+        _keep(page.reader, page.second, places, me, np.where(free, me, readers))
 
     def on_write(self, access: MemoryAccess) -> None:
         """Compare a store with the readers and writers of its bytes, and record it."""
-        if access.space is None or not access.at.size:
+        if access.space is None or not access.places.size:
             return
         if access.kind == "atomic":
             self._atomic(access)
             return
-        if access.values is not None and access.at.size > 1 and not (access.at[1:] > access.at[:-1]).all():
+        if access.values is not None and access.places.size > 1 and not (access.places[1:] > access.places[:-1]).all():
             self._lanes(access, access.values)
         mine = self._party(access, _PLAIN)
         for part, changed in self._split_by_page(access):
             if changed is not None and not changed.all():
                 self._silent(access, part.of(~changed))
                 part = part.of(changed)  # noqa: PLW2901
-                if not part.at.size:
+                if not part.places.size:
                     continue
             me = _chosen(mine, part.rows)
             self._compare_plain(access, part, me, _STORED, _READERS)
             if part.page.atomic is not None and part.page.other_atomic is not None:
                 for table in (part.page.atomic, part.page.other_atomic):
-                    self._compare(access, part, me, table[part.at], "writes bytes written by", _EXCHANGED)
-            part.page.writer[part.at] = me
+                    self._compare(access, part, me, table[part.places], "writes bytes written by", _EXCHANGED)
+            part.page.writer[part.places] = me
 
     def _compare_plain(self, access: MemoryAccess, part: _Part, me: Any, writers: Array, readers: Array) -> None:
         """Compare an atomic with the plain accesses of its bytes, and record it."""
@@ -251,7 +251,7 @@ class RaceChecker(Checker):
             (part.page.reader, "writes bytes read by", readers),
             (part.page.second, "writes bytes read by", readers),
         ):
-            if self._compare(access, part, me, table[part.at], verb, hows):
+            if self._compare(access, part, me, table[part.places], verb, hows):
                 break
 
     def _atomic(self, access: MemoryAccess) -> None:
@@ -261,63 +261,63 @@ class RaceChecker(Checker):
                 still = part.of(~changed)
                 self._read(access, still, _chosen(tried, still.rows), tried=True)
                 part = part.of(changed)  # noqa: PLW2901
-                if not part.at.size:
+                if not part.places.size:
                     continue
             me = _chosen(wrote, part.rows)
             self._compare_plain(access, part, me, _STORED, _PLAIN_READERS)
-            first, second = self._atomics(part.page)
-            known = first[part.at]
-            free = (known == _NO_PARTY) | ~self._near(known, me, access.thread)
-            _keep(first, second, part.at, me, np.where(free, me, known))
+            atomics, other_atomics = self._atomics(part.page)
+            parties = atomics[part.places]
+            free = (parties == _NO_PARTY) | ~self._near(parties, me, access.thread)
+            _keep(atomics, other_atomics, part.places, me, np.where(free, me, parties))
         if access.compared is not None:
             self._check_guesses(access, access.compared, wrote)
         self._order(access)  # because the acquired order applies to later accesses, not to the atomic itself
 
     def _atomics(self, page: _Page) -> tuple[Array, Array]:
         self._tables -= page.tables
-        found = page.atomics()
+        tables = page.atomics()
         self._tables += page.tables
-        return found
+        return tables
 
     def _silent(self, access: MemoryAccess, part: _Part) -> None:
         """Record a write that changes nothing, unless it would replace another writer."""
         me = _chosen(self._party(access, _SILENT), part.rows)
-        page, at = part.page, part.at
-        writers = page.writer[at]
+        page, places = part.page, part.places
+        writers = page.writer[places]
         free = (writers == _NO_PARTY) | ~self._near(writers, me, access.thread)
         mine = (self._parties[_THREAD, writers] == self._parties[_THREAD, me]) & (
             self._parties[_GROUP, writers] == self._group
         )
         kept = free & ~(mine & (writers != _NO_PARTY))
-        page.writer[at[kept]] = _chosen(me, kept)
+        page.writer[places[kept]] = _chosen(me, kept)
         # If another party stores the same value without an order, a later read may also get the party's own value.
         for n in np.flatnonzero(~kept & (writers != _NO_PARTY) & ~mine).tolist():
             if len(self._joined) >= MAX_GUESSED_PLACES:
                 del self._joined[next(iter(self._joined))]
             owner = int(self._parties[_THREAD, me if np.ndim(me) == 0 else me[n]])
-            self._joined[owner, id(part.buffer), part.base + int(at[n])] = int(writers[n])
+            self._joined[owner, id(part.buffer), part.base + int(places[n])] = int(writers[n])
 
     def _lanes(self, access: MemoryAccess, values: Array) -> None:
         """Report lanes of one message that store different values at one place: the result is undefined (seed 001)."""
-        order = np.argsort(access.at, kind="stable")
-        at, rows = access.at[order], values[order]
-        bad = np.flatnonzero((at[1:] == at[:-1]) & (rows[1:] != rows[:-1]).any(axis=1))
+        order = np.argsort(access.places, kind="stable")
+        addresses, rows = access.places[order], values[order]
+        bad = np.flatnonzero((addresses[1:] == addresses[:-1]) & (rows[1:] != rows[:-1]).any(axis=1))
         if not bad.size or access.space is None:
             return
-        first, second = (int(access.lanes[order[bad[0] + i]]) for i in (0, 1))
-        found = split(access.space, at[bad[:1]], access.size)
-        if first == second or not found or found[0][0].private or not found[0][1].size:
+        other_lane, lane = (int(access.lanes[order[bad[0] + i]]) for i in (0, 1))
+        parts = split(access.space, addresses[bad[:1]], access.size)
+        if other_lane == lane or not parts or parts[0][0].private or not parts[0][1].size:
             return
-        offset = int(found[0][1][0])
-        where = found[0][0].span_text(offset, access.size)
+        offset = int(parts[0][1][0])
+        where = parts[0][0].span_text(offset, access.size)
         line = access.thread.frame.code.kernel.instructions[access.thread.frame.pc].line
         self._find(
             FaultKind.RACE,
             access.thread,
-            f"writes another value than lane {first} of the same message: {where}",
-            lane=second,
+            f"writes another value than lane {other_lane} of the same message: {where}",
+            lane=lane,
             address=offset,
-            other=f"lane {first} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
+            other=f"lane {other_lane} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
             other_line=line,
         )
 
@@ -327,7 +327,7 @@ class RaceChecker(Checker):
         thread, clocks = access.thread, self._clocks_of(access.thread)
         lanes, whole = self._item_lanes(access) if self.items else (None, False)
         together = [n for n in range(clocks.lanes) if thread.frame.emask >> n & 1] if whole else []
-        for buffer, offsets, rows in split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.places, access.size):
             shared = _is_shared(thread, buffer)
             if lanes is None:
                 places = [(id(buffer), offset) for offset in np.unique(offsets).tolist()]
@@ -353,7 +353,7 @@ class RaceChecker(Checker):
         """Record the bytes of a load, which may prove to be a guess."""
         if access.space is None or access.size > _GUESSED_BYTES:
             return
-        for buffer, offsets, rows in split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.places, access.size):
             if buffer.private:
                 continue
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
@@ -370,14 +370,14 @@ class RaceChecker(Checker):
         """Mark as guesses the party's loads whose values a compare-exchange compares with."""
         if access.space is None:
             return
-        first: dict[tuple[int, int, int], bytes | None] = {}  # because only the next exchange after a load checks it
-        for buffer, offsets, rows in split(access.space, access.at, access.size):
+        loads: dict[tuple[int, int, int], bytes | None] = {}  # because only the next exchange after a load checks it
+        for buffer, offsets, rows in split(access.space, access.places, access.size):
             for offset, row in zip(offsets.tolist(), rows.tolist(), strict=True):
                 owner = self._owner(mine, row)
                 key = (owner, id(buffer), offset)
-                if key not in first:
-                    first[key] = self._loaded.pop(key, None)
-                if first[key] != compared[row].tobytes():
+                if key not in loads:
+                    loads[key] = self._loaded.pop(key, None)
+                if loads[key] != compared[row].tobytes():
                     continue
                 for fault in self._waiting.pop(key, ()):
                     self._guess(access.thread, fault)
@@ -395,14 +395,14 @@ class RaceChecker(Checker):
             page = self._pages.get((id(buffer), number))
             if page is None:
                 continue
-            at = places[places >> PAGE_BITS == number] & PAGE - 1
+            cells = places[places >> PAGE_BITS == number] & PAGE - 1
             for table in (page.reader, page.second):
-                for party in np.unique(table[at]).tolist():
+                for party in np.unique(table[cells]).tolist():
                     group, thread, _, how, code, pc, all_ = self._parties[:, party].tolist()
                     if party == _NO_PARTY or (group, thread, how) != (self._group, owner, _READ):
                         continue
                     guess = self._number(owner, self._codes[code], pc, _GUESS, int(self._parties[_CLOCK, party]), all_)
-                    table[at] = np.where(table[at] == party, guess, table[at])
+                    table[cells] = np.where(table[cells] == party, guess, table[cells])
 
     # ---- parties
 
@@ -414,9 +414,9 @@ class RaceChecker(Checker):
         control = frame.code.kernel.instructions[frame.pc].get("exec")
         active = frame.emask & (1 << simd) - 1
         if not isinstance(control, ExecControl) or control.no_mask:
-            first = (active & -active).bit_length() - 1 if active else 0
-            return np.full(access.at.size, first), bool(active & active - 1)
-        lanes = access.lanes[np.minimum(np.arange(access.at.size), access.lanes.size - 1)] + control.mask_offset
+            lane = (active & -active).bit_length() - 1 if active else 0
+            return np.full(access.places.size, lane), bool(active & active - 1)
+        lanes = access.lanes[np.minimum(np.arange(access.places.size), access.lanes.size - 1)] + control.mask_offset
         return np.minimum(lanes, simd - 1), False
 
     def _party(self, access: MemoryAccess, how: int) -> Any:
@@ -429,8 +429,8 @@ class RaceChecker(Checker):
             return self._number(thread.number, frame.code, frame.pc, how, clock, 0)
         lanes, whole = self._item_lanes(access)
         together = np.zeros(lanes.size, bool)
-        if access.kind == "write" and lanes.size > 1 and np.unique(access.at).size < access.at.size:
-            _, where, counts = np.unique(access.at, return_inverse=True, return_counts=True)
+        if access.kind == "write" and lanes.size > 1 and np.unique(access.places).size < access.places.size:
+            _, where, counts = np.unique(access.places, return_inverse=True, return_counts=True)
             together = counts[where.reshape(-1)] > 1  # `_lanes` reports different values
         chosen, places = np.unique(2 * lanes + together, return_inverse=True)
         numbers = []
@@ -443,16 +443,16 @@ class RaceChecker(Checker):
 
     def _number(self, party: int, code: Code, pc: int, how: int, clock: int, whole: int) -> int:
         key = (party, id(code))
-        found = self._numbers.get(key)
-        if found is None or found[0] != clock:
-            found = self._numbers[key] = (clock, {})
-        number = found[1].get((pc, how, bool(whole)))
+        entry = self._numbers.get(key)
+        if entry is None or entry[0] != clock:
+            entry = self._numbers[key] = (clock, {})
+        number = entry[1].get((pc, how, bool(whole)))
         if number is not None:
             return number
         if self._count >= MAX_ACCESSES:
             self._forget()
-            found = self._numbers[key] = (clock, {})
-        number = found[1][pc, how, bool(whole)] = self._count
+            entry = self._numbers[key] = (clock, {})
+        number = entry[1][pc, how, bool(whole)] = self._count
         if number >= self._parties.shape[1]:
             self._parties = np.concatenate([self._parties, np.zeros_like(self._parties)], axis=1)
         self._parties[:, number] = (self._group, party, clock, how, self._code(code), pc, whole)
@@ -460,8 +460,8 @@ class RaceChecker(Checker):
         return number
 
     def _code(self, code: Code) -> int:
-        for number, known in enumerate(self._codes):
-            if known is code:
+        for number, other in enumerate(self._codes):
+            if other is code:
                 return number
         self._codes.append(code)
         return len(self._codes) - 1
@@ -534,12 +534,12 @@ class RaceChecker(Checker):
         if self._joined and access.kind == "read":
             for n in np.flatnonzero(bad).tolist():
                 owner = int(column[_THREAD, int(np.broadcast_to(me, others.shape)[n])])
-                place = (owner, id(part.buffer), part.base + int(part.at[n]))
+                place = (owner, id(part.buffer), part.base + int(part.places[n]))
                 bad[n] = self._joined.get(place) != int(others[n])
             if not bad.any():
                 return False
-        first = int(np.flatnonzero(bad)[0])
-        other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
+        index = int(np.flatnonzero(bad)[0])
+        other, own = int(others[index]), int(np.broadcast_to(me, others.shape)[index])
         since = f"another thread since the last barrier{self._in_another_round(thread, other)}"
         if int(column[_GROUP, other]) != self._group:
             since = "a thread of another group"
@@ -553,10 +553,10 @@ class RaceChecker(Checker):
         code, pc = int(self._parties[_CODE, other]), int(self._parties[_PC, other])
         if self._codes[code] is not thread.frame.code:
             return ""
-        first, last = sorted((pc, thread.frame.pc))
-        if not is_after_its_round(thread.frame.code, first, last):
+        earlier, later = sorted((pc, thread.frame.pc))
+        if not is_after_its_round(thread.frame.code, earlier, later):
             return ""
-        return f", in the {'next' if pc == first else 'previous'} round of a loop that no barrier ends"
+        return f", in the {'next' if pc == earlier else 'previous'} round of a loop that no barrier ends"
 
     def _note_unfenced(self, access: MemoryAccess, part: _Part, me: Any, others: Array, verb: str, met: Array) -> bool:
         """Add a note for accesses that a barrier orders without a fence of that memory; return whether there are any."""
@@ -566,8 +566,8 @@ class RaceChecker(Checker):
         bad = met & (column[_GROUP, others] == self._group) & ~self._own(others, me) & ~seen
         if not bad.any():
             return False
-        first = int(np.flatnonzero(bad)[0])
-        other, own = int(others[first]), int(np.broadcast_to(me, others.shape)[first])
+        index = int(np.flatnonzero(bad)[0])
+        other, own = int(others[index]), int(np.broadcast_to(me, others.shape)[index])
         what = "shared local memory" if memory == SHARED else "global memory"
         text = f"{verb} another {'item' if self.items else 'thread'} before a barrier, without a fence of {what} before that barrier"
         self._race(access, part, bad & (others == other), other, own, text, note=True)
@@ -578,7 +578,7 @@ class RaceChecker(Checker):
     ) -> None:
         """Report that the party ``own`` races with the party ``number`` at the bytes ``bad`` of a part."""
         thread = access.thread
-        first = int(np.flatnonzero(bad)[0])
+        index = int(np.flatnonzero(bad)[0])
         offset, size = _span(access, part, bad)
         group, other, _, how, code, pc, all_ = (int(n) for n in self._parties[:, number])
         kernel = self._codes[code].kernel
@@ -594,7 +594,7 @@ class RaceChecker(Checker):
             where = f", instruction {pc}{where}"
         fault = thread_fault(
             thread, FaultKind.RACE, f"{what}: {part.buffer.span_text(offset, size)}",
-            lane=thread.lane(int(part.lanes[first])), address=offset,
+            lane=thread.lane(int(part.lanes[index])), address=offset,
             other=f"group {there}, thread {other}{where}", other_line=line, other_kernel=kernel.name, other_items=items,
         )  # fmt: skip
         if note:
@@ -620,47 +620,47 @@ class RaceChecker(Checker):
 
     def _split_by_page(self, access: MemoryAccess) -> Iterator[tuple[_Part, Array | None]]:
         """Yield the bytes of a message page by page, with a mask of the changed ones (None: unknown, all)."""
-        if access.space is None or not access.at.size:
+        if access.space is None or not access.places.size:
             return
-        for buffer, offsets, rows in split(access.space, access.at, access.size):
+        for buffer, offsets, rows in split(access.space, access.places, access.size):
             if buffer.private or not offsets.size:
                 continue
-            at = (offsets[:, None] + np.arange(access.size)).reshape(-1)
+            places = (offsets[:, None] + np.arange(access.size)).reshape(-1)
             each = np.repeat(rows, access.size)
             lanes = access.lanes[np.minimum(each, access.lanes.size - 1)]
             changed = None
             if access.values is not None:
-                changed = buffer.data[at] != access.values[rows].reshape(-1)
+                changed = buffer.data[places] != access.values[rows].reshape(-1)
             elif access.changes is not None:
                 changed = access.changes[each]
             self._buffers[id(buffer)] = buffer
-            numbers = at >> PAGE_BITS
+            numbers = places >> PAGE_BITS
             for number in np.unique(numbers).tolist():
                 here = numbers == number
                 part = _Part(
                     buffer,
                     self._page(buffer, number),
                     number << PAGE_BITS,
-                    at[here] & PAGE - 1,
+                    places[here] & PAGE - 1,
                     each[here],
                     lanes[here],
                 )
                 moved = changed[here] if changed is not None else None
                 if moved is not None and access.values is not None and _is_shared(access.thread, buffer):
                     # Undefined until a first store, whatever its value is; the simulator's zeros are one possibility.
-                    moved = moved | (part.page.writer[part.at] == _NO_PARTY)
+                    moved = moved | (part.page.writer[part.places] == _NO_PARTY)
                 yield part, moved
 
     def _page(self, buffer: Buffer, number: int) -> _Page:
         key = (id(buffer), number)
-        found = self._pages.get(key)
-        if found is None:
+        page = self._pages.get(key)
+        if page is None:
             while self._pages and (self._tables >= MAX_TABLES or len(self._pages) >= MAX_PAGES):
                 self._forgot = True
                 self._tables -= self._pages.pop(next(iter(self._pages))).tables
-            found = self._pages[key] = _Page()
-            self._tables += found.tables
-        return found
+            page = self._pages[key] = _Page()
+            self._tables += page.tables
+        return page
 
     def _group_id(self, thread: Thread, number: int) -> tuple[int, int, int]:
         """Return the id of a group by its place in the order of the run."""
@@ -685,23 +685,23 @@ def _chosen(party: Any, where: Array) -> Any:
     return party if np.ndim(party) == 0 else party[where]
 
 
-def _keep(first: Array, second: Array, at: Array, me: Any, found: Array) -> None:
+def _keep(table: Array, other_table: Array, places: Array, me: Any, parties: Array) -> None:
     """Store parties in two tables; parties displaced from the first are moved to the second."""
-    first[at] = found
-    lost = first[at] != me
-    second[at[lost]] = _chosen(me, lost)
+    table[places] = parties
+    lost = table[places] != me
+    other_table[places[lost]] = _chosen(me, lost)
 
 
 def _span(access: MemoryAccess, part: _Part, bad: Array) -> tuple[int, int]:
     """Return offset and size of the access with the bytes ``bad``; for a block of the whole thread, of the first run."""
     rows = np.unique(part.rows[bad])
-    at = access.at[rows] - (part.buffer.address if isinstance(access.space, Memory) else 0)
+    starts = access.places[rows] - (part.buffer.address if isinstance(access.space, Memory) else 0)
     frame = access.thread.frame
     count = 1
     if frame.code.lane(frame.pc, 0) is None:
-        breaks = np.flatnonzero(np.diff(at) != access.size)
-        count = int(breaks[0]) + 1 if breaks.size else at.size
-    return int(at[0]), count * access.size
+        breaks = np.flatnonzero(np.diff(starts) != access.size)
+        count = int(breaks[0]) + 1 if breaks.size else starts.size
+    return int(starts[0]), count * access.size
 
 
 def _is_shared(thread: Thread, buffer: Buffer) -> bool:
@@ -712,24 +712,24 @@ def _threads(thread: Thread) -> int:
     return thread.machine.dispatch.threads_per_group
 
 
-def split(space: Buffer | Memory, at: Array, size: int) -> list[tuple[Buffer, Array, Array]]:
+def split(space: Buffer | Memory, addresses: Array, size: int) -> list[tuple[Buffer, Array, Array]]:
     """Return the buffers that hold accesses, with offsets and the numbers of the accesses."""
-    rows = np.arange(at.size)
+    rows = np.arange(addresses.size)
     if isinstance(space, Buffer):
-        inside = (at >= 0) & (at <= space.size - size)
-        return [(space, at[inside], rows[inside])]
-    found = []
+        inside = (addresses >= 0) & (addresses <= space.size - size)
+        return [(space, addresses[inside], rows[inside])]
+    parts = []
     while rows.size:
-        home = space.find(int(at[rows[0]]))
+        home = space.find(int(addresses[rows[0]]))
         if home is None:
             rows = rows[1:]
             continue
         buffer = home[0]
-        offsets = at[rows] - buffer.address
+        offsets = addresses[rows] - buffer.address
         inside = (offsets >= 0) & (offsets <= buffer.size - size)
         if not inside[0]:
             rows = rows[1:]
             continue
-        found.append((buffer, offsets[inside], rows[inside]))
+        parts.append((buffer, offsets[inside], rows[inside]))
         rows = rows[~inside]
-    return found
+    return parts

@@ -65,7 +65,7 @@ class PlaceRecord:
 class BodyActivation:
     """An activation of a body by a thread: ``call`` is the row of the call, ``calls`` are its own calls.
 
-    ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``first`` on. ``is_late``: the recording
+    ``inputs`` are the register bytes of a kernel's inputs at its start, from byte ``input_start`` on. ``is_late``: the recording
     begins in its middle.
     """
 
@@ -74,7 +74,7 @@ class BodyActivation:
     group: tuple[int, int, int]
     thread: int
     ordinal: int  # its number among the activations of this body by this thread
-    first: int
+    input_start: int
     inputs: bytes
     caller: BodyActivation | None = None
     call: int = -1
@@ -159,9 +159,11 @@ class StepRecorder(Observer):
         if place.is_branch:
             self._mask = frame.emask
             chosen = plan.chosen(frame) if plan.chosen is not None else plan.full
-            self._taken = (frame.emask if chosen else 0) if plan.lanes == 1 else frame.emask & chosen << plan.at
+            self._taken = (
+                (frame.emask if chosen else 0) if plan.lanes == 1 else frame.emask & chosen << plan.mask_offset
+            )
         else:
-            mask = plan.full if plan.no_mask else frame.emask >> plan.at & plan.full
+            mask = plan.full if plan.no_mask else frame.emask >> plan.mask_offset & plan.full
             if plan.chosen is not None and not plan.selects:
                 mask &= plan.chosen(frame)
             self._mask = mask
@@ -197,9 +199,9 @@ class StepRecorder(Observer):
             values += self._taken.to_bytes(_WORD, "little")
         if self._at_run_time:
             self.dynamic[row] = self._at_run_time
-            for operand, at in zip(place.dynamic, self._at_run_time, strict=True):
+            for operand, offsets in zip(place.dynamic, self._at_run_time, strict=True):
                 if operand.touch.write:
-                    cells = np.clip(at[:, None] + np.arange(operand.touch.size), 0, frame.regs.size - 1)
+                    cells = np.clip(offsets[:, None] + np.arange(operand.touch.size), 0, frame.regs.size - 1)
                     values += frame.regs[cells].tobytes()
         if pending:
             self._remember(row, thread)
@@ -216,23 +218,23 @@ class StepRecorder(Observer):
 
     def _wait(self, access: MemoryAccess) -> None:
         if access.space is not None:
-            self._pending.append((access, split(access.space, access.at.astype(np.int64), access.size)))
+            self._pending.append((access, split(access.space, access.places.astype(np.int64), access.size)))
 
     def _remember(self, row: int, thread: Thread) -> None:
-        epoch, first = self._epochs.get(thread.number, 0), {"read": 0, "write": 0, "atomic": 0}
+        epoch, counts = self._epochs.get(thread.number, 0), {"read": 0, "write": 0, "atomic": 0}
         for access, parts in self._pending:
             for buffer, offsets, rows in parts:
                 values = None
                 if access.kind != "read":
                     values = buffer.data[offsets[:, None] + np.arange(access.size)]
-                lanes = access.lanes[rows] if access.lanes.size == access.at.size else np.zeros(rows.size, np.int64)
+                lanes = access.lanes[rows] if access.lanes.size == access.places.size else np.zeros(rows.size, np.int64)
                 self.accesses.append(
                     RecordedAccess(
-                        row, access.kind, buffer.whole, offsets, access.size, lanes, rows + first[access.kind], epoch,
+                        row, access.kind, buffer.whole, offsets, access.size, lanes, rows + counts[access.kind], epoch,
                         values,
                     )
                 )  # fmt: skip
-            first[access.kind] += access.at.size
+            counts[access.kind] += access.places.size
         self._pending.clear()
 
     def activation_of(self, frame: Frame) -> BodyActivation | None:
@@ -243,22 +245,22 @@ class StepRecorder(Observer):
         key = (thread.group.id, thread.number, id(frame.code))
         ordinal = self._ordinals[key] = self._ordinals.get(key, -1) + 1
         caller = self._running.get(id(thread.frames[-1])) if thread.frames else None
-        first, end = (0, 0) if caller is not None else _inputs(frame.code)
-        made = BodyActivation(
-            len(self.activations), frame.code, thread.group.id, thread.number, ordinal, first,
-            frame.regs[first:end].tobytes(), caller, len(self.pcs) - 1, caller is None and not self._has_begun,
+        start, end = (0, 0) if caller is not None else _inputs(frame.code)
+        activation = BodyActivation(
+            len(self.activations), frame.code, thread.group.id, thread.number, ordinal, start,
+            frame.regs[start:end].tobytes(), caller, len(self.pcs) - 1, caller is None and not self._has_begun,
         )  # fmt: skip
-        self.activations.append(made)
+        self.activations.append(activation)
         if caller is not None:
-            caller.calls.append(made)
-        self._running[id(frame)] = made
-        return made
+            caller.calls.append(activation)
+        self._running[id(frame)] = activation
+        return activation
 
 
 def _inputs(code: Code) -> tuple[int, int]:
     """Return the register bytes with the inputs of a kernel."""
-    at = [(code.layout.offset(item.id), item.size) for item in code.kernel.inputs if item.kind & 7 == 0]
-    return min((start for start, _ in at), default=0), max((start + size for start, size in at), default=0)
+    ranges = [(code.layout.offset(item.id), item.size) for item in code.kernel.inputs if item.kind & 7 == 0]
+    return min((start for start, _ in ranges), default=0), max((start + size for start, size in ranges), default=0)
 
 
 def _computes_floats(code: Code, pc: int) -> bool:
@@ -275,9 +277,9 @@ def _place(code: Code, pc: int) -> PlaceRecord:
     filled = [RegisterOperand(touch, touch.places) for touch in code.touches.get(pc, ()) if touch.filled]
     sources = plan.sources + [operand for operand in filled if not operand.touch.write]
     targets = plan.targets + [operand for operand in filled if operand.touch.write]
-    known = [target.places for target in targets if target.places is not None]
-    low = min((int(places.min()) for places in known if places.size), default=0)
-    high = max((int(places.max()) + 1 for places in known if places.size), default=0)
+    fixed_places = [target.places for target in targets if target.places is not None]
+    low = min((int(places.min()) for places in fixed_places if places.size), default=0)
+    high = max((int(places.max()) + 1 for places in fixed_places if places.size), default=0)
     in_blocks = plan.kind is InstructionKind.MESSAGE and code.lane(pc, 0) is None
     return PlaceRecord(
         inst, plan, not in_blocks, sources, targets, _computes_floats(code, pc), low, high,

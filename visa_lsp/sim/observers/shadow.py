@@ -36,8 +36,8 @@ class RegisterShadow:
             self.bytes[: layout.predefined_end] = caller.bytes[: layout.predefined_end]
         else:
             for number in _EMPTY:
-                at = layout.offset(number)
-                self.bytes[at : at + layout.byte_size(number)] = UNWRITTEN
+                offset = layout.offset(number)
+                self.bytes[offset : offset + layout.byte_size(number)] = UNWRITTEN
         self.pred_bits = [0] + [_ALL] * len(kernel.predicates)
         self.pred_origin = [UNWRITTEN] * len(self.pred_bits)
         self.addresses: Array = np.full(frame.addr.size, UNWRITTEN, np.uint16)
@@ -52,8 +52,8 @@ class RegisterShadow:
         for item in kernel.inputs:
             kind = item.kind & 7
             if kind == 0:
-                at = layout.offset(item.id)
-                self.bytes[at : at + item.size] = 0
+                offset = layout.offset(item.id)
+                self.bytes[offset : offset + item.size] = 0
             elif kind == 1:
                 self.samplers[layout.sampler_base[item.id]] = 0
             else:
@@ -61,8 +61,8 @@ class RegisterShadow:
 
     def grow(self, size: int) -> None:
         """Extend the register file to ``size`` bytes; the new ones are unwritten."""
-        more: Array = np.full(size - self.bytes.size, UNWRITTEN, np.uint16)
-        self.bytes = np.concatenate([self.bytes, more])
+        extension: Array = np.full(size - self.bytes.size, UNWRITTEN, np.uint16)
+        self.bytes = np.concatenate([self.bytes, extension])
         self.epoch += 1
 
     def put(self, places: Array, origins: Array | int) -> None:
@@ -117,31 +117,31 @@ class MemoryShadow:
         self._pages: dict[int, Array] = {}
         self._budget = budget  # remaining pages, shared by all memories of a run
 
-    def get(self, at: Array) -> Array:
+    def get(self, offsets: Array) -> Array:
         """Return the origins of the bytes at offsets."""
-        out = np.zeros(at.size, np.uint16)
-        for page, rows in self._split(at):
+        out = np.zeros(offsets.size, np.uint16)
+        for page, rows in self._split(offsets):
             cells = self._page(page)
             if cells is not None:
-                out[rows] = cells[at[rows] & PAGE - 1]
+                out[rows] = cells[offsets[rows] & PAGE - 1]
         return out
 
-    def put(self, at: Array, origins: Array) -> None:
+    def put(self, offsets: Array, origins: Array) -> None:
         """Set the origins of the bytes at offsets."""
-        for page, rows in self._split(at):
+        for page, rows in self._split(offsets):
             cells = self._page(page)
             if cells is not None:
-                cells[at[rows] & PAGE - 1] = origins[rows]
+                cells[offsets[rows] & PAGE - 1] = origins[rows]
 
     def _page(self, number: int) -> Array | None:
-        found = self._pages.get(number)
-        if found is None and self._budget[0] > 0:
+        page = self._pages.get(number)
+        if page is None and self._budget[0] > 0:
             self._budget[0] -= 1
-            found = self._pages[number] = np.full(PAGE, UNWRITTEN, np.uint16)
+            page = self._pages[number] = np.full(PAGE, UNWRITTEN, np.uint16)
             if self._defined is not None:
                 written = self._defined[number * PAGE : (number + 1) * PAGE]
-                found[: written.size][written] = 0
-        return found
+                page[: written.size][written] = 0
+        return page
 
     def free(self) -> None:
         """Return the pages to the budget."""
@@ -149,11 +149,11 @@ class MemoryShadow:
         self._pages.clear()
 
     @staticmethod
-    def _split(at: Array) -> list[tuple[int, Array | slice]]:
-        pages = at >> 12
-        first = int(pages[0]) if at.size else 0
-        if not at.size:
+    def _split(offsets: Array) -> list[tuple[int, Array | slice]]:
+        pages = offsets >> 12
+        first_page = int(pages[0]) if offsets.size else 0
+        if not offsets.size:
             return []
-        if (pages == first).all():
-            return [(first, slice(None))]
+        if (pages == first_page).all():
+            return [(first_page, slice(None))]
         return [(int(page), np.flatnonzero(pages == page)) for page in np.unique(pages)]

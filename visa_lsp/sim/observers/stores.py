@@ -56,13 +56,13 @@ class StoreRecorder(Observer):
     def on_write(self, access: MemoryAccess) -> None:
         """Record the elements and lanes that a message is about to write."""
         space, buffer = access.space, self._buffer
-        at = access.at.astype(np.int64)
+        offsets = access.places.astype(np.int64)
         if isinstance(space, Memory):
-            at = at - buffer.address
+            offsets = offsets - buffer.address
         elif space is None or space.whole is not buffer.whole:
             return
-        first, last = at // self._size, (at + access.size - 1) // self._size
-        starts, ends = np.searchsorted(self._elements, first), np.searchsorted(self._elements, last, "right")
+        low, high = offsets // self._size, (offsets + access.size - 1) // self._size
+        starts, ends = np.searchsorted(self._elements, low), np.searchsorted(self._elements, high, "right")
         for row in np.flatnonzero(starts < ends).tolist():
             lane = access.thread.lane(int(access.lanes[min(row, access.lanes.size - 1)]))
             self._waiting += [(int(element), lane) for element in self._elements[starts[row] : ends[row]]]
@@ -86,15 +86,15 @@ def first_difference(a: StoreRecorder, b: StoreRecorder) -> tuple[int, ElementSt
 
     A run with fewer stores has None. Of several elements, the one with the earliest store in ``a`` counts.
     """
-    found = []
+    differences = []
     for element, left in a.stores.items():
         right = b.stores.get(element, [])
-        at = next((n for n, (one, other) in enumerate(zip(left, right, strict=False)) if one.value != other.value), -1)
-        if at < 0 and len(left) == len(right):
+        index = next((n for n, (x, y) in enumerate(zip(left, right, strict=False)) if x.value != y.value), -1)
+        if index < 0 and len(left) == len(right):
             continue
-        at = min(len(left), len(right)) if at < 0 else at
-        one, other = (stores[at] if at < len(stores) else None for stores in (left, right))
-        known = one or other
-        assert known is not None
-        found.append(((one is None, known.order), element, one, other))
-    return min(found, key=lambda entry: entry[0])[1:] if found else None
+        index = min(len(left), len(right)) if index < 0 else index
+        left_store, right_store = (stores[index] if index < len(stores) else None for stores in (left, right))
+        store = left_store or right_store
+        assert store is not None
+        differences.append(((left_store is None, store.order), element, left_store, right_store))
+    return min(differences, key=lambda entry: entry[0])[1:] if differences else None

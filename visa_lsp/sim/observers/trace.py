@@ -47,7 +47,7 @@ class Tracer(Observer):
         """Return the reason if a chosen thread does not exist."""
         for (x, y, z), thread in sorted(self._who):
             word = f"{x},{thread}" if not (y or z) else f"{x}:{y}:{z},{thread}"
-            if any(at >= count for at, count in zip((x, y, z), dispatch.groups, strict=True)):
+            if any(number >= count for number, count in zip((x, y, z), dispatch.groups, strict=True)):
                 last = ":".join(str(count - 1) for count in dispatch.groups)
                 return f"--trace {word}: no such thread; the last group is {last}"
             if thread >= dispatch.threads_per_group:
@@ -90,9 +90,9 @@ def _values(frame: Frame, code: Code, pc: int, names: OperandNames) -> str:
         name = names.predicate.get(dst.var, f"P{dst.var}")
         return f"{name} = {frame.preds[dst.var]:#x}"
     if isinstance(dst, Address):
-        at = code.layout.address_base[dst.var] + dst.offset
+        cell = code.layout.address_base[dst.var] + dst.offset
         name = names.address.get(dst.var, f"A{dst.var}")
-        return f"{name} = {int(frame.addr[at])}"
+        return f"{name} = {int(frame.addr[cell])}"
     touches = [t for t in code.touches.get(pc, []) if t.indirect is None]
     shown = [t for t in touches if t.write] or touches
     return "; ".join(_touch(frame, code, pc, t) for t in shown)
@@ -109,5 +109,5 @@ def _touch(frame: Frame, code: Code, pc: int, touch: Touch) -> str:
     else:
         size = next(s for s in (8, 4, 2, 1) if raw.shape[1] % s == 0)
         texts = [f"{v:#x}" for v in np.ascontiguousarray(raw).view(f"<u{size}").reshape(-1).tolist()]
-    more = ", ..." if len(texts) > _MAX_VALUES else ""
-    return f"{name} = {', '.join(texts[:_MAX_VALUES])}{more}"
+    ellipsis = ", ..." if len(texts) > _MAX_VALUES else ""
+    return f"{name} = {', '.join(texts[:_MAX_VALUES])}{ellipsis}"
