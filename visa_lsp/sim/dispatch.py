@@ -60,7 +60,7 @@ class Dispatch:
     partial: Callable[[Triple], GroupShape | None] | None = None  # the shape of groups that are not full
     first_fault: bool = False  # the run ends at its first fault
     host_threads: int = 1  # number of threads of the host that may run groups at the same time
-    told: Callable[[int, int], None] | None = None  # progress callback: completed groups and steps
+    show_progress: Callable[[int, int], None] | None = None  # called with completed groups and steps
 
     @property
     def buffers(self) -> list[Buffer]:

@@ -72,14 +72,14 @@ class Code:
     def lazily(self, make: Callable[[int], Op]) -> list[Op]:
         """Return a list of ops by place; each is built at first execution, because most of a large text may never run."""
 
-        def first(pc: int) -> Op:
+        def make_stub(pc: int) -> Op:
             def op(f: Frame) -> int | None:
                 ops[pc] = instruction_op = make(pc)
                 return instruction_op(f)
 
             return op
 
-        ops = [first(pc) for pc in range(len(self.kernel.instructions) + 1)]
+        ops = [make_stub(pc) for pc in range(len(self.kernel.instructions) + 1)]
         return ops
 
     def op(self, pc: int) -> Op:

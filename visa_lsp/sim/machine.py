@@ -56,7 +56,7 @@ class Machine:
         self.result = RunResult()
         self._faults: list[Fault] = []
         self._dropped = False  # whether faults beyond MAX_FAULTS were dropped
-        self.tell = dispatch.told or (lambda _groups, _steps: None)
+        self.tell = dispatch.show_progress or (lambda _groups, _steps: None)
         self._seen: set[FaultKey] = set()
         self._frame_bytes = 0
         self._sent: dict[tuple[str, int], RecordedMessages] = {}

@@ -320,8 +320,8 @@ def run_ready(run: ReadyRun) -> RunReport:
         if unfit := listener.unfit(run.prepared.dispatch):
             raise LaunchError(unfit)
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
-    told = options.told and partial(options.told, prod(dispatch.groups))
-    dispatch = replace(dispatch, first_fault=options.first_fault, told=told, host_threads=options.threads)
+    show = options.told and partial(options.told, prod(dispatch.groups))
+    dispatch = replace(dispatch, first_fault=options.first_fault, show_progress=show, host_threads=options.threads)
     if options.compiled is not None and engine_name == "jit":
         engine = partial(engine, making=options.compiled.of(dispatch))
     item_race = _item_race(dispatch, options.checks)
@@ -343,7 +343,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     if sum(buffer.size for buffer in dispatch.buffers) > _MAX_PILOT_BYTES:
         return None
     before = Contents(dispatch)
-    pilot = replace(dispatch, groups=(1, 1, 1), step_budget=_PILOT_STEPS, first_fault=False, told=None)
+    pilot = replace(dispatch, groups=(1, 1, 1), step_budget=_PILOT_STEPS, first_fault=False, show_progress=None)
     faults = interpret(pilot, checkers(_ITEM_RACES)).faults
     before.restore()
     race = next((fault for fault in faults if fault.kind is FaultKind.RACE and not fault.is_note), None)

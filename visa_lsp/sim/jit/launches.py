@@ -65,7 +65,7 @@ def _count_elements(machine: CompiledMachine) -> int:
 
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
     """Compile a body for an interpreting machine, with another machine of the same kind."""
-    other = CompiledMachine(replace(machine.dispatch, told=None), making, machine.mode, at_once=True)
+    other = CompiledMachine(replace(machine.dispatch, show_progress=None), making, machine.mode, at_once=True)
     if kernel is machine.dispatch.kernel and isinstance(runner_of(other), str) and other.mode.watched:
         return
     _ = other.compile_for(other.code(kernel), modes).call

@@ -35,7 +35,7 @@ def run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult:
     queue, runners = GroupQueue(total, runners=count), [main_runner]
     with leader.compiling:
         for _ in range(count - 1):
-            machine = CompiledMachine(replace(dispatch, told=None), leader.making, leader.mode, at_once=True)
+            machine = CompiledMachine(replace(dispatch, show_progress=None), leader.making, leader.mode, at_once=True)
             runners.append(GroupRunner(machine))
     leader.tell = lambda _groups, _steps: None
     for runner in runners:
@@ -44,8 +44,8 @@ def run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult:
         try:
             running = [pool.submit(runner.machine.run) for runner in runners]
             while wait(running, _POLL).not_done:
-                if dispatch.told is not None:
-                    dispatch.told(sum(runner.machine.result.groups for runner in runners), queue.steps)
+                if dispatch.show_progress is not None:
+                    dispatch.show_progress(sum(runner.machine.result.groups for runner in runners), queue.steps)
         except BaseException:  # Ctrl-C: a group may never end
             for runner in runners:
                 end_soon(runner.machine.launch)
