@@ -337,12 +337,13 @@ class AlignmentChecker(Checker):
         if alignment <= 1 or access.space is None:
             return
         bad = np.flatnonzero(access.places & alignment - 1)
+        if typed:
+            # Compilers access several neighbouring elements, such as bytes, by one message.
+            buffers = (access.space.locate(place)[0] for place in access.places[bad].tolist())
+            bad = bad[[buffer is None or buffer.item_bytes >= access.size for buffer in buffers]]
         if not bad.size:
             return
         index = int(bad[0])
-        buffer, _ = access.space.locate(int(access.places[index]))
-        if typed and buffer is not None and buffer.item_bytes < access.size:
-            return  # one load for several elements, such as neighbouring bytes, which compilers make
         lanes = set(access.lanes[bad].tolist())
         others = _others(access, len(lanes))
         allowed = f"; the message allows that, but a type of {alignment} bytes does not" if typed else ""
