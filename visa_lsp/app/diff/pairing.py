@@ -14,9 +14,9 @@ def by_name(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
     left = _stems(name for name in ours if name not in pairs)
     others = _stems(name for name in theirs if name not in taken)
     for stem, names in left.items():
-        found = others.get(stem, [])
-        if len(names) == len(found) == 1:
-            pairs[names[0]] = found[0]
+        matches = others.get(stem, [])
+        if len(names) == len(matches) == 1:
+            pairs[names[0]] = matches[0]
     return pairs
 
 
