@@ -57,14 +57,14 @@ class KeptVerdicts:
 
     def find_verdicts(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
         """Return the cached verdicts by the numbers of their tasks."""
-        found = {}
+        verdicts = {}
         for number, task in enumerate(tasks):
             verdict = self._verdict(task)
             if verdict is not None:
-                found[number] = verdict
+                verdicts[number] = verdict
         self.asked += len(tasks)
-        self.found += len(found)
-        return found
+        self.found += len(verdicts)
+        return verdicts
 
     def _verdict(self, task: Task) -> Verdict | None:
         # A pipe is not read here because it can be opened only once, by the check itself.
