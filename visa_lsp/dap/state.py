@@ -280,11 +280,11 @@ class Points:
                 self._next += 1
         if entries:
             self.lists[key] = entries
-        self.rebuild(session, told=key)
+        self.rebuild(session, answered=key)
         return [self.encode_breakpoint(session, entry) for entry in entries]
 
-    def rebuild(self, session: DebugState, told: tuple[str, str | int] | None = None) -> None:
-        """Rebuild the debugger's breakpoints from the lists, and send all changes except ``told``, which are in the answer."""
+    def rebuild(self, session: DebugState, answered: tuple[str, str | int] | None = None) -> None:
+        """Rebuild the debugger's breakpoints from the lists, and send all changes except ``answered``, which are in the answer."""
         if session.launched is None or session.runs_through:
             return
         debugger = session.debugger
@@ -302,7 +302,7 @@ class Points:
                 if terms is not None and old is not None and old.terms is not None:
                     terms.count = old.terms.count
                 now = self.encode_breakpoint(session, entry)
-                if key != told and now != before:
+                if key != answered and now != before:
                     session.writer.event("breakpoint", {"reason": "changed", "breakpoint": now})
         debugger.apply()
 

@@ -58,43 +58,43 @@ class Terms:
         self._hits: Callable[[int], bool] | None = None
         self.count = 0
         if wish.hits.strip():
-            found = _HITS.match(wish.hits)
-            if found is None:
+            match = _HITS.match(wish.hits)
+            if match is None:
                 raise DebugError(f"'{wish.hits}' is not a hit count; expected 3, >= 3, or % 3 for every third hit")
-            compare, number = _COMPARE[found[1] or ""], int(found[2])
+            compare, number = _COMPARE[match[1] or ""], int(match[2])
             self._hits = lambda count: compare(count, number)
 
-    def check(self, at: FrameCells) -> None:
+    def check(self, frame_cells: FrameCells) -> None:
         """Raise DebugError where a condition or log message cannot be computed in a body."""
         for expression in (*([self.condition] if self.condition else []), *self._parts):
-            truth_or_text(expression, at)
+            truth_or_text(expression, frame_cells)
 
-    def hold(self, at: FrameCells, *, counting: bool) -> bool:
+    def hold(self, frame_cells: FrameCells, *, counting: bool) -> bool:
         """Return whether the place counts this time."""
-        if self.condition is not None and not self.condition.holds(at):
+        if self.condition is not None and not self.condition.holds(frame_cells):
             return False
         if not counting:
             return True
         self.count += 1
         return self._hits is None or self._hits(self.count)
 
-    def message(self, at: FrameCells, show: Callable[[Any, str], str]) -> str:
+    def message(self, frame_cells: FrameCells, show: Callable[[Any, str], str]) -> str:
         """Return the log message with its expressions filled in."""
         parts = iter(self._parts)
 
         def fill(_found: re.Match[str]) -> str:
             part = next(parts)
             try:
-                return show(part.get(at), part.style)
+                return show(part.get(frame_cells), part.style)
             except DebugError as error:
                 return f"({error})"
 
         return _LOGGED.sub(fill, self.log)
 
 
-def truth_or_text(expression: Expression, at: FrameCells) -> None:
+def truth_or_text(expression: Expression, frame_cells: FrameCells) -> None:
     """Evaluate an expression to find its mistakes."""
-    value = expression.get(at)
+    value = expression.get(frame_cells)
     if not isinstance(value, list | tuple):
         truth(value)
 
@@ -176,21 +176,21 @@ class Watch:
 
     def candidates(self, code: Code) -> dict[int, Callable[[Frame], bool]]:
         """Return the instructions of a body that may touch the watched registers, each with its test."""
-        found: dict[int, Callable[[Frame], bool]] = {}
+        tests: dict[int, Callable[[Frame], bool]] = {}
         for pc, inst in enumerate(code.kernel.instructions):
             if self.owner == "grf":
                 code.op(pc)  # because the registers of the operand are known at compile time
                 touches = [t for t in code.touches.get(pc, []) if (self.writes if t.write else self.reads)]
                 touches = [t for t in touches if t.indirect is not None or self._meets(t.places)]
                 if touches:
-                    found[pc] = self._test(touches, Site(code, inst, pc))
+                    tests[pc] = self._test(touches, Site(code, inst, pc))
             elif any(
                 isinstance(value, (Predicate, PredicateOperand) if self.owner == "preds" else Address)
                 and value.var == self.start
                 for value in inst.values
             ):
-                found[pc] = self._in_thread
-        return found
+                tests[pc] = self._in_thread
+        return tests
 
     def _meets(self, places: np.ndarray[Any, np.dtype[Any]]) -> bool:
         return bool(((places >= self.start) & (places < self.start + self.size)).any())
@@ -231,8 +231,8 @@ def key_of(access: MemoryAccess) -> ThreadKey:
 
 def _address(buffer: Buffer) -> int:
     """Return the range of a buffer's bytes in this process: buffers can be views of each other."""
-    at: int = buffer.data.__array_interface__["data"][0]
-    return at
+    address: int = buffer.data.__array_interface__["data"][0]
+    return address
 
 
 def watch_range(cells: Cells, size: int = 0) -> tuple[Any, int, int]:

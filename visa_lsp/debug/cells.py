@@ -211,9 +211,9 @@ class FrameCells:
     def _shape(self, number: int) -> VariableShape:
         type_, layout = self.names.types[number], self.code.layout
         start = layout.offset(number)
-        end, known = start + layout.byte_size(number), layout.size
+        end, size_before = start + layout.byte_size(number), layout.size
         layout.need(end)
-        self.code.grow_frames(known)
+        self.code.grow_frames(size_before)
         name, root = self.names.general[number], layout.root(number)
         return VariableShape(name, type_.name, DTYPE[type_], start, end, self._alias(number), root)
 
@@ -286,17 +286,17 @@ class FrameCells:
 
     def argument(self, key: int | str) -> Cells:
         """Return an argument of the launch that is a buffer."""
-        found = self.arguments[key]
-        data = found.array.reshape(-1)
-        owner = next((b for b in self.buffers() if np.shares_memory(b.data, found.array)), None)
+        argument = self.arguments[key]
+        data = argument.array.reshape(-1)
+        owner = next((b for b in self.buffers() if np.shares_memory(b.data, argument.array)), None)
         return Cells(
-            found.name or found.title,
+            argument.name or argument.title,
             "surface",
             _type_of(data.dtype),
             data,
             None,
             None if owner is None else (owner, 0),
-            found.title,
+            argument.title,
         )
 
     def buffers(self) -> list[Buffer]:
@@ -320,25 +320,25 @@ class FrameCells:
 
     def _ids(self, which: int) -> list[tuple[int, int, int] | None]:
         dispatch, thread = self.thread.machine.dispatch, self.thread
-        found = (dispatch.item(thread.group.id, thread.number, lane) for lane in range(dispatch.simd))
-        return [None if ids is None else ids[which] for ids in found]
+        items = (dispatch.item(thread.group.id, thread.number, lane) for lane in range(dispatch.simd))
+        return [None if ids is None else ids[which] for ids in items]
 
     def cells(self, name: str) -> Cells:
         """Return the cells of a name. Raises DebugError for an unknown name."""
         if self._regs is not self.frame.regs:
             self._regs = self.frame.regs
             self._seen.clear()
-        found = self._seen.get(name)
-        if found is not None:
-            return found
-        found = self.find(name)
-        if found is None:
+        cells = self._seen.get(name)
+        if cells is not None:
+            return cells
+        cells = self.find(name)
+        if cells is None:
             raise DebugError(
                 f"'{name}' is not a variable, predicate, address, surface or argument of {self.code.kernel.name}"
             )
-        if found.kind == "variable":
-            self._seen[name] = found
-        return found
+        if cells.kind == "variable":
+            self._seen[name] = cells
+        return cells
 
     def find(self, name: str) -> Cells | None:
         """Return the cells of a name of the text, a variable of any kind, ``slm`` or an argument; None for an unknown name."""
@@ -354,4 +354,4 @@ class FrameCells:
 
 def _type_of(dtype: np.dtype[Any]) -> str:
     """Return the vISA name of a NumPy type, or NumPy's own name where vISA has none."""
-    return next((name for name, known in TYPES.items() if known == dtype and name != _BF), dtype.name)
+    return next((name for name, candidate in TYPES.items() if candidate == dtype and name != _BF), dtype.name)

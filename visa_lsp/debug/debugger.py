@@ -113,14 +113,14 @@ class Debugger(StoppingRun):
                 if thread is None:
                     return RunStop("pause", goal.alone, "the thread waits for others at a barrier")
                 stepper.advance(most)
-            except (Trap, FaultFound, KernelFault) as found:
-                stop = self._stop_for(found, thread)
+            except (Trap, FaultFound, KernelFault) as error:
+                stop = self._stop_for(error, thread)
                 if stop is not None:
                     return stop
             if stepper.time != before:
                 self._catch_up()
-                if known := self._find_fault():
-                    return RunStop("exception", stepper.current, str(known), fault=known)
+                if fault := self._find_fault():
+                    return RunStop("exception", stepper.current, str(fault), fault=fault)
                 if goal.is_reached(stepper) and self.concerns(goal.thread_at(stepper)):
                     return RunStop(goal.reason, goal.thread_at(stepper))
             if poll() and stepper.current is not None:
@@ -177,15 +177,15 @@ class Debugger(StoppingRun):
         """Return the fault that stopped the run at this time before."""
         return next((fault for time, fault in self._future.faults if time == self.time and self._hears(fault)), None)
 
-    def _stop_for(self, found: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
+    def _stop_for(self, error: Trap | FaultFound | KernelFault, thread: Thread | None) -> RunStop | None:
         """Return the stop for a thread that cannot continue; None if it can continue."""
-        if isinstance(found, FaultFound):
-            return self._fault(found.fault)
+        if isinstance(error, FaultFound):
+            return self._fault(error.fault)
         if thread is None:
             return RunStop("end", None)
-        if isinstance(found, Trap):
-            return self._sprung(found.hits, thread)
-        fault = self._end_by(found, thread)
+        if isinstance(error, Trap):
+            return self._sprung(error.hits, thread)
+        fault = self._end_by(error, thread)
         if fault is not None:
             self._future.faults.append((self.time, fault))
         if FATAL in self.filters and fault is not None:
@@ -195,10 +195,10 @@ class Debugger(StoppingRun):
     def _end_by(self, error: KernelFault, thread: Thread) -> Fault | None:
         """Return the stop for a fatal fault, after which the run is over."""
         self.stepper.broken = True
-        known = len(self.machine.faults)
+        fault_count = len(self.machine.faults)
         self.machine.report(thread, error.kind, error.message, lane=error.lane, address=error.address)
         self.machine.take_finding()
-        return self.machine.faults[-1] if len(self.machine.faults) > known else None
+        return self.machine.faults[-1] if len(self.machine.faults) > fault_count else None
 
     def _fault(self, fault: Fault) -> RunStop:
         """Return the stop for an observer's finding, and move to its time, which may be in the past."""
@@ -227,7 +227,7 @@ class Debugger(StoppingRun):
         if fault.kind is not FaultKind.UNINITIALISED or fault.variable or "races" not in self.filters:
             return None
         here, filters, machine = self.time, self.filters, self.machine
-        if any(known.kind is FaultKind.RACE for known in machine.faults):
+        if any(earlier.kind is FaultKind.RACE for earlier in machine.faults):
             return None
         self._ahead, self.filters, machine.armed = filters, {"races"}, False
         try:
@@ -255,14 +255,14 @@ class Debugger(StoppingRun):
             return RunStop("data", thread, words, _ids(now))
         if not waiting:
             return None
-        changed, found = self._list_changes(waiting, thread)
-        if found is not None:
-            return self._stop_for(found, thread)
+        changed, error = self._list_changes(waiting, thread)
+        if error is not None:
+            return self._stop_for(error, thread)
         if not changed:
             return None
         words = "; ".join(f"{watch.title} has changed" for watch in changed)
-        at = thread if thread in self.stepper.live else self.stepper.current
-        return RunStop("data", at, words, _ids(changed))
+        stopped_thread = thread if thread in self.stepper.live else self.stepper.current
+        return RunStop("data", stopped_thread, words, _ids(changed))
 
     def _list_changes(
         self, watches: list[Watch], thread: Thread
@@ -272,8 +272,8 @@ class Debugger(StoppingRun):
         before = [watch.content(frame) for watch in watches]
         try:
             self.stepper.advance(1)
-        except (Trap, FaultFound, KernelFault) as found:
-            return [], found
+        except (Trap, FaultFound, KernelFault) as error:
+            return [], error
         self._catch_up()
         return [watch for watch, old in zip(watches, before, strict=True) if watch.content(frame) != old], None
 
@@ -362,9 +362,9 @@ class Debugger(StoppingRun):
         if time is None:
             return self._to_entry(end)
         self.to_time(time)
-        known = self._find_fault()
-        if known is not None and goal.breaks:
-            return RunStop("exception", self.stepper.current, str(known), fault=known)
+        fault = self._find_fault()
+        if fault is not None and goal.breaks:
+            return RunStop("exception", self.stepper.current, str(fault), fault=fault)
         why = self._why
         return RunStop(
             goal.reason if why is None else why.reason,
@@ -384,12 +384,12 @@ class Debugger(StoppingRun):
         words = "the run" if focus is None else "the thread"
         return RunStop("start", self.stepper.current, f"this is the start of {words}")
 
-    def back_to_writer(self, cells: Cells, at: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
+    def back_to_writer(self, cells: Cells, frame_cells: FrameCells, poll: Callable[[], bool] = never) -> RunStop:
         """Go back to the instruction that last wrote the elements. Raises DebugError for elements that cannot be watched."""
         with self._set_stops_aside():
-            watch = self.watch(cells, at, "write", Wish())
+            watch = self.watch(cells, frame_cells, "write", Wish())
             if len(watch.bodies) == 1:  # a write of another activation of the body does not change this one
-                watch.depth = [*at.thread.frames, at.thread.frame].index(at.frame)
+                watch.depth = [*frame_cells.thread.frames, frame_cells.thread.frame].index(frame_cells.frame)
             self.apply()
             return self.back(Goal(), poll)
 
@@ -423,28 +423,28 @@ class Debugger(StoppingRun):
         try:
             for start in self._windows(end, narrow=not breaks):
                 machine.armed = breaks
-                found = max((time for time in faults if start <= time < end), default=None)
+                latest = max((time for time in faults if start <= time < end), default=None)
                 self._why = None
                 while stepper.time < end and not stepper.over and stepper.current is not None:
                     here, thread = stepper.time, stepper.current
-                    if goal.meets(stepper) and (found is None or here >= found):
-                        found, self._why = here, None
+                    if goal.meets(stepper) and (latest is None or here >= latest):
+                        latest, self._why = here, None
                     ahead = [edit.time for edit in self._edits[self._made : self._made + 1]]
                     most = max(1, min([end, *ahead]) - here)
                     try:
                         stepper.advance(min(most, goal.most(stepper), CHUNK))
                     except Trap as trap:
-                        at = stepper.time
+                        now = stepper.time
                         stop = self._past_stop(trap.hits, thread)
-                        if stop is not None and (found is None or at >= found):
-                            found, self._why = at, stop
+                        if stop is not None and (latest is None or now >= latest):
+                            latest, self._why = now, stop
                     except KernelFault:
                         break
                     self._make_edits()
                     if poll():
                         raise InterruptedError
-                if found is not None:
-                    return found
+                if latest is not None:
+                    return latest
                 end = start
             return None
         finally:
@@ -502,7 +502,7 @@ class Debugger(StoppingRun):
         time = self.time
         del self._edits[self._made :]
         self.history.forget_from(time + 1)
-        self._future = _KnownFuture(None, [(at, fault) for at, fault in self._future.faults if at < time])
+        self._future = _KnownFuture(None, [(moment, fault) for moment, fault in self._future.faults if moment < time])
         if time > MAX_INSTRUCTIONS_REBUILT:
             self.machine.listen(())
             self.say("the run was changed at an earlier point, so nothing is checked from here on")
@@ -516,25 +516,25 @@ class Debugger(StoppingRun):
         self._replay(time)
         self.machine.stops_at = stops
 
-    def store(self, at: Activation, cells: Cells, index: int, value: Any) -> None:
+    def store(self, activation: Activation, cells: Cells, index: int, value: Any) -> None:
         """Write an element. Raises DebugError for a value that it cannot hold."""
         cells.store(index, value)
         if cells.where is None:
             return
         owner, start = cells.where
         if owner == "preds":
-            written: Any = at.frame.preds[start]
+            written: Any = activation.frame.preds[start]
         elif owner == "addr":
-            written = at.frame.addr.copy()
+            written = activation.frame.addr.copy()
         else:
             start += index * cells.data.itemsize
             written = np.frombuffer(cells.data[index : index + 1].tobytes(), np.uint8)
-        self.write(at, owner, start, written)
+        self.write(activation, owner, start, written)
 
-    def write(self, at: Activation, owner: Any, start: int, written: Any) -> None:
+    def write(self, activation: Activation, owner: Any, start: int, written: Any) -> None:
         """Write to a buffer or an activation, also in replays."""
-        key, depth = key_of(at.thread), self.depth(at)
-        if owner is at.thread.group.slm:
+        key, depth = key_of(activation.thread), self.depth(activation)
+        if owner is activation.thread.group.slm:
             owner = "slm"
 
         def make() -> None:
@@ -548,9 +548,9 @@ class Debugger(StoppingRun):
 
         self.change(make)
 
-    def write_raw(self, at: Activation, owner: Any, start: int, raw: bytes) -> None:
+    def write_raw(self, activation: Activation, owner: Any, start: int, raw: bytes) -> None:
         """Write bytes to a buffer, shared local memory or the registers (``grf``) of an activation."""
-        self.write(at, owner, start, np.frombuffer(raw, np.uint8))
+        self.write(activation, owner, start, np.frombuffer(raw, np.uint8))
 
     def jump(self, thread: Thread, body: BodyText, pc: int) -> None:
         """Let a thread continue at another instruction of its body, with the active lanes. Raises DebugError if it cannot."""
@@ -576,9 +576,9 @@ class Debugger(StoppingRun):
         return self.machine.finish()
 
 
-def _ids(found: Sequence[Breakpoint] | Sequence[Watch]) -> tuple[int, ...]:
+def _ids(stops: Sequence[Breakpoint] | Sequence[Watch]) -> tuple[int, ...]:
     """Return the user-visible numbers of breakpoints and watches."""
-    return tuple(one.id for one in found if one.id)
+    return tuple(stop.id for stop in stops if stop.id)
 
 
 def _write(frame: Frame, owner: str, start: int, written: Any) -> None:

@@ -93,15 +93,15 @@ class _Copier:
 
     def pages(self, owner: object, data: Array) -> Pages:
         old = self.known.get(id(owner), ())
-        made = []
+        pages = []
         for number, start in enumerate(range(0, data.size, _PAGE)):
             raw = data[start : start + _PAGE].tobytes()
             if number < len(old) and old[number] == raw:
-                made.append(old[number])
+                pages.append(old[number])
             else:
-                made.append(raw)
+                pages.append(raw)
                 self.size += len(raw)
-        return tuple(made)
+        return tuple(pages)
 
 
 def _put(pages: Pages, data: Array) -> None:
@@ -179,10 +179,10 @@ def restore(stepper: Stepper, snapshot: Snapshot) -> None:
         group = threads[0].group
         group.named, group.signalled = dict(snapshot.named[0]), dict(snapshot.named[1])
     machine.free_all_but([state.frame for state in snapshot.frames])
-    for held in snapshot.threads:
-        thread = held.thread
-        thread.frame, thread.frames, thread.pending = held.frame, list(held.frames), held.pending
-        thread.scratch = held.scratch
+    for saved in snapshot.threads:
+        thread = saved.thread
+        thread.frame, thread.frames, thread.pending = saved.frame, list(saved.frames), saved.pending
+        thread.scratch = saved.scratch
     for state in snapshot.frames:
         _restore_frame(state)
 
@@ -203,8 +203,8 @@ def _restore_frame(state: _FrameState) -> None:
 class History:
     """Snapshots by time. The first, at the start of the run, is never dropped."""
 
-    def __init__(self, first: Snapshot) -> None:
-        self._kept = [first]
+    def __init__(self, start: Snapshot) -> None:
+        self._kept = [start]
         self._near: Snapshot | None = None
         self.distance = FIRST_DISTANCE
 
@@ -231,10 +231,10 @@ class History:
 
     def before(self, time: int) -> list[Snapshot]:
         """Return the snapshots before a time, latest first, always including that of the start."""
-        found = self._kept[: max(1, bisect_right(self._kept, time - 1, key=lambda kept: kept.time))]
-        if self._near is not None and found[-1].time < self._near.time < time:
-            found = [*found, self._near]
-        return found[::-1]
+        snapshots = self._kept[: max(1, bisect_right(self._kept, time - 1, key=lambda kept: kept.time))]
+        if self._near is not None and snapshots[-1].time < self._near.time < time:
+            snapshots = [*snapshots, self._near]
+        return snapshots[::-1]
 
     def forget_from(self, time: int) -> None:
         """Drop the snapshots at a time and later, which an edit has made invalid."""

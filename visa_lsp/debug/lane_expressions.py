@@ -45,9 +45,9 @@ class Expression:
     cells: Callable[[FrameCells], Cells] | None
     style: str = ""
 
-    def holds(self, at: FrameCells) -> bool:
+    def holds(self, scope: FrameCells) -> bool:
         """Return whether the value, or one of its elements, is true."""
-        return truth(self.get(at))
+        return truth(self.get(scope))
 
 
 def truth(value: Any) -> bool:
@@ -90,10 +90,10 @@ class _Node:
     cells: Callable[[FrameCells], Cells] | None = None
 
 
-def _of_cells(cells: Callable[[FrameCells], Cells], *, one: bool = False) -> _Node:
-    if one:
-        return _Node(lambda at: cells(at).values()[0], cells)
-    return _Node(lambda at: cells(at).values(), cells)
+def _of_cells(cells: Callable[[FrameCells], Cells], *, single: bool = False) -> _Node:
+    if single:
+        return _Node(lambda scope: cells(scope).values()[0], cells)
+    return _Node(lambda scope: cells(scope).values(), cells)
 
 
 def _divide(a: Any, b: Any) -> Any:
@@ -169,26 +169,26 @@ _CALLS: Final[dict[str, Callable[[Any], Any]]] = {
     "min": np.min, "max": np.max, "abs": lambda v: np.abs(_wide(v)), "count": lambda v: int(np.count_nonzero(v)),
 }  # fmt: skip
 _WORDS: Final[dict[str, Get]] = {
-    "item": lambda at: at.items(),
-    "local": lambda at: at.local_items(),
-    "group": lambda at: at.thread.group.id,
-    "thread": lambda at: at.thread.number,
-    "lane": lambda at: np.arange(at.thread.machine.dispatch.simd),
-    "emask": lambda at: at.frame.emask,
+    "item": lambda scope: scope.items(),
+    "local": lambda scope: scope.local_items(),
+    "group": lambda scope: scope.thread.group.id,
+    "thread": lambda scope: scope.thread.number,
+    "lane": lambda scope: np.arange(scope.thread.machine.dispatch.simd),
+    "emask": lambda scope: scope.frame.emask,
     "true": lambda _at: True,
     "false": lambda _at: False,
 }
 
 
-def _equal(a: Any, b: Any, at: FrameCells) -> Any:
+def _equal(a: Any, b: Any, scope: FrameCells) -> Any:
     """Return equality; work items are compared lane by lane, and only active lanes are equal to anything."""
     if isinstance(a, list) or isinstance(b, list):
         items, other = (a, b) if isinstance(a, list) else (b, a)
         if not isinstance(other, tuple):
             raise DebugError("a work item can only be compared with three numbers, such as item == (3,0,0)")
-        active = at.frame.emask
+        active = scope.frame.emask
         wanted = tuple(other) + (0,) * (3 - len(other))
-        return np.array([found == wanted and bool(active >> lane & 1) for lane, found in enumerate(items)])
+        return np.array([item == wanted and bool(active >> lane & 1) for lane, item in enumerate(items)])
     if isinstance(a, tuple) or isinstance(b, tuple):
         return bool(a == b)
     return _wide(a) == _wide(b)
@@ -207,18 +207,18 @@ class _Reader:
 
     def next(self) -> None:
         """Go to the next token."""
-        found = _TOKEN.match(self.text, self.at)
-        if found is None:
+        match = _TOKEN.match(self.text, self.at)
+        if match is None:
             rest = self.text[self.at :].strip()
             if rest:
                 raise DebugError(f"unexpected character '{rest[0]}' in the expression")
             self.kind = self.word = ""
             self.start = self.at = len(self.text)
             return
-        self.kind = str(found.lastgroup)
-        self.word = found[found.lastgroup or 0]
-        self.start = found.start(self.kind)
-        self.at = found.end()
+        self.kind = str(match.lastgroup)
+        self.word = match[match.lastgroup or 0]
+        self.start = match.start(self.kind)
+        self.at = match.end()
 
     def whole(self) -> _Node:
         node = self.level(0)
@@ -276,7 +276,7 @@ class _Reader:
         self.next()
         if cells is None:
             raise DebugError(f"only values in memory or registers can be read as {type_}")
-        return _of_cells(lambda at: cells(at).cast(type_))
+        return _of_cells(lambda scope: cells(scope).cast(type_))
 
     def primary(self) -> _Node:
         kind, word = self.kind, self.word
@@ -301,31 +301,34 @@ class _Reader:
         if len(parts) == 1:
             return parts[0]
         gets = [part.get for part in parts]
-        return _Node(lambda at: tuple(_wide(get(at)) for get in gets))
+        return _Node(lambda scope: tuple(_wide(get(scope)) for get in gets))
 
     def parse_name(self, name: str) -> _Node:
         if name in _CALLS and self.word == "(":
             call, inner = _CALLS[name], self.parenthesis().get
-            return _Node(lambda at: call(_no_items(inner(at))))
+            return _Node(lambda scope: call(_no_items(inner(scope))))
         if self.kind == "sign" and self.word == "(":
             return self.region(name)
         if name in _WORDS:
             word = _WORDS[name]
-            return _Node(lambda at: word(at) if at.find(name) is None else at.cells(name).values(), None)
-        return _of_cells(lambda at: at.cells(name))
+            return _Node(
+                lambda scope: word(scope) if scope.find(name) is None else scope.cells(name).values(),
+                None,
+            )
+        return _of_cells(lambda scope: scope.cells(name))
 
     def region(self, name: str) -> _Node:
-        found = _REGION.match(self.text, self.start)
-        if found is None:
+        match = _REGION.match(self.text, self.start)
+        if match is None:
             raise DebugError(f"'{name}' is not a function; expected (row,column)<region> after a variable")
-        row, col = int(found[1]), int(found[2])
+        row, col = int(match[1]), int(match[2])
         shape = None
-        if found[3]:
-            vert, width, horz = (int(found[n]) for n in (3, 4, 5)) if found[4] else (0, 64, int(found[3]))
+        if match[3]:
+            vert, width, horz = (int(match[n]) for n in (3, 4, 5)) if match[4] else (0, 64, int(match[3]))
             shape = (vert, width, horz)
             if not width:
                 raise DebugError("a region must have at least one element in a row")
-        self.at = found.end()
+        self.at = match.end()
         self.next()
         type_ = ""
         if self.kind == "sign" and self.word == ":":
@@ -334,26 +337,26 @@ class _Reader:
             if type_ not in TYPES:
                 raise DebugError(f"'{type_}' is not a type; expected one of {', '.join(TYPES)}")
             self.next()
-        return _of_cells(lambda at: _region(at, name, row, col, shape, type_), one=shape is None)
+        return _of_cells(lambda scope: _region(scope, name, row, col, shape, type_), single=shape is None)
 
 
-def _region(at: FrameCells, name: str, row: int, col: int, shape: tuple[int, int, int] | None, type_: str) -> Cells:
+def _region(scope: FrameCells, name: str, row: int, col: int, shape: tuple[int, int, int] | None, type_: str) -> Cells:
     """Return the elements of a region: one per lane of the thread, as far as the variable reaches."""
-    cells = at.cells(name)
+    cells = scope.cells(name)
     if cells.kind != "variable":
         raise DebugError(f"{name} is not a general variable: it has no rows and columns")
     if type_:
         cells = cells.cast(type_)
     size, count = cells.data.itemsize, cells.data.size
-    first = origin(row, col, size, at.code.layout.grf_bytes) // size
+    start = origin(row, col, size, scope.code.layout.grf_bytes) // size
     if shape is None:
-        return cells.element(first)
-    elements = list_strided_elements(*shape, at.thread.machine.dispatch.simd)
-    inside = [first + e for e in elements if first + e < count]
-    if len(inside) < len(elements) and (not inside or first + elements[len(inside) - 1] != inside[-1]):
+        return cells.element(start)
+    elements = list_strided_elements(*shape, scope.thread.machine.dispatch.simd)
+    inside = [start + e for e in elements if start + e < count]
+    if len(inside) < len(elements) and (not inside or start + elements[len(inside) - 1] != inside[-1]):
         raise DebugError(f"the region leaves {name}, which has {count} elements")
     if not inside:
-        raise DebugError(f"the region begins at element {first}, but {name} has {count} elements")
+        raise DebugError(f"the region begins at element {start}, but {name} has {count} elements")
     words = f"{name}({row},{col})"
     data = cells.data[inside]
     data.flags.writeable = False
@@ -367,18 +370,21 @@ def _no_items(value: Any) -> Any:
 
 
 def _element(node: _Node, index: Get) -> _Node:
-    def number(at: FrameCells) -> int:
-        value = _wide(index(at))
+    def number(scope: FrameCells) -> int:
+        value = _wide(index(scope))
         if not isinstance(value, int):
             raise DebugError("an index must be one whole number")
         return value
 
     if node.cells is not None:
         cells = node.cells
-        return _Node(lambda at: cells(at).value(number(at)), lambda at: cells(at).element(number(at)))
+        return _Node(
+            lambda scope: cells(scope).value(number(scope)),
+            lambda scope: cells(scope).element(number(scope)),
+        )
 
-    def get(at: FrameCells) -> Any:
-        values, place = node.get(at), number(at)
+    def get(scope: FrameCells) -> Any:
+        values, place = node.get(scope), number(scope)
         if not isinstance(values, np.ndarray | list | tuple):
             raise DebugError("only a value with elements can be indexed")
         if not 0 <= place < len(values):
@@ -391,15 +397,15 @@ def _element(node: _Node, index: Get) -> _Node:
 def _join(sign: str, left: Get, right: Get) -> _Node:
     if sign in ("==", "!="):
         if sign == "==":
-            return _Node(lambda at: _equal(left(at), right(at), at))
-        return _Node(lambda at: np.logical_not(_equal(left(at), right(at), at)))
+            return _Node(lambda scope: _equal(left(scope), right(scope), scope))
+        return _Node(lambda scope: np.logical_not(_equal(left(scope), right(scope), scope)))
     if sign in ("&&", "||"):
         both = np.logical_and if sign == "&&" else np.logical_or
-        return _Node(lambda at: _both(both, sign, left, right, at))
+        return _Node(lambda scope: _both(both, sign, left, right, scope))
     function = _ARITHMETIC[sign]
 
-    def get(at: FrameCells) -> Any:
-        a, b = _wide(left(at)), _wide(right(at))
+    def get(scope: FrameCells) -> Any:
+        a, b = _wide(left(scope)), _wide(right(scope))
         try:
             if (
                 type(a) is int and type(b) is int
@@ -415,20 +421,20 @@ def _join(sign: str, left: Get, right: Get) -> _Node:
     return _Node(get)
 
 
-def _both(function: Callable[[Any, Any], Any], sign: str, left: Get, right: Get, at: FrameCells) -> Any:
-    first = _no_items(left(at))
-    if not isinstance(first, np.ndarray) and bool(first) is (sign == "||"):
-        return bool(first)
+def _both(function: Callable[[Any, Any], Any], sign: str, left: Get, right: Get, scope: FrameCells) -> Any:
+    left_value = _no_items(left(scope))
+    if not isinstance(left_value, np.ndarray) and bool(left_value) is (sign == "||"):
+        return bool(left_value)
     try:
-        found = function(first, _no_items(right(at)))
+        combined = function(left_value, _no_items(right(scope)))
     except ValueError:
         raise DebugError(f"the two sides of {sign} have different numbers of elements") from None
-    return found if isinstance(found, np.ndarray) else bool(found)
+    return combined if isinstance(combined, np.ndarray) else bool(combined)
 
 
 def _apply_sign(sign: str, get: Get) -> _Node:
     if sign == "!":
-        return _Node(lambda at: np.logical_not(_no_items(get(at))))
+        return _Node(lambda scope: np.logical_not(_no_items(get(scope))))
     if sign == "~":
-        return _Node(lambda at: ~_whole(_wide(get(at))))
-    return _Node(lambda at: -_wide(get(at)) if sign == "-" else _wide(get(at)))
+        return _Node(lambda scope: ~_whole(_wide(get(scope))))
+    return _Node(lambda scope: -_wide(get(scope)) if sign == "-" else _wide(get(scope)))

@@ -18,21 +18,29 @@ if TYPE_CHECKING:
     from visa_lsp.debug.stops import Activation
 
 
-def lanes_table(debugger: Debugger, at: Activation, style: str = "") -> dict[str, Any]:
+def lanes_table(debugger: Debugger, activation: Activation, style: str = "") -> dict[str, Any]:
     """Return the table of an activation: ``lanes``, ``active`` and ``rows`` of the custom request."""
-    cells = debugger.cells(at)
+    cells = debugger.cells(activation)
     count = debugger.launch.dispatch.simd
-    before, now = debugger.before(at.frame), at.frame.regs.tobytes()
+    before, now = debugger.before(activation.frame), activation.frame.regs.tobytes()
     rows = []
-    for found in _all(cells):
-        size = found.data.itemsize
-        values = texts_of(found.values()[:count], style)
+    for row_cells in _all(cells):
+        size = row_cells.data.itemsize
+        values = texts_of(row_cells.values()[:count], style)
         changed = [False] * len(values)
-        if before and found.where is not None and found.where[0] == "grf":
-            starts = range(found.where[1], found.where[1] + size * len(values), size)
+        if before and row_cells.where is not None and row_cells.where[0] == "grf":
+            starts = range(row_cells.where[1], row_cells.where[1] + size * len(values), size)
             changed = [before[start : start + size] != now[start : start + size] for start in starts]
-        rows.append({"name": found.name, "type": found.type, "kind": found.kind, "values": values, "changed": changed})
-    active = at.frame.emask
+        rows.append(
+            {
+                "name": row_cells.name,
+                "type": row_cells.type,
+                "kind": row_cells.kind,
+                "values": values,
+                "changed": changed,
+            }
+        )
+    active = activation.frame.emask
     return {"lanes": count, "active": [bool(active >> lane & 1) for lane in range(count)], "rows": rows}
 
 

@@ -125,26 +125,26 @@ class BodyText:
 
     def next_executed(self, pc: int) -> int | None:
         """Return the first executed instruction at or after an index."""
-        return next((at for at in range(pc, len(self.kernel.instructions)) if self.is_instruction(at)), None)
+        return next((index for index in range(pc, len(self.kernel.instructions)) if self.is_instruction(index)), None)
 
     def place(self, pc: int) -> CodePlace:
         """Return the place of an instruction; the end of the body has the place of the last one."""
-        at = min(pc, len(self.line_of) - 1)
-        if at < 0:
+        index = min(pc, len(self.line_of) - 1)
+        if index < 0:
             return CodePlace(self.name, 0, 0, None)
-        return CodePlace(self.name, pc, max(0, self.line_of[at]), self._sources[at])
+        return CodePlace(self.name, pc, max(0, self.line_of[index]), self._sources[index])
 
     def starts(self) -> dict[str, int]:
         """Return the first instruction of the body, and of each subroutine, by name."""
-        found: dict[str, int] = {}
-        first = self.next_executed(0)
-        if first is not None:
-            found[self.name] = first
+        starts: dict[str, int] = {}
+        first_pc = self.next_executed(0)
+        if first_pc is not None:
+            starts[self.name] = first_pc
         for pc, inst in enumerate(self.kernel.instructions):
-            behind = self.next_executed(pc)
-            if inst.row.opens_label and behind is not None:
-                found.setdefault(self.format_instruction(pc).rstrip(":"), behind)
-        return found
+            executed = self.next_executed(pc)
+            if inst.row.opens_label and executed is not None:
+                starts.setdefault(self.format_instruction(pc).rstrip(":"), executed)
+        return starts
 
 
 def executes(inst: Inst) -> bool:
@@ -171,24 +171,24 @@ class Places:
 
         ``path`` is a text, or a source that texts name. No instructions are returned if none follow.
         """
-        found: dict[int, list[tuple[BodyText, int]]] = {}
-        for body, pc, at in self._lines(path):
-            if at >= line:
-                found.setdefault(at, []).append((body, pc))
-        if not found:
+        places_by_line: dict[int, list[tuple[BodyText, int]]] = {}
+        for body, pc, line_number in self._lines(path):
+            if line_number >= line:
+                places_by_line.setdefault(line_number, []).append((body, pc))
+        if not places_by_line:
             return line, []
-        best = min(found)
-        return best, found[best]
+        best = min(places_by_line)
+        return best, places_by_line[best]
 
     def lines(self, path: str) -> list[int]:
         """Return all lines of a text or source that have instructions."""
-        return sorted({at for _, _, at in self._lines(path)})
+        return sorted({line for _, _, line in self._lines(path)})
 
     def at_listing(self, body: str, line: int) -> tuple[int, list[tuple[BodyText, int]]]:
         """Return line and instructions of a breakpoint in a listing, whose lines are instruction numbers."""
         text = self.bodies.get(body)
-        at = text.next_executed(line) if text is not None and 0 <= line < len(text.line_of) else None
-        return (line, []) if text is None or at is None else (at, [(text, at)])
+        pc = text.next_executed(line) if text is not None and 0 <= line < len(text.line_of) else None
+        return (line, []) if text is None or pc is None else (pc, [(text, pc)])
 
     def _lines(self, path: str) -> Iterator[tuple[BodyText, int, int]]:
         wanted = os.path.realpath(path)
@@ -210,7 +210,7 @@ class Places:
 
     def start_of(self, name: str) -> list[tuple[BodyText, int]]:
         """Return the starts of functions, kernels and subroutines of a name."""
-        return [(body, at) for body in self.bodies.values() if (at := body.starts().get(name)) is not None]
+        return [(body, pc) for body in self.bodies.values() if (pc := body.starts().get(name)) is not None]
 
     def names(self) -> list[str]:
         """Return the names that ``start_of`` knows."""

@@ -41,32 +41,32 @@ class Row:
     expression: str = ""  # evaluates to the row's value
 
 
-def rows_of(debugger: Debugger, at: Activation, scope: str, style: str = "") -> list[Row]:
+def rows_of(debugger: Debugger, activation: Activation, scope: str, style: str = "") -> list[Row]:
     """Return the rows of a scope. ``style`` is the number format of ``cells.format_number``."""
-    made = _Rows(debugger, at, style)
+    rows = _Rows(debugger, activation, style)
     makers: dict[str, Callable[[], Iterator[Row]]] = {
-        "Variables": made.variables, "Predicates": made.predicates, "Addresses": made.addresses,
-        "Predefined": made.list_predefined, "Masks": made.masks, "Arguments": made.arguments, "Surfaces": made.surfaces,
-        "SLM": made.slm,
+        "Variables": rows.variables, "Predicates": rows.predicates, "Addresses": rows.addresses,
+        "Predefined": rows.list_predefined, "Masks": rows.masks, "Arguments": rows.arguments, "Surfaces": rows.surfaces,
+        "SLM": rows.slm,
     }  # fmt: skip
     return list(makers[scope]())
 
 
 def row_of(name: str, cells: Cells, style: str = "", *, changed: bool = False) -> Row:
     """Return the row of elements; a single one is shown as itself, the lanes of a predicate always as several."""
-    one = cells.data.size == 1 and cells.kind != "predicate"
+    is_single = cells.data.size == 1 and cells.kind != "predicate"
     head = cells if cells.data.size <= _HEAD else None
     values = (head or cells).values()[:_HEAD]
-    text = text_of(values[0] if one else values, style)
+    text = text_of(values[0] if is_single else values, style)
     if head is None:
         text = f"{text[:-1]}, ...]"
-    count = "" if one else f" x {cells.data.size}"
+    count = "" if is_single else f" x {cells.data.size}"
     note = f" ({cells.note})" if cells.note else ""
     return Row(
         name,
         text,
         f"{cells.type}{count}{note}",
-        0 if one else cells.data.size,
+        0 if is_single else cells.data.size,
         lambda: cells,
         cells.where,
         [],
@@ -86,12 +86,12 @@ def elements(row: Row, start: int, count: int, style: str = "") -> list[Row]:
 
 
 class _Rows:
-    def __init__(self, debugger: Debugger, at: Activation, style: str) -> None:
+    def __init__(self, debugger: Debugger, activation: Activation, style: str) -> None:
         self.debugger = debugger
-        self.at = at
+        self.activation = activation
         self.style = style
-        self.cells: FrameCells = debugger.cells(at)
-        self.before = debugger.before(at.frame)
+        self.cells: FrameCells = debugger.cells(activation)
+        self.before = debugger.before(activation.frame)
 
     def _row(self, cells: Cells) -> Row:
         changed = False
@@ -108,23 +108,23 @@ class _Rows:
                 shapes[number] = self.cells.shape(number)
             except KernelFault as fault:
                 yield Row(self.cells.names.general[number], fault.message)
-        held = self.at.frame.regs.tobytes()
-        made = {number: self._variable(number, shape, held) for number, shape in shapes.items()}
+        registers = self.activation.frame.regs.tobytes()
+        rows_by_number = {number: self._variable(number, shape, registers) for number, shape in shapes.items()}
         beneath: set[int] = set()
         for number, shape in shapes.items():
-            if shape.root != number and shape.root in made:
-                made[shape.root].rows.append(made[number])
+            if shape.root != number and shape.root in rows_by_number:
+                rows_by_number[shape.root].rows.append(rows_by_number[number])
                 beneath.add(number)
-        yield from (row for number, row in made.items() if number not in beneath)
+        yield from (row for number, row in rows_by_number.items() if number not in beneath)
 
-    def _variable(self, number: int, shape: VariableShape, held: bytes) -> Row:
+    def _variable(self, number: int, shape: VariableShape, registers: bytes) -> Row:
         """Return the row of a variable; its text is cached between stops, because there can be thousands and few change."""
-        raw, kept = held[shape.start : shape.end], self.cells.body.rows
-        known = kept.get((number, self.style))
-        if known is None or known[0] != raw:
+        raw, kept = registers[shape.start : shape.end], self.cells.body.rows
+        cached = kept.get((number, self.style))
+        if cached is None or cached[0] != raw:
             row = row_of(shape.name, self.cells.variable(number), self.style)
-            known = kept[number, self.style] = raw, row.value, row.type, row.count
-        _, value, type_, count = known
+            cached = kept[number, self.style] = raw, row.value, row.type, row.count
+        _, value, type_, count = cached
         changed = bool(self.before) and self.before[shape.start : shape.end] != raw
         find = partial(self.cells.variable, number)
         return Row(shape.name, value, type_, count, find, ("grf", shape.start), [], changed, shape.name)
@@ -148,18 +148,18 @@ class _Rows:
 
     def masks(self) -> Iterator[Row]:
         """Return the active lanes, the masks of thread and subroutine at their start, and the waiting lanes."""
-        frame, thread = self.at.frame, self.at.thread
-        found = {"active": frame.emask, "call mask": frame.call_mask, "dispatched": thread.dispatch_mask}
-        found |= {f"waiting at {self._where(pc)}": lanes for pc, lanes in sorted(frame.waiting.items())}
+        frame, thread = self.activation.frame, self.activation.thread
+        masks = {"active": frame.emask, "call mask": frame.call_mask, "dispatched": thread.dispatch_mask}
+        masks |= {f"waiting at {self._where(pc)}": lanes for pc, lanes in sorted(frame.waiting.items())}
         for depth, (back, active, *_) in enumerate(reversed(frame.calls), 1):
-            found[f"caller {depth}, goes on at {self._where(back)}"] = active
-        for name, lanes in found.items():
+            masks[f"caller {depth}, goes on at {self._where(back)}"] = active
+        for name, lanes in masks.items():
             row = self._row(self.cells.mask(name, lanes))
             row.expression = ""  # only the mask of active lanes has a name in expressions: emask, a number
             yield row
 
     def _where(self, pc: int) -> str:
-        body = self.debugger.places.of(self.at.frame.code.kernel)
+        body = self.debugger.places.of(self.activation.frame.code.kernel)
         return f"line {body.place(pc).line + 1}" if pc < len(body.line_of) else "the end"
 
     def arguments(self) -> Iterator[Row]:

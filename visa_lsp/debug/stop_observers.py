@@ -58,53 +58,55 @@ class StoppingRun(StoppedRun):
             point.message = str(error)
         return point
 
-    def watch(self, cells: Cells, at: FrameCells, access: str, wish: Wish, size: int = 0, number: int = 0) -> Watch:
-        """Add a watch on elements, or on ``size`` bytes from there; registers are watched in the thread and body of ``at``.
+    def watch(
+        self, cells: Cells, frame_cells: FrameCells, access: str, wish: Wish, size: int = 0, number: int = 0
+    ) -> Watch:
+        """Add a watch on elements, or on ``size`` bytes from there; registers are watched in the thread and body of ``frame_cells``.
 
         Raises DebugError for elements that cannot be watched.
         """
         if access not in ACCESSES:
             raise DebugError(f"'{access}' is not an access; expected one of {', '.join(ACCESSES)}")
         owner, start, size = watch_range(cells, size)
-        if at.thread.machine is not self.machine:
-            owner = self._find_counterpart(owner, at)
-        made = Watch(number, cells.name, access, owner, start, size, lambda _frame: b"")
+        if frame_cells.thread.machine is not self.machine:
+            owner = self._find_counterpart(owner, frame_cells)
+        watch = Watch(number, cells.name, access, owner, start, size, lambda _frame: b"")
         if owner == "grf":
-            made.content = lambda frame: frame.regs[start : start + size].tobytes()
+            watch.content = lambda frame: frame.regs[start : start + size].tobytes()
         elif owner == "preds":
-            made.content = lambda frame: frame.preds[start].to_bytes(4, "little")
+            watch.content = lambda frame: frame.preds[start].to_bytes(4, "little")
         elif owner == "addr":
-            made.content = lambda frame: frame.addr.tobytes()
+            watch.content = lambda frame: frame.addr.tobytes()
         else:
-            made.content = lambda _frame: owner.data[start : start + size].tobytes()
+            watch.content = lambda _frame: owner.data[start : start + size].tobytes()
         if owner in ("grf", "preds", "addr"):
             # Predefined variables are saved around calls; all others belong to one activation.
-            shared = owner == "grf" and start < at.code.layout.predefined_end
-            made.bodies = tuple(self.places.bodies) if shared else (at.code.kernel.name,)
-            made.thread = at.thread.group.id, at.thread.number
-        elif owner is at.thread.group.slm:
-            made.owner = "slm"
-            made.content = lambda frame: slm_of(frame)[start : start + size].tobytes()
-        if made.owner in ("preds", "addr"):
-            made.access = "change"
-        self.watches.append(made)
+            shared = owner == "grf" and start < frame_cells.code.layout.predefined_end
+            watch.bodies = tuple(self.places.bodies) if shared else (frame_cells.code.kernel.name,)
+            watch.thread = frame_cells.thread.group.id, frame_cells.thread.number
+        elif owner is frame_cells.thread.group.slm:
+            watch.owner = "slm"
+            watch.content = lambda frame: slm_of(frame)[start : start + size].tobytes()
+        if watch.owner in ("preds", "addr"):
+            watch.access = "change"
+        self.watches.append(watch)
         try:
-            made.terms = Terms(wish)
+            watch.terms = Terms(wish)
         except DebugError as error:
-            made.message = str(error)
-        return made
+            watch.message = str(error)
+        return watch
 
-    def _find_counterpart(self, owner: Any, at: FrameCells) -> Any:
+    def _find_counterpart(self, owner: Any, frame_cells: FrameCells) -> Any:
         """Return this run's counterpart of an owner from an earlier run. Raises DebugError if there is none."""
         if isinstance(owner, str):
-            if at.code.kernel.name not in self.places.bodies:
-                raise DebugError(f"the program no longer has {at.code.kernel.name}")
+            if frame_cells.code.kernel.name not in self.places.bodies:
+                raise DebugError(f"the program no longer has {frame_cells.code.kernel.name}")
             return owner
-        pairs = zip(at.buffers(), self.launch.dispatch.buffers, strict=False)
-        found = next((new for old, new in pairs if old is owner), owner)
-        if found is owner and owner is not at.thread.group.slm:
+        pairs = zip(frame_cells.buffers(), self.launch.dispatch.buffers, strict=False)
+        counterpart = next((new for old, new in pairs if old is owner), owner)
+        if counterpart is owner and owner is not frame_cells.thread.group.slm:
             raise DebugError("the launch no longer has the buffer")
-        return found
+        return counterpart
 
     def apply(self) -> None:
         """Install the tests of all breakpoints and watches."""
@@ -125,8 +127,8 @@ class StoppingRun(StoppedRun):
                 continue
             for name in watch.bodies:
                 code = self.machine.code(self.places.bodies[name].kernel)
-                for pc, found in watch.candidates(code).items():
-                    put(code, pc, watch, found)
+                for pc, watch_test in watch.candidates(code).items():
+                    put(code, pc, watch, watch_test)
             if not watch.bodies:
                 messages[watch] = watch.is_touched
         self.machine.trap(traps)
@@ -139,15 +141,15 @@ class StoppingRun(StoppedRun):
                 return False
             if terms.condition is None and not terms.log and self.counting:
                 return terms.hold(None, counting=True)  # type: ignore[arg-type] # nothing is looked at
-            at = self.cells_of(thread, f)
+            frame_cells = self.cells_of(thread, f)
             try:
-                if not terms.hold(at, counting=self.counting):
+                if not terms.hold(frame_cells, counting=self.counting):
                     return False
             except DebugError:
                 return True  # the stop reports it
             if terms.log:
                 if self.counting:
-                    self.say(terms.message(at, text_of))
+                    self.say(terms.message(frame_cells, text_of))
                 return False
             return True
 

@@ -53,10 +53,10 @@ class StoppedRun:
 
     def thread(self, number: int) -> Thread:
         """Return the thread of a number. Raises DebugError for a thread that is not running."""
-        found = next((thread for thread in self.stepper.live if self.number(thread) == number), None)
-        if found is None:
+        thread = next((thread for thread in self.stepper.live if self.number(thread) == number), None)
+        if thread is None:
             raise DebugError(f"thread {number} is not running: it has ended, or its group has not begun")
-        return found
+        return thread
 
     def title(self, thread: Thread) -> str:
         """Return group, thread and work items in words."""
@@ -65,8 +65,8 @@ class StoppedRun:
         words = f"group {group} thread {thread.number}"
         if not items:
             return words
-        first, last = (",".join(map(str, item.global_id)) for item in (items[0], items[-1]))
-        return f"{words}: items {first} to {last}" if len(items) > 1 else f"{words}: item {first}"
+        first_item, last_item = (",".join(map(str, item.global_id)) for item in (items[0], items[-1]))
+        return f"{words}: items {first_item} to {last_item}" if len(items) > 1 else f"{words}: item {first_item}"
 
     def place(self, thread: Thread) -> CodePlace:
         """Return the instruction that a thread executes next, or at which it waits."""
@@ -76,31 +76,31 @@ class StoppedRun:
 
     def stack(self, thread: Thread) -> list[Activation]:
         """Return the call stack of a thread, innermost first: subroutines and functions, then the kernel."""
-        found: list[Activation] = []
+        activations: list[Activation] = []
         pc = self.stepper.place(thread)
         for frame in (thread.frame, *reversed(thread.frames)):
             body = self.places.of(frame.code.kernel)
             if frame is not thread.frame:
                 pc = frame.pc - 1
             for back, *_, start in reversed(frame.calls):
-                found.append(
+                activations.append(
                     Activation(body.format_instruction(start).strip().rstrip(":"), body.place(pc), frame, thread)
                 )
                 pc = back - 1
-            found.append(Activation(body.name, body.place(pc), frame, thread))
-        return found
+            activations.append(Activation(body.name, body.place(pc), frame, thread))
+        return activations
 
-    def cells(self, at: Activation) -> FrameCells:
+    def cells(self, activation: Activation) -> FrameCells:
         """Return the cells that an activation sees."""
-        return self.cells_of(at.thread, at.frame)
+        return self.cells_of(activation.thread, activation.frame)
 
     def cells_of(self, thread: Thread, frame: Frame) -> FrameCells:
         """Return the cells of a frame of a thread."""
-        found = self._looked.get(id(frame))
-        if found is None or found.frame is not frame or found.thread is not thread:
-            found = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
-            self._looked[id(frame)] = found
-        return found
+        cells = self._looked.get(id(frame))
+        if cells is None or cells.frame is not frame or cells.thread is not thread:
+            cells = FrameCells(thread, frame, self.places.of(frame.code.kernel), self.launch.arguments)
+            self._looked[id(frame)] = cells
+        return cells
 
     def before(self, frame: Frame) -> bytes:
         """Return an activation's registers at the previous stop; empty for a new activation."""
@@ -112,14 +112,14 @@ class StoppedRun:
             id(frame): frame.regs.tobytes() for thread in self.stepper.live for frame in (thread.frame, *thread.frames)
         }
 
-    def depth(self, at: Activation) -> int:
+    def depth(self, activation: Activation) -> int:
         """Return the number of calls inside of an activation."""
-        frames = [at.thread.frame, *reversed(at.thread.frames)]
-        return next((n for n, frame in enumerate(frames) if frame is at.frame), 0)
+        frames = [activation.thread.frame, *reversed(activation.thread.frames)]
+        return next((n for n, frame in enumerate(frames) if frame is activation.frame), 0)
 
     def activation(self, thread: Thread, depth: int) -> Activation:
         """Return the innermost activation of that depth. Raises DebugError if there is none."""
-        found = next((at for at in self.stack(thread) if self.depth(at) == depth), None)
-        if found is None:
+        activation = next((candidate for candidate in self.stack(thread) if self.depth(candidate) == depth), None)
+        if activation is None:
             raise DebugError("the activation has ended")
-        return found
+        return activation

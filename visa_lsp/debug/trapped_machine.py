@@ -136,11 +136,11 @@ class TrappedMachine(Machine):
     def ops_of(self, code: Code) -> list[Op]:
         """Return the ops of a body with its traps; each notifies the attached observers first."""
         attended = self.attended
-        found = self._lists.get((id(code), attended))
-        if found is None:
-            found = code.lazily(lambda pc: self._make_op(code, pc, attended=attended))
-            self._lists[id(code), attended] = found
-        return found
+        ops = self._lists.get((id(code), attended))
+        if ops is None:
+            ops = code.lazily(lambda pc: self._make_op(code, pc, attended=attended))
+            self._lists[id(code), attended] = ops
+        return ops
 
     def _make_op(self, code: Code, pc: int, *, attended: bool) -> Op:
         op = code.op_alone(pc)
@@ -161,12 +161,12 @@ class TrappedMachine(Machine):
 
     def _notify(self, code: Code, pc: int, op: Op) -> Op:
         """Return an op that notifies the observers first; each observer selects its instructions once."""
-        found = self._heard.get((id(code), pc))
-        if found is None:
+        notifying = self._heard.get((id(code), pc))
+        if notifying is None:
             observers, self.observers = self.observers, self._listeners  # also while observers are detached
-            found = self._heard[id(code), pc] = self._wrap_in_hooks(code, op, pc)
+            notifying = self._heard[id(code), pc] = self._wrap_in_hooks(code, op, pc)
             self.observers = observers
-        return found
+        return notifying
 
     def announce_access(self, access: MemoryAccess) -> None:
         """Test the watches, then notify the observers. Raises Trap and FaultFound to stop the run."""
@@ -202,9 +202,9 @@ class TrappedMachine(Machine):
     def _add(self, fault: Fault) -> None:
         if not self.attended:
             return
-        known = len(self._faults)
+        fault_count = len(self._faults)
         super()._add(fault)
-        if self._caught is None and len(self._faults) > known and self.stops_at(self._faults[-1]):
+        if self._caught is None and len(self._faults) > fault_count and self.stops_at(self._faults[-1]):
             self._caught = fault
 
     def take_findings(self) -> None:
