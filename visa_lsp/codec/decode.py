@@ -51,7 +51,7 @@ class _BinaryReader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.left = len(data)
-        self.known: dict[tuple[int, int], bytes] = {}
+        self.binaries: dict[tuple[int, int], bytes] = {}
 
     def read(self, entry: BodyEntry) -> tuple[GenBinary, ...]:
         places = entry.binaries
@@ -60,10 +60,10 @@ class _BinaryReader:
         return tuple(GenBinary(p.platform, self._slice(p.offset, p.size, entry)) for p in places)
 
     def _slice(self, offset: int, size: int, entry: BodyEntry) -> bytes:
-        binary = self.known.get((offset, size))
+        binary = self.binaries.get((offset, size))
         if binary is None:
             self.left -= size
             if self.left < 0:
                 raise CodecError("the sizes of the Gen binaries add up to more than the file", offset, entry.path)
-            binary = self.known[offset, size] = self.data[offset : offset + size]
+            binary = self.binaries[offset, size] = self.data[offset : offset + size]
         return binary

@@ -98,7 +98,7 @@ class Debugger(StoppingRun):
 
     def _forward(self, goal: Goal, poll: Callable[[], bool]) -> RunStop:
         stepper, machine = self.stepper, self.machine
-        machine.told.update(self.breakpoints)  # a breakpoint at the present place must not stop the run again
+        machine.passed.update(self.breakpoints)  # a breakpoint at the present place must not stop the run again
         self.counting = True
         while True:
             if stepper.over:
@@ -131,8 +131,8 @@ class Debugger(StoppingRun):
         if self._future.frontier is None and not self.stepper.broken:
             try:
                 self.machine.ask_for_rest()
-            except FaultFound as found:
-                return self._fault(found.fault)
+            except FaultFound as error:
+                return self._fault(error.fault)
         return RunStop("end", None)
 
     def enter(self, poll: Callable[[], bool] = never) -> RunStop:
@@ -244,7 +244,7 @@ class Debugger(StoppingRun):
     def _sprung(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
         """Return the stop for breakpoints and watches at the next instruction; None if none counts."""
         machine = self.machine
-        machine.told.update(hits, self.breakpoints)  # all breakpoints of the place have been tested
+        machine.passed.update(hits, self.breakpoints)  # all breakpoints of the place have been tested
         points, watches = self.apart(hits, thread)
         waiting = [watch for watch in watches if watch.access == "change"]
         now = [watch for watch in watches if watch not in waiting]
@@ -287,7 +287,7 @@ class Debugger(StoppingRun):
 
     def _back_to(self, snapshot: Snapshot) -> None:
         restore(self.stepper, snapshot)
-        self.machine.told.clear()
+        self.machine.passed.clear()
         self._made = snapshot.edits
 
     def to_time(self, time: int) -> None:
@@ -449,7 +449,7 @@ class Debugger(StoppingRun):
             return None
         finally:
             machine.armed = self.counting = True
-            machine.told.clear()
+            machine.passed.clear()
 
     def _windows(self, end: int, *, narrow: bool) -> Iterator[int]:
         """Move to the starts of successive windows before ``end``, from the latest window to the earliest.
@@ -468,7 +468,7 @@ class Debugger(StoppingRun):
 
     def _past_stop(self, hits: tuple[Any, ...], thread: Thread) -> RunStop | None:
         """Return the stop for a trap met in a replay; None for a watch whose bytes do not change."""
-        self.machine.told.update(hits, self.breakpoints)
+        self.machine.passed.update(hits, self.breakpoints)
         points, watches = self.apart(hits, thread)
         if points:
             return RunStop(points[0].reason, thread, hits=_ids(points))

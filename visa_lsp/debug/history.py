@@ -85,14 +85,14 @@ class _Copier:
     """Copies arrays; pages equal to those of another snapshot are shared with it."""
 
     def __init__(self, before: Snapshot | None) -> None:
-        self.known: dict[int, Pages] = {}
+        self.pages_by_id: dict[int, Pages] = {}
         if before is not None:
-            self.known = {id(buffer): pages for buffer, pages, _ in before.memory}
-            self.known |= {id(state.frame): state.regs for state in before.frames}
+            self.pages_by_id = {id(buffer): pages for buffer, pages, _ in before.memory}
+            self.pages_by_id |= {id(state.frame): state.regs for state in before.frames}
         self.size = 0
 
     def pages(self, owner: object, data: Array) -> Pages:
-        old = self.known.get(id(owner), ())
+        old = self.pages_by_id.get(id(owner), ())
         pages = []
         for number, start in enumerate(range(0, data.size, _PAGE)):
             raw = data[start : start + _PAGE].tobytes()

@@ -199,7 +199,7 @@ class _Reader:
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.at = 0
+        self.offset = 0
         self.depth = 0
         self.kind = self.word = ""
         self.start = 0  # of the current token
@@ -207,18 +207,18 @@ class _Reader:
 
     def next(self) -> None:
         """Go to the next token."""
-        match = _TOKEN.match(self.text, self.at)
+        match = _TOKEN.match(self.text, self.offset)
         if match is None:
-            rest = self.text[self.at :].strip()
+            rest = self.text[self.offset :].strip()
             if rest:
                 raise DebugError(f"unexpected character '{rest[0]}' in the expression")
             self.kind = self.word = ""
-            self.start = self.at = len(self.text)
+            self.start = self.offset = len(self.text)
             return
         self.kind = str(match.lastgroup)
         self.word = match[match.lastgroup or 0]
         self.start = match.start(self.kind)
-        self.at = match.end()
+        self.offset = match.end()
 
     def whole(self) -> _Node:
         node = self.level(0)
@@ -328,7 +328,7 @@ class _Reader:
             shape = (vert, width, horz)
             if not width:
                 raise DebugError("a region must have at least one element in a row")
-        self.at = match.end()
+        self.offset = match.end()
         self.next()
         type_ = ""
         if self.kind == "sign" and self.word == ":":

@@ -111,7 +111,7 @@ class Stepper:
         thread, machine = self.current, self.machine
         if thread is None:
             return
-        if machine.told:
+        if machine.passed:
             most = 1
         before = machine.count_instructions(thread.frame) if most > 1 else 0
         try:
@@ -122,7 +122,7 @@ class Stepper:
             frame.code.counts[frame.pc] -= 1
             self._count(machine.count_instructions(frame) - before if most > 1 else 0)
             raise
-        machine.told.clear()
+        machine.passed.clear()
         self._count(used)
         if signal != PAUSED:
             self._hand_over(thread, signal)

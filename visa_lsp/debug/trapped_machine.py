@@ -55,7 +55,7 @@ class TrappedMachine(Machine):
         self.stops_at: Callable[[Fault], bool] = lambda _fault: False
         self.watches: dict[Any, Callable[[MemoryAccess], bool]] = {}  # by the number of their watch
         self.armed = True  # whether traps and watches are active
-        self.told: set[Any] = set()  # tests that the next instruction skips, because the run stopped for them already
+        self.passed: set[Any] = set()  # tests that the next instruction skips, because the run stopped for them already
         self._listeners = self.observers
         self._traces = self._trace
         self._traps: Traps = {}
@@ -152,7 +152,7 @@ class TrappedMachine(Machine):
 
         def trap(f: Frame) -> int | None:
             if self.armed:
-                hits = tuple(who for who, test in tests.items() if who not in self.told and test(f))
+                hits = tuple(who for who, test in tests.items() if who not in self.passed and test(f))
                 if hits:
                     raise Trap(hits)
             return op(f)
@@ -171,7 +171,7 @@ class TrappedMachine(Machine):
     def announce_access(self, access: MemoryAccess) -> None:
         """Test the watches, then notify the observers. Raises Trap and FaultFound to stop the run."""
         if self.watches and self.armed:
-            hits = tuple(who for who, test in self.watches.items() if who not in self.told and test(access))
+            hits = tuple(who for who, test in self.watches.items() if who not in self.passed and test(access))
             if hits:
                 self._uncount(access)
                 raise Trap(hits)

@@ -58,14 +58,14 @@ def unquote(text: str) -> str:
     A number in an escape is a byte. Bytes that are not UTF-8 become the characters of ``surrogateescape``, as in a file.
     """
 
-    def one(match: re.Match[str]) -> str:
+    def unescape(match: re.Match[str]) -> str:
         hexa, octal, char = match.groups()
         if hexa or octal:
             return bytes((int(hexa, 16) if hexa else int(octal, 8) & 0xFF,)).decode("utf-8", "surrogateescape")
         return _ESCAPED.get(char, char)
 
     inner = text[1:-1] if len(text) > 1 and text.endswith('"') else text[1:]
-    unescaped = _ESCAPE.sub(one, inner)
+    unescaped = _ESCAPE.sub(unescape, inner)
     if unescaped.isascii() or unescaped == inner:
         return unescaped
     try:  # several bytes can be one character
