@@ -42,8 +42,8 @@ class PeakVariable(Struct, frozen=True):
 
     name: str
     rows: float
-    first: int | None
-    last: int | None
+    first_line: int | None
+    last_line: int | None
 
 
 class Peak(Struct, frozen=True):

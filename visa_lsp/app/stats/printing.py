@@ -77,7 +77,8 @@ def _peak(peak: Peak) -> dict[str, Any]:
         "line": peak.line,
         "variables": [printable(v.name) for v in peak.variables],
         "live": [
-            {"name": printable(v.name), "takes": v.rows, "first": v.first, "last": v.last} for v in peak.variables
+            {"name": printable(v.name), "takes": v.rows, "first": v.first_line, "last": v.last_line}
+            for v in peak.variables
         ],
     }
 
@@ -102,7 +103,7 @@ def page(figures: KernelFigures) -> Iterator[str]:
     )
     variables = figures.pressure.variables
     for variable in variables[:_SHOWN_VARIABLES]:
-        lines = "" if variable.first is None else f"   lines {variable.first} to {variable.last}"
+        lines = "" if variable.first_line is None else f"   lines {variable.first_line} to {variable.last_line}"
         yield f"    {variable.name:<16} {variable.rows:>7.3g}{lines}"
     if len(variables) > _SHOWN_VARIABLES:
         rest = sum(variable.rows for variable in variables[_SHOWN_VARIABLES:])
