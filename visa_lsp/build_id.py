@@ -30,17 +30,17 @@ def digest() -> str:
     package = Path(__file__).resolve().parent
     entries = sorted(_modules(package), key=lambda entry: entry.path.replace(os.sep, "/"))
     kept = open_for_user("identity", [*entries, grammar_path()])
-    known = kept.get(_KEY) if kept is not None else None
-    if isinstance(known, str) and len(known) == _DIGITS:
-        return known
+    cached = kept.get(_KEY) if kept is not None else None
+    if isinstance(cached, str) and len(cached) == _DIGITS:
+        return cached
     digest = hashlib.sha256()
     for part in _contents([*map(Path, entries), grammar_path()], package):
         digest.update(part)
-    found = digest.hexdigest()[:_DIGITS]
+    digits = digest.hexdigest()[:_DIGITS]
     if kept is not None:
-        kept.put(_KEY, found)
+        kept.put(_KEY, digits)
         kept.flush()
-    return found
+    return digits
 
 
 def _contents(files: Iterable[Path], package: Path) -> Iterator[bytes]:

@@ -79,8 +79,8 @@ class TextNames:
 
 def stem_of(path: PurePath) -> str:
     """Return a file's name without its endings: ``k`` of ``k.visaasm``, ``k.launch.yaml`` and ``k.zeinfo.yaml``."""
-    known = (*LAUNCH, *ENDINGS)
-    ending = next((e for e in known if path.name.endswith(e)), None)
+    endings = (*LAUNCH, *ENDINGS)
+    ending = next((e for e in endings if path.name.endswith(e)), None)
     return path.name.removesuffix(ending) if ending else path.stem
 
 
@@ -89,17 +89,17 @@ def launches_beside(program: Path) -> list[Path]:
 
     A launch file that has the whole name of another program belongs to that.
     """
-    first, start = program.with_suffix(LAUNCH[0]), f"{program.stem}."
+    own_launch, start = program.with_suffix(LAUNCH[0]), f"{program.stem}."
     try:
-        with os.scandir(program.parent) as found:
+        with os.scandir(program.parent) as scan:
             names = sorted(
-                entry.name for entry, _ in zip(found, range(MAX_ENTRIES), strict=False) if entry.name.startswith(start)
+                entry.name for entry, _ in zip(scan, range(MAX_ENTRIES), strict=False) if entry.name.startswith(start)
             )
     except OSError:
         return []
-    others = {name for name in names if name.endswith(LAUNCH)} - {first.name}
+    others = {name for name in names if name.endswith(LAUNCH)} - {own_launch.name}
     own = [program.with_name(name) for name in sorted(others) if f"{stem_of(Path(name))}{program.suffix}" not in names]
-    return [path for path in (first, *own) if is_regular(path)]
+    return [path for path in (own_launch, *own) if is_regular(path)]
 
 
 def kernels_in(text: str) -> list[str]:
@@ -110,11 +110,11 @@ def kernels_in(text: str) -> list[str]:
 def list_kernels(text: str) -> Described:
     """Return the kernels of a ze_info text with their SIMD sizes; none of a malformed text."""
     root = ZeInfoSource.of(text).root
-    found: Described = {}
+    simd_sizes: Described = {}
     for kernel in entries(root, "kernels"):
         if name := word_of(kernel, "name"):
-            found.setdefault(name, number(child(kernel, "execution_env"), "simd_size") or 0)
-    return found
+            simd_sizes.setdefault(name, number(child(kernel, "execution_env"), "simd_size") or 0)
+    return simd_sizes
 
 
 def _not_open(_path: Path) -> str | None:
@@ -137,14 +137,14 @@ class Beside:
         This is the first of ``descriptions``; files with another name come last if their SIMD size differs from
         ``simd_size`` (0: any).
         """
-        first = None
+        fallback = None
         given = [place for place in places if place is not None]
         own = set(self.own_documents(*given))
-        for found in self.descriptions(kernel, *given):
-            if found.path in own or not simd_size or found.simd_size in (0, simd_size):
-                return found
-            first = first or found
-        return first
+        for candidate in self.descriptions(kernel, *given):
+            if candidate.path in own or not simd_size or candidate.simd_size in (0, simd_size):
+                return candidate
+            fallback = fallback or candidate
+        return fallback
 
     def descriptions(self, kernel: str, *places: Path) -> Iterator[Description]:
         """Yield the documents that describe a kernel, the best first.
@@ -155,15 +155,15 @@ class Beside:
         """
         room = [_MAX_READ_BYTES]
         for path in self._in_order(places, kernel):
-            found = self._speaks(path, kernel, room)
-            if found is not None:
-                yield found
+            description = self._speaks(path, kernel, room)
+            if description is not None:
+                yield description
             if room[0] < 0:
                 return
 
     def zebin(self, kernel: str, *places: Path) -> Description | None:
         """Return the zebin that contains a kernel, with the data that its program refers to."""
-        return next((found for found in self.descriptions(kernel, *places) if found.is_zebin), None)
+        return next((description for description in self.descriptions(kernel, *places) if description.is_zebin), None)
 
     def own_documents(self, *places: Path) -> list[Path]:
         """Return the documents with the name of a place, whatever kernels they describe."""
@@ -180,12 +180,12 @@ class Beside:
 
     def texts_by_body(self, place: Path) -> dict[str, list[Path]]:
         """Return the same for every body, by its name."""
-        found: dict[str, list[Path]] = {}
+        paths_by_name: dict[str, list[Path]] = {}
         room = [_MAX_READ_BYTES]
         for path in [path for path in self.programs(place) if path.name.endswith(TEXTS)][:MAX_DOCUMENTS]:
             for name in self._text_names(path, room).bodies:
-                found.setdefault(name, []).append(path)
-        return found
+                paths_by_name.setdefault(name, []).append(path)
+        return paths_by_name
 
     def kernels_in(self, path: Path) -> tuple[str, ...]:
         """Return the names of the kernels of a text, in order; none of an unreadable file."""
@@ -199,14 +199,14 @@ class Beside:
         stamp = _stamp(path)
         if stamp is None:
             return TextNames()
-        known = self._bodies.get(path)
-        if known is None or known[0] != stamp:
+        cached = self._bodies.get(path)
+        if cached is None or cached[0] != stamp:
             room[0] -= stamp[1]
             if room[0] < 0:
                 return TextNames()
-            known = (stamp, _bodies(_read(path) or b""))
-            _keep(self._bodies, path, known)
-        return known[1]
+            cached = (stamp, _bodies(_read(path) or b""))
+            _keep(self._bodies, path, cached)
+        return cached[1]
 
     def names(self, folder: Path) -> FolderNames:
         """Return the names in a folder; none if it cannot be read."""
@@ -214,13 +214,13 @@ class Beside:
             changed = folder.stat().st_mtime_ns
         except (OSError, ValueError):
             return FolderNames()
-        known = self._names.get(folder)
-        if known is not None and known[0] == changed:
-            return known[1]
-        found = _list_names(folder)
+        cached = self._names.get(folder)
+        if cached is not None and cached[0] == changed:
+            return cached[1]
+        names = _list_names(folder)
         if time.time_ns() - changed > _SETTLED:
-            _keep(self._names, folder, (changed, found))
-        return found
+            _keep(self._names, folder, (changed, names))
+        return names
 
     def _in_order(self, places: Sequence[Path], kernel: str) -> Iterator[Path]:
         seen: set[Path] = set()
@@ -269,8 +269,8 @@ class Beside:
             return None if simd is None else Description(path, text, simd)
         stamp = _stamp(path)
         word = encode_text(kernel)
-        known = self._words.get(path)
-        if stamp is None or (known is not None and known[0] == stamp and word not in known[1]):
+        cached = self._words.get(path)
+        if stamp is None or (cached is not None and cached[0] == stamp and word not in cached[1]):
             return None
         room[0] -= stamp[1]
         if room[0] < 0:
@@ -311,8 +311,8 @@ def _list_names(folder: Path) -> FolderNames:
     """Return the names of a folder by their endings."""
     documents, zebins, unnamed, programs = [], [], [], []
     try:
-        with os.scandir(folder) as found:
-            for count, entry in enumerate(found):
+        with os.scandir(folder) as scan:
+            for count, entry in enumerate(scan):
                 name = entry.name
                 if count >= MAX_ENTRIES:
                     break
@@ -337,12 +337,12 @@ def _most(path: Path) -> int:
 def _stamp(path: Path) -> Stamp | None:
     """Return an identity of a file's state; None for a file that is not regular, or too long."""
     try:
-        found = path.stat()
+        status = path.stat()
     except (OSError, ValueError):
         return None
-    if not stat.S_ISREG(found.st_mode) or found.st_size > _most(path):
+    if not stat.S_ISREG(status.st_mode) or status.st_size > _most(path):
         return None
-    return found.st_mtime_ns, found.st_size
+    return status.st_mtime_ns, status.st_size
 
 
 def _read(path: Path) -> bytes | None:

@@ -77,8 +77,8 @@ class LaunchTest(pytest.Item):
         engine, checks = self.config.getoption("visa_engine"), self.config.getoption("visa_checks")
         options = runner.RunOptions(engine=engine, checks=checks)
         try:
-            first = read_launch_file(self.path)
-            for point in first.sweep.points() if first.sweep is not None else [()]:
+            launch_file = read_launch_file(self.path)
+            for point in launch_file.sweep.points() if launch_file.sweep is not None else [()]:
                 report = runner.run_launch(read_launch_file(self.path, point=point), options)
                 if not report.ok:
                     name = " at ".join(word for word in (_format_path(self.path), point_words(point)) if word)

@@ -54,16 +54,16 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
     return pool[min(begun, key=lambda other: (len(other), other))] if begun and size >= _LETTERS_PER_EDIT else None
 
 
-def edit_distance(one: str, other: str, limit: int) -> int:
+def edit_distance(word: str, other: str, limit: int) -> int:
     """Return the number of edits between two words; ``limit + 1`` if it is greater than ``limit``."""
     before: list[int] = []
     row = list(range(len(other) + 1))
-    for i, letter in enumerate(one, 1):
+    for i, letter in enumerate(word, 1):
         above, row_before = row, before
         row = [i]
         for j, its in enumerate(other, 1):
             cost = min(above[j] + 1, row[j - 1] + 1, above[j - 1] + (letter != its))
-            if i > 1 and j > 1 and letter == other[j - 2] and its == one[i - 2]:
+            if i > 1 and j > 1 and letter == other[j - 2] and its == word[i - 2]:
                 cost = min(cost, row_before[j - 2] + 1)
             row.append(cost)
         before = above
@@ -88,10 +88,10 @@ def _letter_bits(word: str) -> int:
     return bits
 
 
-def _common_head(one: str, other: str) -> int:
+def _common_head(word: str, other: str) -> int:
     """Return the length of the common head of two words."""
     count = 0
-    for letter, its in zip(one, other, strict=False):
+    for letter, its in zip(word, other, strict=False):
         if letter != its:
             break
         count += 1

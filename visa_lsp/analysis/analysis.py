@@ -37,8 +37,8 @@ def _as_compiled(document: Document, platform: Platform | None) -> Platform | No
     if platform is None or platform.generation < EFFICIENT64B_SINCE:
         return platform
     for chunk in (*document.chunks[:-3:-1], document.chunks[0]):
-        _, found, rest = chunk.text.rpartition(_OPTIONS)
-        if found:
+        _, separator, rest = chunk.text.rpartition(_OPTIONS)
+        if separator:
             return select_dialect(platform, efficient64b=_EFFICIENT64B in rest.partition("\n")[0])
     return platform
 
@@ -55,9 +55,9 @@ class KeptFindings:
 
         # Dropped during the update, because an exception would leave it half updated.
         state = self._states.pop(platform, None) or TextFindings(platform)
-        found = state.update(document)
+        findings = state.update(document)
         self._states[platform] = state
-        return found
+        return findings
 
 
 class Analysis:
@@ -112,21 +112,21 @@ class Analysis:
     @cached_property
     def findings(self) -> Findings:
         """All findings, by checking only lines that changed or may have findings."""
-        found = self.document.session.part(KeptFindings).update(self.document, self.platform)
+        findings = self.document.session.part(KeptFindings).update(self.document, self.platform)
         if os.environ.get(VERIFY) == "1":
-            self._verify(found)
-        return found
+            self._verify(findings)
+        return findings
 
     def incremental_diagnostics(self) -> tuple[Diagnostic, ...]:
         """Return the findings of the incremental path, however short the text is."""
         return self.findings.all
 
-    def _verify(self, found: Findings) -> None:
+    def _verify(self, findings: Findings) -> None:
         """Raise AssertionError if the findings of the incremental path differ from those of the full path."""
         from visa_lsp.checks.support.limits import UNCHECKED
 
         full = self.full_diagnostics
-        if any(finding.rule is UNCHECKED for finding in found.others):  # because beyond a limit the two may differ
+        if any(finding.rule is UNCHECKED for finding in findings.others):  # because beyond a limit the two may differ
             return
-        missing, extra = [d for d in full if d not in found.all], [d for d in found.all if d not in full]
-        assert found.all == full, f"missing {missing}, extra {extra}, or another order"
+        missing, extra = [d for d in full if d not in findings.all], [d for d in findings.all if d not in full]
+        assert findings.all == full, f"missing {missing}, extra {extra}, or another order"

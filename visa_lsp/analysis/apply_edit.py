@@ -74,8 +74,8 @@ def advance(body: Body, before: Ends | None) -> Changes:
         body.lines[head:end] = [ChunkLines() for _ in added]
     else:
         ((_, lines),) = removed
-        todo[head] = list(range(change.head, change.behind + change.shift))
-        stale.update(*[lines.subjects_of(offset) for offset in range(change.head, change.behind)])
+        todo[head] = list(range(change.head, change.end + change.shift))
+        stale.update(*[lines.subjects_of(offset) for offset in range(change.head, change.end)])
         body.lines[head] = lines.edit(change)
     stale |= _stale_ends(before, ends_of(body), change, splice)
     stale |= _stale_directives(gone, [body.chunks[index] for index in added])
@@ -107,12 +107,12 @@ def _spellings(names: Iterable[str]) -> Iterator[Dependency]:
             yield Need.UNNUMBERED
 
 
-def _change_of(known: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
+def _change_of(replaced: Sequence[tuple[Chunk, ChunkLines]], added: Sequence[Chunk]) -> Change:
     """Return the change of the replaced chunks; a single chunk in place of one is taken for an edit of it."""
-    gone = frozenset(id(chunk) for chunk, _ in known)
-    if len(known) != 1 or len(added) != 1:
+    gone = frozenset(id(chunk) for chunk, _ in replaced)
+    if len(replaced) != 1 or len(added) != 1:
         return Change(gone)
-    base, chunk = known[0][0], added[0]
+    base, chunk = replaced[0][0], added[0]
     for side in (base, chunk):
         if side.starred or side.opens_in_block or facts_in(side).strange:
             return Change(gone)

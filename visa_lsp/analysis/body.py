@@ -52,10 +52,10 @@ class Splice(NamedTuple):
 class Body(Struct, eq=False):
     """The state of one body.
 
-    ``first`` is the index of its first chunk in the text; ``facts`` and ``lines`` have an item per chunk.
+    ``first_chunk`` is the index of its first chunk in the text; ``facts`` and ``lines`` have an item per chunk.
     """
 
-    first: int = 0
+    first_chunk: int = 0
     chunks: list[Chunk] = field(default_factory=list)
     facts: list[Facts] = field(default_factory=list)
     lines: list[ChunkLines] = field(default_factory=list)
@@ -71,28 +71,28 @@ class Body(Struct, eq=False):
         """The directives of the body that are not declarations."""
         return self.outline.directives
 
-    def take_chunks(self, first: int, chunks: Sequence[Chunk]) -> None:
+    def take_chunks(self, first_chunk: int, chunks: Sequence[Chunk]) -> None:
         """Replace the chunks by those of the next snapshot."""
         head, tail = common(self.chunks, chunks)
         if len(chunks) != len(self.chunks) or head < len(chunks):
             self.replace_chunks(head, len(self.chunks) - tail, chunks[head : len(chunks) - tail])
-        self.first = first
+        self.first_chunk = first_chunk
 
-    def replace_chunks(self, head: int, behind: int, new: Sequence[Chunk]) -> None:
+    def replace_chunks(self, head: int, end: int, new: Sequence[Chunk]) -> None:
         """Replace the chunks ``[head, behind)``; called at most once per snapshot."""
         assert self.splice is None
-        old, fresh = self.facts[head:behind], [facts_in(chunk) for chunk in new]
-        moved = len(new) != behind - head and any(at >= head for at, _, _ in self.directives.places)
-        self.splice = Splice(head, self.chunks[head:behind], len(new))
+        old, fresh = self.facts[head:end], [facts_in(chunk) for chunk in new]
+        moved = len(new) != end - head and any(index >= head for index, _, _ in self.directives.places)
+        self.splice = Splice(head, self.chunks[head:end], len(new))
         # In place, because copying all chunks at each keystroke would cost more than the rest of this function.
-        self.chunks[head:behind] = new
-        self.facts[head:behind] = fresh
+        self.chunks[head:end] = new
+        self.facts[head:end] = fresh
         if moved or any(f.specials for f in (*fresh, *old)):
             self.outline.directives = Directives(self.facts)
 
     def line(self, document: Document, place: Place) -> int:
         """Return the line number, in the text, of a place in the body."""
-        return document.line_of(self.first + place[0]) + place[1]
+        return document.line_of(self.first_chunk + place[0]) + place[1]
 
     def lines_at(self, document: Document, places: Iterable[Place]) -> set[int]:
         """Return the line numbers, in the text, of places in the body."""
@@ -116,8 +116,8 @@ class Body(Struct, eq=False):
     def findings(self) -> Iterator[tuple[Chunk, tuple[Finding, ...]]]:
         """Yield the findings by chunk, in order of the text."""
         of_outline: dict[int, list[Finding]] = {}
-        for at, finding in self.outline.findings or ():
-            index, offset = self.outline.places[at]
+        for number, finding in self.outline.findings or ():
+            index, offset = self.outline.places[number]
             # The findings of a directive that is judged alone are kept with its line.
             if finding.judged.name in rule_sets().outline or offset not in self.lines[index].alone:
                 of_outline.setdefault(index, []).append(finding)

@@ -48,12 +48,12 @@ class Change(NamedTuple):
     gone: frozenset[int]  # by ``id``
     chunk: Chunk | None = None
     head: int = 0
-    behind: int = 0  # the first line of the old chunk after the changed ones
+    end: int = 0  # the first line of the old chunk after the changed ones
     shift: int = 0
 
     def map_offset(self, offset: int) -> int | None:
         """Return the offset in the new chunk of a line of the old one; None for a removed line."""
-        if self.chunk is None or self.head <= offset < self.behind:
+        if self.chunk is None or self.head <= offset < self.end:
             return None
         return offset + self.shift if offset >= self.head else offset
 
@@ -136,8 +136,8 @@ class Finding(Struct, frozen=True):
         return Diagnostic(self.judged.rule, whole, self.judged.message, related, fixes, self.judged.severity_override)
 
 
-def _edits(found: Diagnostic) -> Iterator[Edit]:
-    return chain.from_iterable(fix.edits for fix in found.fixes)
+def _edits(diagnostic: Diagnostic) -> Iterator[Edit]:
+    return chain.from_iterable(fix.edits for fix in diagnostic.fixes)
 
 
 def names_in(missing: Iterable[str]) -> list[str]:
@@ -219,8 +219,8 @@ class ChunkLines(Struct):
     def edit(self, change: Change) -> ChunkLines:
         """Return the lines for the new chunk, without the changed ones."""
 
-        def places(some: Iterable[int]) -> Iterator[tuple[int, int]]:
-            return ((offset, new) for offset in some if (new := change.map_offset(offset)) is not None)
+        def places(offsets: Iterable[int]) -> Iterator[tuple[int, int]]:
+            return ((offset, new) for offset in offsets if (new := change.map_offset(offset)) is not None)
 
         return ChunkLines(
             {new for _, new in places(self.alone)},
@@ -265,8 +265,10 @@ class Findings:
     @cached_property
     def all(self) -> tuple[Diagnostic, ...]:
         """The findings as values, in text order."""
-        found = [finding.to_diagnostic(self.document, self.line_of) for _, some in self.parts for finding in some]
-        return tuple(sorted([*found, *self.others], key=lambda d: (d.span, d.code)))
+        diagnostics = [
+            finding.to_diagnostic(self.document, self.line_of) for _, findings in self.parts for finding in findings
+        ]
+        return tuple(sorted([*diagnostics, *self.others], key=lambda d: (d.span, d.code)))
 
     def __len__(self) -> int:
-        return sum(len(some) for _, some in self.parts) + len(self.others)
+        return sum(len(findings) for _, findings in self.parts) + len(self.others)

@@ -128,8 +128,8 @@ def _apply_verdict(body: Body, lines: ChunkLines, offset: int, line: str, verdic
     if verdict == CLEAN:
         return []
     unknown = [name for _, name, token in body.names.tokens_of(line) if token == UNKNOWN]
-    lines.missing[offset] = tuple([unknown[at >> 1] + ":" * (at & 1) for at in verdict])
-    return [unknown[at >> 1] for at in verdict]
+    lines.missing[offset] = tuple([unknown[number >> 1] + ":" * (number & 1) for number in verdict])
+    return [unknown[number >> 1] for number in verdict]
 
 
 def _classify_declarations(body: Body, index: int, offsets: list[int] | None) -> set[Subject]:
@@ -164,8 +164,8 @@ def _classify_directives(body: Body, index: int, offsets: list[int] | None) -> s
     """Mark undeclared inputs, subroutines and irregular directives to be judged as lines, not with the outline."""
     directives, names, lines = body.directives, body.names, body.lines[index]
     stale = set[Subject]()
-    here, behind = (bisect_left(directives.parts, (at, 0)) for at in (index, index + 1))
-    for (_, offset), name in zip(directives.parts[here:behind], directives.part_names[here:behind], strict=True):
+    start, end = (bisect_left(directives.parts, (chunk_index, 0)) for chunk_index in (index, index + 1))
+    for (_, offset), name in zip(directives.parts[start:end], directives.part_names[start:end], strict=True):
         if name in names.setting.lone:
             lines.alone.discard(offset)
             continue

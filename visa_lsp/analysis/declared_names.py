@@ -39,10 +39,10 @@ _PLACED: Final = re.compile(r"offset=[0-9]{1,4}\s+size=[0-9]{1,4}\s*")
 @lru_cache(maxsize=512)
 def names_of(code: str) -> frozenset[str]:
     """Return the names in a line. Cached, because it is called when a line is judged and when its findings are stored."""
-    found = NAME.findall(code) if len(code) <= MAX_LINE else []
+    names = NAME.findall(code) if len(code) <= MAX_LINE else []
     # A directive reads only the part of a name before such a sign.
-    more = _SIGNS.sub(" ", " ".join(found)).split() if _SIGNS.search(code) else ()
-    return frozenset(found).union(more)
+    parts = _SIGNS.sub(" ", " ".join(names)).split() if _SIGNS.search(code) else ()
+    return frozenset(names).union(parts)
 
 
 class _Alias(NamedTuple):
@@ -182,8 +182,8 @@ class Names:
 
     def with_label(self, names: set[str]) -> list[int]:
         """Return the chunks that define labels of some names."""
-        some = self._label_count.keys() & names
-        return [i for i, f in enumerate(self._facts) if f.labels and not some.isdisjoint(f.labels)] if some else []
+        labels = self._label_count.keys() & names
+        return [i for i, f in enumerate(self._facts) if f.labels and not labels.isdisjoint(f.labels)] if labels else []
 
     # ---- changes ----
 
@@ -294,14 +294,18 @@ class Names:
         """Return the whole meaning of a name; ``declared`` is empty for an undeclared one."""
         setting, labels = self.setting, self._label_count.get(name, 0)
         said = setting.directives
-        if declared == SINGLE or labels > 1 or any(name in some for some in (self.scoped, said.functions, said.broken)):
+        if (
+            declared == SINGLE
+            or labels > 1
+            or any(name in names for names in (self.scoped, said.functions, said.broken))
+        ):
             return SINGLE
         if name in setting.declared_late and name in self.inputs:
             return SINGLE  # because whether it is an input depends on the place of the directive
-        found = LATE + declared if name in setting.declared_late else declared
+        meaning = LATE + declared if name in setting.declared_late else declared
         if labels:
-            found += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
-        return self.tokens.words.get(name, name) + found if name in special_words() else found
+            meaning += LABEL if setting.parts is None else f"{LABEL}{setting.parts.get(name, 0)};"
+        return self.tokens.words.get(name, name) + meaning if name in special_words() else meaning
 
 
 def _differences(gone: Sequence[Facts], new: Sequence[Facts]) -> set[str]:

@@ -36,4 +36,4 @@ Dependency = Subject | Need | Spelling
 
 def names_among(dependencies: Iterable[Dependency]) -> set[str]:
     """Return the names among some dependencies."""
-    return {one for one in dependencies if isinstance(one, str)}
+    return {dependency for dependency in dependencies if isinstance(dependency, str)}

@@ -136,10 +136,10 @@ def _judge_places(body: Body, setup: Setup, places: set[Place], required: set[in
     while True:
         required |= _lines_for_messages(body, setup, missing)
         judged = judge_with_outline(body, setup, required, reported)
-        found = {name for line in reported for name in names_in(judged.missing.get(line, ()))}
-        if found <= missing:
+        newly_missing = {name for line in reported for name in names_in(judged.missing.get(line, ()))}
+        if newly_missing <= missing:
             return judged
-        missing |= found
+        missing |= newly_missing
         judged.forget()
 
 
@@ -157,9 +157,9 @@ def _drop(body: Body, stale: set[Dependency]) -> tuple[set[Dependency], set[Plac
 
 def _select_lines(body: Body, where: Iterable[int], rechecked: set[Dependency]) -> set[Place]:
     """Return the lines to be judged."""
-    found = {(index, o) for index in where for o in body.lines[index].alone if o not in body.lines[index].kept}
+    alone = {(index, o) for index in where for o in body.lines[index].alone if o not in body.lines[index].kept}
     first_uses = [(i, o) for i, o in _first_uses(body, names_among(rechecked)) if o not in body.lines[i].kept]
-    return found.union(first_uses)
+    return alone.union(first_uses)
 
 
 def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
@@ -170,8 +170,8 @@ def _first_uses(body: Body, names: set[str]) -> Iterator[Place]:
     where = [index for index, lines in enumerate(body.lines) if lines.missing or lines.alone]
     chunks = [body.chunks[index] for index in where]
     seen: set[str] = set()
-    for at in chunks_with(chunks, unknown) if len(unknown) <= MAX_RENAMED_USES else range(len(chunks)):
-        index = where[at]
+    for position in chunks_with(chunks, unknown) if len(unknown) <= MAX_RENAMED_USES else range(len(chunks)):
+        index = where[position]
         lines = body.lines[index]
         for offset in sorted({*lines.missing, *lines.alone}):
             missing = lines.missing.get(offset)
@@ -214,8 +214,8 @@ def _add_coupled_lines(body: Body, setup: Setup, places: set[Place], rechecked: 
     return coupled
 
 
-def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: set[Place]) -> set[Subject]:
-    """Store the findings of lines; return the subjects of the lines that are not ``known``."""
+def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], dropped_places: set[Place]) -> set[Subject]:
+    """Store the findings of lines; return the subjects of the lines outside of ``dropped_places``."""
     document, names = setup.document, body.names
     lines_of = {body.line(document, place): place for place in places}
     by_line: dict[int, list[Finding]] = {}
@@ -228,7 +228,7 @@ def _keep(body: Body, setup: Setup, judged: Judged, places: set[Place], known: s
         missing = frozenset(judged.missing.get(line, ()))
         reported: set[Subject] = {*judged.subjects.get(line, ()), *names_in(missing)}
         subjects = reported.union(names.find_coupled(_names_at(body, setup, (index, offset))))
-        if (index, offset) not in known:
+        if (index, offset) not in dropped_places:
             news |= reported
         needs: set[Dependency] = set()
         if any(names.tokens[name] == SINGLE for name in names_among(subjects)):
@@ -272,8 +272,8 @@ def _lines_for_messages(body: Body, setup: Setup, missing: set[str]) -> set[int]
         return set()
     outline = body.outline
     leading = outline.leading if body.names.redeclared else outline.leading[-1:]
-    first = [outline.first_code] if outline.first_code is not None else []
-    lines = body.lines_at(setup.document, [*outline.last_code, *leading, *first])
+    first_code = [outline.first_code] if outline.first_code is not None else []
+    lines = body.lines_at(setup.document, [*outline.last_code, *leading, *first_code])
     wanted = {name for word in missing for name in body.names.spelt_like(word)}
     wanted.update(*[NAME.findall(setup.document.code(line)) for line in lines])
     return lines | _declarations(body, setup, wanted)

@@ -114,7 +114,7 @@ def judge(
     bound = bind(selected, platform)
     ctx = CheckContext(selected, bound, platform, dialect_of(bound), asked)
     findings = run_checks(ctx, scopes=scopes)
-    subjects = {at: {RuleSubject(rule, what) for rule, what in asked} for at, asked in ctx.subjects.items()}
+    subjects = {line: {RuleSubject(rule, what) for rule, what in asked} for line, asked in ctx.subjects.items()}
     missing: dict[int, set[str]] = {}
     for problem in bound.problems:
         if problem.kind in NAME_PROBLEMS:
@@ -151,9 +151,9 @@ def verdicts_on(
         declared = [symbol for symbol in [*body.symbols, *body.predefined.used] if not symbol.predefined]
         for symbol in [*declared, *body.labels.values()]:
             for place, _ in symbol.references:
-                known = columns.get(place.line)
+                token_columns = columns.get(place.line)
                 # A reference to a name that is not a token: the class does not say what it refers to.
-                if known is not None and place.span.start not in known:
+                if token_columns is not None and place.span.start not in token_columns:
                     unsure.add(place.line)
     verdicts: dict[int, Verdict] = {}
     for line, tokens in lines.items():
@@ -165,7 +165,9 @@ def verdicts_on(
         else:
             unknown = [column for column, token in tokens or () if token == UNKNOWN]
             # The class does not show that a word which is not a token is missing.
-            verdicts[line] = tuple([2 * at + absent[column] for at, column in enumerate(unknown) if column in absent])
+            verdicts[line] = tuple(
+                [2 * index + absent[column] for index, column in enumerate(unknown) if column in absent]
+            )
             if not absent.keys() <= set(unknown):
                 verdicts[line] = None
     return verdicts

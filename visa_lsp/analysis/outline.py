@@ -61,12 +61,12 @@ class Outline:
 
     def follow(self, change: Change) -> None:
         """Move the findings along with a change of chunks; drop all if one of their lines is removed."""
-        moved = [(at, finding.move(change)) for at, finding in self.findings or ()]
-        found = [(at, finding) for at, finding in moved if finding is not None]
-        if len(found) < len(moved):
+        moved = [(number, finding.move(change)) for number, finding in self.findings or ()]
+        kept = [(number, finding) for number, finding in moved if finding is not None]
+        if len(kept) < len(moved):
             self.findings = None
-        elif found:
-            self.findings = found
+        elif kept:
+            self.findings = kept
 
     def place(self, chunks: Sequence[Chunk]) -> None:
         """Find the lines of the outline."""
@@ -111,9 +111,9 @@ class Outline:
         codes = tuple([codes_in(chunks[index])[offset] for index, offset in self.places])
         if codes != self._codes:
             self._codes, self.names = codes, {}
-            for at, code in enumerate(codes):
+            for number, code in enumerate(codes):
                 for name in sorted(names_of(code)):
-                    self.names.setdefault(name, at)
+                    self.names.setdefault(name, number)
 
     def refresh(
         self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk], *, changed: bool
@@ -123,24 +123,25 @@ class Outline:
         if changed or self.of != (kind, versions):
             self._update_key(kind, versions, names, chunks)
         if self.key != before or any(
-            f.anchors[0] != (chunks[self.places[at][0]], self.places[at][1]) for at, f in self.findings or ()
+            f.anchors[0] != (chunks[self.places[number][0]], self.places[number][1])
+            for number, f in self.findings or ()
         ):
             self.findings = None
 
     def _update_key(self, kind: object, versions: tuple[str, ...], names: Names, chunks: Sequence[Chunk]) -> None:
         meaning = tuple([names.tokens[name] for name in self.names])
         declared = sorted([(names.place(name), name) for name in self.names if name in names.decl])
-        behind = tuple(self._find_declared_behind(names, chunks))
+        declared_later = tuple(self._find_declared_behind(names, chunks))
         order = tuple([name for _, name in declared])
         scoped = tuple(self._find_declared_apart(names, chunks))
         self.of = kind, versions
-        self.key = kind, versions, self._codes, meaning, behind, order, scoped
+        self.key = kind, versions, self._codes, meaning, declared_later, order, scoped
 
     def _find_declared_behind(self, names: Names, chunks: Sequence[Chunk]) -> Iterator[str]:
         """Yield the names in the outline that are declared after their first use in it."""
-        for name, at in self.names.items():
+        for name, line_number in self.names.items():
             if name in names.decl:
-                index, offset = self.places[at]
+                index, offset = self.places[line_number]
                 where, number = names.place(name)
                 if where > index or (where == index and decl_lines(chunks[index])[number] > offset):
                     yield name
@@ -168,9 +169,9 @@ def _find_start(chunks: Sequence[Chunk]) -> set[Place]:
     return set()
 
 
-def _last_code(chunks: Sequence[Chunk], index: int, offset: int, first: int) -> Iterator[Place]:
+def _last_code(chunks: Sequence[Chunk], index: int, offset: int, first_chunk: int) -> Iterator[Place]:
     """Yield the statements from a place backwards to the first that is neither a label nor a mark."""
-    while index >= first:
+    while index >= first_chunk:
         if index < len(chunks) and facts_in(chunks[index]).has_code:
             split = instructions_in(chunks[index])
             for i in range(min(offset, len(split)) - 1, -1, -1):

@@ -30,8 +30,8 @@ class WholeBody(dict["Instruction", tuple[RuleSubject, ...]]):
         self.subjects = frozenset([subject for subject, _ in self._wants])
 
     def __missing__(self, row: Instruction) -> tuple[RuleSubject, ...]:
-        found = self[row] = tuple([subject for subject, wants in self._wants if wants is None or wants(row)])
-        return found
+        subjects = self[row] = tuple([subject for subject, wants in self._wants if wants is None or wants(row)])
+        return subjects
 
 
 class RuleSets(NamedTuple):

@@ -73,13 +73,13 @@ def find_scoped_names(braces: Sequence[tuple[int, int, str]], body: ScopedBody, 
             scoped |= _find_declared_names(body, region, declaring)
     else:
         every = set[str]().union(*[names for _, names in declared])
-        some = chunks_with(body.chunks, every) if every else ()
-        named = {index: every.intersection(_NAME.findall(code_in(body.chunks[index]))) for index in some}
+        chunk_indexes = chunks_with(body.chunks, every) if every else ()
+        named = {index: every.intersection(_NAME.findall(code_in(body.chunks[index]))) for index in chunk_indexes}
         for region, names in declared:
             scoped |= _find_names_outside(body, region, names, named)
     if redeclared and (closed or endless):
-        first = min(region.start for region in (*closed, *endless))
-        for facts in body.facts[first[0] :]:
+        start = min(region.start for region in (*closed, *endless))
+        for facts in body.facts[start[0] :]:
             scoped |= redeclared.intersection(facts.decls)
     return scoped
 
@@ -103,15 +103,19 @@ def _find_declared_names(body: ScopedBody, region: Region, declaring: Sequence[i
             declared.update(names)
         else:
             places = zip(decl_lines(body.chunks[index]), names, strict=True)
-            declared.update(n for at, n in places if (index, at) > (first_chunk, head) and (index, at) < (last, tail))
+            declared.update(
+                n for offset, n in places if (index, offset) > (first_chunk, head) and (index, offset) < (last, tail)
+            )
     return declared
 
 
 def _find_names_outside(body: ScopedBody, region: Region, names: set[str], named: Mapping[int, set[str]]) -> set[str]:
     """Return the names of a scope that occur outside of it; ``named`` gives the names in each chunk."""
-    (first, head), (last, tail) = region
-    found = set[str]().union(*[names & some for index, some in named.items() if not first <= index <= last])
-    for index, outside in ((first, slice(0, head + 1)), (last, slice(tail + 2, None))):
+    (first_chunk, head), (last_chunk, tail) = region
+    outside_names = set[str]().union(
+        *[names & chunk_names for index, chunk_names in named.items() if not first_chunk <= index <= last_chunk]
+    )
+    for index, outside in ((first_chunk, slice(0, head + 1)), (last_chunk, slice(tail + 2, None))):
         text = "\n".join(code_in(body.chunks[index]).split("\n")[outside])
-        found.update(names.intersection(_NAME.findall(text)))
-    return found
+        outside_names.update(names.intersection(_NAME.findall(text)))
+    return outside_names

@@ -78,7 +78,7 @@ def _find_late_declarations(
             late.update(decls)
         elif not inputs.keys().isdisjoint(decls):
             places = zip(decls, decl_lines(chunks[index]), strict=True)
-            late.update([name for name, at in places if name in inputs and (index, at) > passed])
+            late.update([name for name, offset in places if name in inputs and (index, offset) > passed])
     return late
 
 
@@ -99,7 +99,8 @@ def _lone_subroutines(chunks: Sequence[Chunk], facts: Sequence[Facts], directive
     return {
         name
         for name in once
-        if len(places := labels.get(name, ())) <= 1 and all(bounds[name][0] < at < bounds[name][1] for at in places)
+        if len(places := labels.get(name, ())) <= 1
+        and all(bounds[name][0] < place < bounds[name][1] for place in places)
     }
 
 

@@ -96,18 +96,20 @@ class TextFindings:
     def _splice(self, head: int, gone: int, fresh: Sequence[Chunk]) -> None:
         """Replace chunks of the one changed body, and move the bodies after it."""
         moved = len(fresh) - gone
-        inside = bisect_right([body.first for body in self._bodies], head if gone else max(0, head - 1)) - 1
+        inside = bisect_right([body.first_chunk for body in self._bodies], head if gone else max(0, head - 1)) - 1
         if gone or fresh:
             body = self._bodies[inside]
-            body.replace_chunks(head - body.first, head - body.first + gone, fresh)
+            body.replace_chunks(head - body.first_chunk, head - body.first_chunk + gone, fresh)
         for body in self._bodies[inside + 1 :] if moved else ():
-            body.first += moved
+            body.first_chunk += moved
 
     def _match(self, chunks: Sequence[Chunk]) -> None:
         """Assign to every group of chunks the state of the earlier body that it continues."""
         opening = [index for index, chunk in enumerate(chunks) if index and facts_in(chunk).opens_body]
         self._end = opening[MAX_BODIES - 1] if len(opening) >= MAX_BODIES else None
-        groups = [(at, list(chunks[at:end])) for at, end in pairwise([0, *opening, len(chunks)][: MAX_BODIES + 1])]
+        groups = [
+            (start, list(chunks[start:end])) for start, end in pairwise([0, *opening, len(chunks)][: MAX_BODIES + 1])
+        ]
         old = self._bodies
         head, tail = common([body.chunks for body in old], [group for _, group in groups])
         middle = old[head : len(old) - tail]
@@ -129,18 +131,18 @@ class TextFindings:
         frame = self.platform and self.platform.variant, setup.versions, tuple(openings), statement, open_comment
         if frame == self._clean_frame:
             return []
-        some = (
+        bodies = (
             self._bodies if len(self._bodies) <= BODIES else [*self._bodies[:2], *_find_repeated_bodies(self._bodies)]
         )
-        starts = [line for body in some if (line := body.start(document)) is not None]
+        starts = [line for body in bodies if (line := body.start(document)) is not None]
         judged = judge(
             document, sorted({first_line, *setup.version_lines, *starts} - {-1}), self.platform, _TEXT_SCOPES
         )
-        found = [d for d in judged.findings if d.name in rule_sets().text]
+        findings = [d for d in judged.findings if d.name in rule_sets().text]
         judged.forget()
-        if not found:
+        if not findings:
             self._clean_frame = frame
-        return found
+        return findings
 
     def _report_left_out(self, document: Document) -> Iterator[Diagnostic]:
         """Yield a finding for the lines beyond the limit, which are not checked."""

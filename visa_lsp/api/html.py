@@ -32,5 +32,5 @@ def _text(value: object) -> str:
 
 
 def _row(tag: str, cells: Sequence[object]) -> str:
-    found = (f"<{tag}>{'' if cell is None else _text(cell)}</{tag}>" for cell in cells)
-    return f"<tr>{''.join(found)}</tr>"
+    parts = (f"<{tag}>{'' if cell is None else _text(cell)}</{tag}>" for cell in cells)
+    return f"<tr>{''.join(parts)}</tr>"

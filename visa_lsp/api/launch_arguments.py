@@ -155,20 +155,22 @@ class PassedArguments:
         return copy
 
 
-def in_place_of(known: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]) -> ArgumentsByIndexOrName:
+def in_place_of(
+    arguments: ArgumentsByIndexOrName, given: tuple[Arg, ...] | Mapping[Any, Arg]
+) -> ArgumentsByIndexOrName:
     """Return the arguments of a launch file with some or all replaced by the given ones.
 
     Raises LaunchError for a name or index that no argument can have.
     """
     if isinstance(given, tuple):
         return given
-    if not known or not isinstance(known, tuple):
+    if not arguments or not isinstance(arguments, tuple):
         wrong = next((key for key in given if not isinstance(key, str)), None)
         if wrong is not None:
             raise LaunchError(f"expected the names of arguments, got {wrong!r}; or pass all arguments as a list", wrong)
-        named = {} if isinstance(known, tuple) else known
+        named = {} if isinstance(arguments, tuple) else arguments
         return {**named, **{str(key): arg for key, arg in given.items()}}
-    changed = list(known)
+    changed = list(arguments)
     for key, arg in given.items():
         if not isinstance(key, int) or not 0 <= key < len(changed):
             raise LaunchError(

@@ -226,7 +226,7 @@ class LoadedKernel:
 
     def _repr_html_(self) -> str:
         try:
-            rows = [(one.index, one.name, one.kind, one.type) for one in self.arguments]
+            rows = [(argument.index, argument.name, argument.kind, argument.type) for argument in self.arguments]
         except LaunchError as error:
             return html.paragraph(f"kernel {self.name}: {error}")
         title = f"kernel {self.name}" + (f", SIMD{self.simd_size}" if self.simd_size else "")

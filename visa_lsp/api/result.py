@@ -127,10 +127,10 @@ class LaunchResult:
             return self.args[key]
         named = next((buffer.arg for buffer in self._report.buffers if buffer.name and buffer.name == key), None)
         if named is None:
-            known = ", ".join(
+            titles = ", ".join(
                 str(buffer.arg) + (f" ({buffer.name})" if buffer.name else "") for buffer in self._report.buffers
             )
-            raise KeyError(f"unknown buffer argument {key!r}; known: {known or 'none'}")
+            raise KeyError(f"unknown buffer argument {key!r}; known: {titles or 'none'}")
         return self.args[named]
 
     def to_dict(self) -> dict[str, Any]:

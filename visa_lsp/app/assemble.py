@@ -64,13 +64,13 @@ def lower_text(analysis: Analysis, platform: Platform | None) -> CheckedProgram:
     if module is not None:
         return CheckedProgram(analysis, module, ())
     # A problem without a finding of a rule is reported by its kind, because the failure must not be silent.
-    found = problems_of(analysis)
-    if not has_errors(found):
-        found += tuple(
+    diagnostics = problems_of(analysis)
+    if not has_errors(diagnostics):
+        diagnostics += tuple(
             _without_object(analysis.document.span(p.place.line, p.place.span), f"no object: {p.kind}")
             for p in analysis.bound.problems
         )
-    return CheckedProgram(analysis, None, found)
+    return CheckedProgram(analysis, None, diagnostics)
 
 
 def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
@@ -79,8 +79,8 @@ def program_of_text(text: str, platform: str | None = None) -> CheckedProgram:
     diagnostics = problems_of(analysis)
     if has_errors(diagnostics):
         return CheckedProgram(analysis, None, diagnostics)
-    made = lower_text(analysis, platform_named(platform or ""))
-    return made if made.module is None else CheckedProgram(analysis, made.module, diagnostics)
+    program = lower_text(analysis, platform_named(platform or ""))
+    return program if program.module is None else CheckedProgram(analysis, program.module, diagnostics)
 
 
 def module_of_object(data: bytes, name: str, platform: str | None) -> Module:
@@ -128,9 +128,9 @@ def _warn_of_older(analysis: Analysis, module: Module, platform: str | None) -> 
     for finding in older.diagnostics:
         if finding.severity is not Severity.ERROR:
             continue
-        at, line = written[older.document.position(finding.span.start)[0]]
+        body_index, line = written[older.document.position(finding.span.start)[0]]
         is_code = line.subject is Subject.CODE
-        source = module.bodies[at].instructions[line.number].line if is_code else analysis.bound.version_line
+        source = module.bodies[body_index].instructions[line.number].line if is_code else analysis.bound.version_line
         message = f"the text of the object (version 4.1) has an error here ({finding.code}): {finding.message}; `dis` prints `{line.text.strip()}`"
         yield replace(_without_object(_line(analysis, source), message), severity_override=Severity.WARNING)
 

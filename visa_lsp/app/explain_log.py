@@ -74,13 +74,13 @@ def explain_log(path: str, platform: str | None = None) -> list[ExplainedMessage
     """Return the messages of a log, or of standard input for ``-``, explained. Raises UserError if it cannot be read."""
     log = read_bytes(path).decode("utf-8", "replace")
     complaints = complaints_in(log, log)
-    text = _text_beside(Path(path), {one.body for one in complaints if one.body}, platform)
-    found = [_of_finalizer(one, text) for one in (*complaints, *warnings_in(log))]
-    found += _of_compiler(log)
-    known = {one.message for one in found}
+    text = _text_beside(Path(path), {complaint.body for complaint in complaints if complaint.body}, platform)
+    messages = [_of_finalizer(complaint, text) for complaint in (*complaints, *warnings_in(log))]
+    messages += _of_compiler(log)
+    explained = {message.message for message in messages}
     bare = dict.fromkeys(words.strip().rstrip(":.") for words in _BARE.findall(log))
-    found += [_of_finalizer(Complaint(words), None) for words in bare if words not in known]
-    return _in_order(found, log)
+    messages += [_of_finalizer(Complaint(words), None) for words in bare if words not in explained]
+    return _in_order(messages, log)
 
 
 def _in_order(messages: list[ExplainedMessage], log: str) -> list[ExplainedMessage]:
@@ -88,14 +88,14 @@ def _in_order(messages: list[ExplainedMessage], log: str) -> list[ExplainedMessa
     low = log.lower()
     ends: dict[str, int] = {}
     starts = []
-    for one in messages:
+    for explained in messages:
         # Some messages are made of two lines of the log, or of a word of it in quotes.
-        message = one.message.lower()
+        message = explained.message.lower()
         words = next((w for w in (message, message.rpartition(": ")[2], *_QUOTED.findall(message)) if w in low), "")
         start = low.find(words, ends.get(words, 0))
         ends[words] = start + 1
         starts.append(start if words and start >= 0 else len(low))
-    return [messages[at] for at in sorted(range(len(messages)), key=starts.__getitem__)]
+    return [messages[index] for index in sorted(range(len(messages)), key=starts.__getitem__)]
 
 
 def _text_beside(path: Path, kernels: set[str], platform: str | None) -> _Text | None:
@@ -103,13 +103,13 @@ def _text_beside(path: Path, kernels: set[str], platform: str | None) -> _Text |
     if not path.name.endswith(_ERRORS):
         return None
     stem = path.name.removesuffix(_ERRORS)
-    texts = [one for one in (path.with_name(stem + ending) for ending in TEXTS) if one.is_file()]
+    texts = [candidate for candidate in (path.with_name(stem + ending) for ending in TEXTS) if candidate.is_file()]
     if not texts:
         # Imported here because it loads the YAML reader.
         from visa_lsp.companions import Beside
 
         finder = Beside()
-        texts = list({one for kernel in kernels for one in finder.texts_of(kernel, path)})
+        texts = list({candidate for kernel in kernels for candidate in finder.texts_of(kernel, path)})
     text = _Text(texts[0], platform) if len(texts) == 1 else None
     return text if text is not None and text.bodies else None
 
@@ -118,10 +118,16 @@ def _of_finalizer(complaint: Complaint, text: _Text | None) -> ExplainedMessage:
     meaning = meaning_of(complaint.message)
     words, rules = (meaning.words, meaning.rules) if meaning else ("", ())
     if text is None:
-        at = None if complaint.line is None else complaint.line + 1
+        line_number = None if complaint.line is None else complaint.line + 1
         number = "" if complaint.number is None else f", instruction ${complaint.number}"
-        where = f"line {at} of the vISA text" if at else f"kernel '{complaint.body}'{number}" if complaint.body else ""
-        return ExplainedMessage(complaint.message, where, None, at, complaint.instruction, words, rules)
+        where = (
+            f"line {line_number} of the vISA text"
+            if line_number
+            else f"kernel '{complaint.body}'{number}"
+            if complaint.body
+            else ""
+        )
+        return ExplainedMessage(complaint.message, where, None, line_number, complaint.instruction, words, rules)
     line = place_of(complaint, text.codes, text.bodies)
     own = text.rules.get(line, ())
     return ExplainedMessage(
@@ -155,30 +161,30 @@ def _of_compiler(log: str) -> Iterator[ExplainedMessage]:
         yield ExplainedMessage(words, "", None, None, "", "the call is wrong, not the text", ())
 
 
-def message_text(one: ExplainedMessage) -> str:
+def message_text(message: ExplainedMessage) -> str:
     """Return a message with its explanation as text."""
-    lines = [f"{one.place}: {one.message}" if one.place else one.message]
-    if one.code:
-        lines.append(f"    {one.code}")
-    lines.append(f"  meaning: {one.meaning or 'this message is not in the table of meanings'}")
-    if one.rules:
-        names = ", ".join(_name_code(code) for code in one.rules)
-        how = "reports this line" if one.reported else "reports such mistakes"
+    lines = [f"{message.place}: {message.message}" if message.place else message.message]
+    if message.code:
+        lines.append(f"    {message.code}")
+    lines.append(f"  meaning: {message.meaning or 'this message is not in the table of meanings'}")
+    if message.rules:
+        names = ", ".join(_name_code(code) for code in message.rules)
+        how = "reports this line" if message.reported else "reports such mistakes"
         lines.append(f"  earlier: `visa-lsp check` {how}: {names}")
     return "\n".join(lines)
 
 
-def message_json(one: ExplainedMessage) -> dict[str, Any]:
+def message_json(message: ExplainedMessage) -> dict[str, Any]:
     """Return a message with its explanation as JSON."""
     return {
-        "message": printable(one.message),
-        "place": printable(one.place),
-        "path": one.path and printable(one.path),
-        "line": one.line,
-        "code": printable(one.code),
-        "meaning": one.meaning or None,
-        "rules": [_name_code(code) for code in one.rules],
-        "reported": one.reported,
+        "message": printable(message.message),
+        "place": printable(message.place),
+        "path": message.path and printable(message.path),
+        "line": message.line,
+        "code": printable(message.code),
+        "meaning": message.meaning or None,
+        "rules": [_name_code(code) for code in message.rules],
+        "reported": message.reported,
     }
 
 

@@ -30,10 +30,10 @@ class Explained(NamedTuple):
 @cache
 def words() -> tuple[Explained, ...]:
     """Return the words: instructions, rules by code, variables and states, attributes, types, platforms, terms."""
-    found: dict[str, Explained] = {}
+    words_by_name: dict[str, Explained] = {}
     for word in _words():
-        found.setdefault(word.word, word)
-    return tuple(found.values())
+        words_by_name.setdefault(word.word, word)
+    return tuple(words_by_name.values())
 
 
 def list_words() -> list[str]:
@@ -68,5 +68,5 @@ def _words() -> Iterator[Explained]:
 
 def _line(text: str) -> str:
     """Return the first sentence or line of a text, without its full stop."""
-    first = text.strip().split("\n")[0]
-    return first.split(". ")[0].removesuffix(".")
+    first_line = text.strip().split("\n")[0]
+    return first_line.split(". ")[0].removesuffix(".")

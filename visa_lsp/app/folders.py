@@ -30,14 +30,14 @@ def files_of(folder: str, suffixes: tuple[str, ...] = PROGRAMS) -> dict[str, str
     def unreadable(error: OSError) -> None:
         raise UserError(f"{error.filename}: {reason(error)}")
 
-    found = {}
+    paths = {}
     for here, folders, names in os.walk(folder, onerror=unreadable):
         folders[:] = sorted(name for name in folders if not name.startswith("."))
         for name in sorted(names):
             path = os.path.join(here, name)  # noqa: PTH118 - keeps "./"
             if name.lower().endswith(suffixes) and _is_regular(path):
-                found[os.path.relpath(path, folder)] = path
-    return found
+                paths[os.path.relpath(path, folder)] = path
+    return paths
 
 
 def _is_regular(path: str) -> bool:

@@ -147,8 +147,8 @@ def _about_input(path: str | Path) -> os.stat_result | None:
     return _about(path) if str(path) else None
 
 
-def _is_same(one: os.stat_result, other: os.stat_result) -> bool:
-    return (one.st_dev, one.st_ino) == (other.st_dev, other.st_ino)
+def _is_same(own: os.stat_result, other: os.stat_result) -> bool:
+    return (own.st_dev, own.st_ino) == (other.st_dev, other.st_ino)
 
 
 def _is_written_into(target: Path, about: os.stat_result) -> bool:

@@ -46,12 +46,12 @@ def in_processes(work: Callable[[Piece], Done], pieces: Sequence[Piece], count: 
     # A fork is fast, but must not copy a process with threads.
     context = get_context("fork" if sys.platform == "linux" and active_count() == 1 else "spawn")
     share = max(1, min(8, len(pieces) // (count * 4)))
-    shares = [pieces[at : at + share] for at in range(0, len(pieces), share)]
+    shares = [pieces[start : start + share] for start in range(0, len(pieces), share)]
     before = set(active_children())
     with ProcessPoolExecutor(count, mp_context=context, initializer=_begin, initargs=(os.getpid(),)) as pool:
         try:
             # Not ``pool.map``, because it cancels futures, and a pool whose processes end fails on cancelled futures.
-            for future in [pool.submit(_share, work, some) for some in shares]:
+            for future in [pool.submit(_share, work, part) for part in shares]:
                 yield from future.result()
         except BrokenProcessPool:
             raise UserError("a worker process ended unexpectedly; --jobs 1 uses one process only") from None

@@ -71,28 +71,28 @@ class FolderSettings(Struct, frozen=True):
 
 
 class Finder(Struct):
-    """Finds and caches the settings of folders. ``known`` is a function that returns the rules for selectors."""
+    """Finds and caches the settings of folders. ``list_rules`` returns the rules for selectors."""
 
-    known: Callable[[], Sequence[Rule]] = tuple
+    list_rules: Callable[[], Sequence[Rule]] = tuple
     _seen: dict[Path, FolderSettings] = field(default_factory=dict)
 
     def of_folder(self, folder: str | Path) -> FolderSettings:
         """Return the settings of a folder."""
         start = Path(folder).absolute()
         walked = []
-        found = FolderSettings(root=str(start))
+        settings = FolderSettings(root=str(start))
         for place in (start, *start.parents):
             if place in self._seen:
-                found = self._seen[place]
+                settings = self._seen[place]
                 break
             walked.append(place)
             here = self._read_folder(place)
             if here is not None:
-                found = here
+                settings = here
                 break
         for place in walked:
-            self._seen[place] = found
-        return found
+            self._seen[place] = settings
+        return settings
 
     def of_file(self, path: str | Path) -> FolderSettings:
         """Return the settings of a file."""
@@ -101,11 +101,11 @@ class Finder(Struct):
     def _read_folder(self, folder: Path) -> FolderSettings | None:
         own, project = folder / FILE_NAME, folder / PROJECT_NAME
         if is_regular(own):
-            return interpret(_load(own), own, self.known)
+            return interpret(_load(own), own, self.list_rules)
         if is_regular(project):
             table = _load(project).get("tool", {}).get("visa-lsp")
             if table is not None:
-                return interpret(table, project, self.known)
+                return interpret(table, project, self.list_rules)
         return None
 
 
@@ -120,7 +120,7 @@ def _load(path: Path) -> dict[str, Any]:
         raise UserError(f"{path}: {' '.join(str(error).split())}") from None
 
 
-def interpret(table: Any, path: Path, known: Callable[[], Sequence[Rule]] = tuple) -> FolderSettings:
+def interpret(table: Any, path: Path, list_rules: Callable[[], Sequence[Rule]] = tuple) -> FolderSettings:
     """Validate the table of a file and return its settings.
 
     Raises UserError if ``table`` is not a table, has an unknown key, or a value of the wrong type.
@@ -134,24 +134,24 @@ def interpret(table: Any, path: Path, known: Callable[[], Sequence[Rule]] = tupl
             raise UserError(
                 f"{where}: unknown key {key!r}{did_you_mean(key, TYPES) or '; known keys: ' + ', '.join(TYPES)}"
             )
-        values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, known)
+        values[key.replace("-", "_")] = _value(key, value, f"{where}: {key}", path, list_rules)
     return FolderSettings(**values, root=str(path.parent), origin=str(path), given=frozenset(table))
 
 
-def _value(key: str, value: Any, where: str, path: Path, known: Callable[[], Sequence[Rule]]) -> Any:
+def _value(key: str, value: Any, where: str, path: Path, list_rules: Callable[[], Sequence[Rule]]) -> Any:
     wrong = UserError(f"{where}: expected {TYPES[key]}, got {value!r}")
     match key:
         case "select" | "extend-select" | "ignore" | "exclude":
             items = _strings(value, wrong)
             if key != "exclude":
-                validate(items, where, known)
+                validate(items, where, list_rules)
             return items
         case "per-file-ignores":
             if not isinstance(value, dict):
                 raise wrong
             ignores = tuple(FileIgnore(str(path.parent), g, _strings(s, wrong)) for g, s in value.items())
             for ignore in ignores:
-                validate(ignore.selectors, f"{where}: {ignore.pattern!r}", known)
+                validate(ignore.selectors, f"{where}: {ignore.pattern!r}", list_rules)
             return ignores
         case "error-on-warning" | "exit-zero" | "statistics" | "embedded":
             if not isinstance(value, bool):

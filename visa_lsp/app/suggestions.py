@@ -11,9 +11,9 @@ from visa_lsp.suggest import nearest
 _MAX_SECONDS: Final = 86_400  # seconds
 
 
-def did_you_mean(word: str, known: Iterable[str]) -> str:
+def did_you_mean(word: str, words: Iterable[str]) -> str:
     """Return ``; did you mean 'x'?`` for the nearest known word, or an empty text."""
-    near = nearest(word, known)
+    near = nearest(word, words)
     return f"; did you mean {near!r}?" if near else ""
 
 

@@ -26,10 +26,10 @@ def platform_of_launch(text: Path) -> tuple[Platform, str] | None:
     """Return the platform that the launch file beside a text names, and the file."""
     launch = text.with_suffix(".launch.yaml")
     try:
-        found = _LAUNCH_KEY.search(read_file(launch).decode("utf-8", "replace"))
+        match = _LAUNCH_KEY.search(read_file(launch).decode("utf-8", "replace"))
     except OSError:
         return None
-    return _find_named(found, launch.name)
+    return _find_named(match, launch.name)
 
 
 def platform_of_program(path: Path | None, text: str) -> tuple[Platform, str] | None:
@@ -38,15 +38,15 @@ def platform_of_program(path: Path | None, text: str) -> tuple[Platform, str] | 
 
     finder = Beside()
     zebins = (finder.zebin(kernel, path) for kernel in kernels_in(text)) if path is not None else ()
-    for told in zebins:
-        platform = _platform_of_zebin(told.path) if told is not None else None
-        if told is not None and platform is not None:
-            return platform, told.path.name
+    for zebin in zebins:
+        platform = _platform_of_zebin(zebin.path) if zebin is not None else None
+        if zebin is not None and platform is not None:
+            return platform, zebin.path.name
     return _find_named(_COMMENT.search(text), "its comment")
 
 
-def _find_named(found: re.Match[str] | None, where: str) -> tuple[Platform, str] | None:
-    platform = platform_named(found[1]) if found is not None else None
+def _find_named(match: re.Match[str] | None, where: str) -> tuple[Platform, str] | None:
+    platform = platform_named(match[1]) if match is not None else None
     return None if platform is None else (platform, where)
 
 

@@ -43,18 +43,20 @@ def find_ze_info(kernel: Kernel, places: Sequence[Path | None], finder: Beside) 
     A place is the path of a text, an object or a launch file.
     """
     there = [place for place in places if place is not None]
-    told = finder.description(kernel.name, *there, simd_size=kernel.int_attribute("SimdSize") or 0)
-    if told is None:
+    description = finder.description(kernel.name, *there, simd_size=kernel.int_attribute("SimdSize") or 0)
+    if description is None:
         return None
     own = finder.own_documents(*there)
-    silent = own[0] if own and told.path not in own else None
-    return DescribedKernel(told.text, told.path, told.is_zebin, simd_size=told.simd_size, silent=silent)
+    silent = own[0] if own and description.path not in own else None
+    return DescribedKernel(
+        description.text, description.path, description.is_zebin, simd_size=description.simd_size, silent=silent
+    )
 
 
 def infer_ze_info(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
     """Return ze_info inferred from the programs. Raises EmitError if that is impossible."""
-    made = emit_with_doubts(kernels, registers_for(platform, kernels))
-    return DescribedKernel(made.text, None, doubts=made.doubts)
+    emitted = emit_with_doubts(kernels, registers_for(platform, kernels))
+    return DescribedKernel(emitted.text, None, doubts=emitted.doubts)
 
 
 def find_or_infer_ze_info(
@@ -69,9 +71,9 @@ def find_or_infer_ze_info(
 
 def registers_for(platform_name: str | None, kernels: Sequence[Kernel]) -> Registers:
     """Return the size of a register on a platform; for None, the size of a compiler's dump, else that of the default platform."""
-    found = next((r for k in kernels if (r := registers_of_dump(k)) is not None), None)
-    if platform_name is None and found is not None:
-        return found
+    dumped = next((r for k in kernels if (r := registers_of_dump(k)) is not None), None)
+    if platform_name is None and dumped is not None:
+        return dumped
     platform = platform_named(platform_name or DEFAULT_PLATFORM)
     assert platform is not None
     return registers(platform.grf_bytes, platform.generation)

@@ -129,9 +129,9 @@ def _checks() -> tuple[Check, ...]:
     """Return the ``CHECK`` of every module that is imported here, in this order."""
     # Other modules are skipped, because pytest adds its own to modules that it rewrites.
     modules = [module for module in globals().values() if isinstance(module, ModuleType)]
-    found = tuple(module.CHECK for module in modules if module.__package__ == "visa_lsp.checks.rules")
-    assert all(isinstance(check, Check) for check in found)
-    return found
+    checks = tuple(module.CHECK for module in modules if module.__package__ == "visa_lsp.checks.rules")
+    assert all(isinstance(check, Check) for check in checks)
+    return checks
 
 
 CHECKS: Final = _checks()

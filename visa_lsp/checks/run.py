@@ -29,18 +29,18 @@ def run_checks(
     ``extra`` names opt-in rules, by code or slug, that run as well. Only rules of ``scopes`` run.
     """
     chosen = _chosen(frozenset(extra), scopes)
-    found = [*_of_problems(ctx, scopes)]
+    findings = [*_of_problems(ctx, scopes)]
     for of_text in chosen.texts:
-        found.extend(of_text(ctx))
+        findings.extend(of_text(ctx))
     for body in ctx.bound.bodies:
         for of_body in chosen.bodies:
-            found.extend(of_body(ctx, body))
+            findings.extend(of_body(ctx, body))
         for bound in body.code:
             if bound.row is not None:
                 for visit in chosen[bound.row]:
-                    found.extend(visit(ctx, body, bound))
-    found.sort(key=lambda d: (d.span, d.code))
-    return found
+                    findings.extend(visit(ctx, body, bound))
+    findings.sort(key=lambda d: (d.span, d.code))
+    return findings
 
 
 def _of_problems(ctx: CheckContext, scopes: frozenset[Scope]) -> Iterator[Diagnostic]:
@@ -61,15 +61,15 @@ class _Chosen(dict["Instruction", "tuple[Visit, ...]"]):
         self.bodies = [check.body for check in checks if check.body is not None]
 
     def __missing__(self, row: Instruction) -> tuple[Visit, ...]:
-        found = self[row] = tuple([visit for name, visit in _visits(row) if name in self.names])
-        return found
+        visits = self[row] = tuple([visit for name, visit in _visits(row) if name in self.names])
+        return visits
 
 
 @cache
 def _visits(row: Instruction) -> list[tuple[str, Visit]]:
     """Return the rules that visit the instructions of a row."""
-    some = [(check, check.instruction) for check in CHECKS if check.instruction is not None]
-    return [(check.rule.name, visit) for check, visit in some if check.wants is None or check.wants(row)]
+    visits = [(check, check.instruction) for check in CHECKS if check.instruction is not None]
+    return [(check.rule.name, visit) for check, visit in visits if check.wants is None or check.wants(row)]
 
 
 @lru_cache(maxsize=16)

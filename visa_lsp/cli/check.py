@@ -406,7 +406,7 @@ def _finish(report: CheckReport, inputs: Inputs, options: Arguments, kept: KeptV
             complain(f"{result.path}: {_unread_words(*result.unread)}")
     if options.statistics:
         (sys.stdout if options.format in FOR_PEOPLE and not to_stderr else sys.stderr).write(
-            statistics(report) + (cache_hits_text(kept.found, kept.asked) if kept is not None else "")
+            statistics(report) + (cache_hits_text(kept.hits, kept.asked) if kept is not None else "")
         )
     if report.errors:
         return EXIT_INTERNAL if any(result.internal for result in report.errors) else EXIT_USAGE

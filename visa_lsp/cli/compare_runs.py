@@ -74,4 +74,4 @@ def execute(args: Arguments) -> int:
     else:
         for words in text_lines(args.a, args.b, compared):
             print(words)
-    return EXIT_OK if compared.found is None else EXIT_FINDINGS
+    return EXIT_OK if compared.difference is None else EXIT_FINDINGS

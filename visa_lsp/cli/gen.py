@@ -187,16 +187,16 @@ def _json(documents: list[tuple[GenDocument, ...]], failures: list[dict[str, Any
 
 def _text(documents: list[tuple[GenDocument, ...]]) -> str:
     parts: list[str] = []
-    for found in documents:
+    for group in documents:
         if len(documents) > 1:
-            parts.append(f"== {found[0].source.name} ==")
-        if len(found) == 1:
-            parts += as_text(found[0])
+            parts.append(f"== {group[0].source.name} ==")
+        if len(group) == 1:
+            parts += as_text(group[0])
         else:
             from visa_lsp.app.gen.compared_results import compare_documents, comparison_text
 
-            parts += comparison_text(compare_documents(*found))
-    compiled = [found[0] for found in documents if found[0].source.device]
+            parts += comparison_text(compare_documents(*group))
+    compiled = [group[0] for group in documents if group[0].source.device]
     if len({document.source.device for document in compiled}) > 1:
         from visa_lsp.app.gen.opencl_source import table
 

@@ -121,14 +121,14 @@ class _Job:
 
     def _hand_out(self) -> None:
         """Send tasks to all workers with free slots, in turn."""
-        found = True
-        while found:
-            found = False
+        submitted = True
+        while submitted:
+            submitted = False
             for worker, threads in self._crew.accepted.items():
                 knows = worker in self._heard or len(self._work) <= _MAX_INLINE_FUNCTION_BYTES
                 if self._load[worker] < (threads * _AHEAD if knows else 1):
                     numbers = self._pick(worker)
-                    found = found or bool(numbers)
+                    submitted = submitted or bool(numbers)
                     if numbers:
                         self._submit(numbers, worker)
 
@@ -139,12 +139,12 @@ class _Job:
                 self._again.remove(number)
                 return [number]
         span = self._span()
-        first, seconds = self._next, 0.0
-        most = min(first + MAX_TASK_ITEMS, len(self._guesses))
-        while self._next < most and (self._next == first or seconds + self._guesses[self._next] * self._scale <= span):
+        start, seconds = self._next, 0.0
+        most = min(start + MAX_TASK_ITEMS, len(self._guesses))
+        while self._next < most and (self._next == start or seconds + self._guesses[self._next] * self._scale <= span):
             seconds += self._guesses[self._next] * self._scale
             self._next += 1
-        return range(first, self._next)
+        return range(start, self._next)
 
     def _span(self) -> float:
         """Return the target seconds of a task, long enough for one process to keep all workers busy."""

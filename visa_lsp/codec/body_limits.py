@@ -45,5 +45,5 @@ class BodyLimits:
 
 def _places(row: Instruction) -> tuple[tuple[int, bool], ...]:
     """Return the fields of a row that name labels (true) or strings (false)."""
-    kinds = enumerate(one.kind for one in row.fields)
+    kinds = enumerate(field.kind for field in row.fields)
     return tuple((index, kind in LABEL_KINDS) for index, kind in kinds if kind in LABEL_KINDS or kind in STRING_KINDS)

@@ -65,9 +65,9 @@ class Cursor:
                 text += f".{part}" if text else part
         return text
 
-    def error(self, message: str, name: str = "", at: int | None = None) -> CodecError:
-        """Return a CodecError, to be raised, at byte ``at``, or here."""
-        return CodecError(message, self.pos if at is None else at, self.where(name))
+    def error(self, message: str, name: str = "", offset: int | None = None) -> CodecError:
+        """Return a CodecError, to be raised, at byte ``offset``, or here."""
+        return CodecError(message, self.pos if offset is None else offset, self.where(name))
 
     def need(self, size: int, name: str) -> int:
         """Step over ``size`` bytes and return the offset of the first. Raises CodecError if fewer are left."""

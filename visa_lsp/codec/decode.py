@@ -34,10 +34,10 @@ def decode(data: bytes, table: InstructionTable = TABLE) -> Module:
     binaries = _BinaryReader(data)
 
     def body(entry: BodyEntry) -> Kernel:
-        found = read_body(data, header, entry)
-        kernel = found.kernel
+        object_body = read_body(data, header, entry)
+        kernel = object_body.kernel
         limits = BodyLimits(len(kernel.labels), len(kernel.strings)) if header.layout.is_strict else None
-        instructions = reader.read_all(data, found.code_start, found.code_end, entry.path, limits)
+        instructions = reader.read_all(data, object_body.code_start, object_body.code_end, entry.path, limits)
         return replace(kernel, instructions=instructions, gen_binaries=binaries.read(entry))
 
     kernels = tuple(body(entry) for entry in header.kernels)
@@ -51,7 +51,7 @@ class _BinaryReader:
     def __init__(self, data: bytes) -> None:
         self.data = data
         self.left = len(data)
-        self.known: dict[tuple[int, int], bytes] = {}
+        self.binaries: dict[tuple[int, int], bytes] = {}
 
     def read(self, entry: BodyEntry) -> tuple[GenBinary, ...]:
         places = entry.binaries
@@ -60,10 +60,10 @@ class _BinaryReader:
         return tuple(GenBinary(p.platform, self._slice(p.offset, p.size, entry)) for p in places)
 
     def _slice(self, offset: int, size: int, entry: BodyEntry) -> bytes:
-        found = self.known.get((offset, size))
-        if found is None:
+        binary = self.binaries.get((offset, size))
+        if binary is None:
             self.left -= size
             if self.left < 0:
                 raise CodecError("the sizes of the Gen binaries add up to more than the file", offset, entry.path)
-            found = self.known[offset, size] = self.data[offset : offset + size]
-        return found
+            binary = self.binaries[offset, size] = self.data[offset : offset + size]
+        return binary

@@ -67,10 +67,10 @@ def encode(module: Module) -> bytes:
 def instruction_offsets(kernel: Kernel) -> list[int]:
     """Return the byte offset of each instruction from the first instruction byte."""
     instructions = InstructionWriter()
-    offsets, at = [], 0
+    offsets, offset = [], 0
     for inst in kernel.instructions:
-        offsets.append(at)
-        at += len(instructions.write(inst))
+        offsets.append(offset)
+        offset += len(instructions.write(inst))
     return offsets
 
 
@@ -147,13 +147,13 @@ class _Body:
 
 def _each(items: Iterable[Item], write: Callable[[Item], bytes], path: str) -> list[bytes]:
     """Return the bytes of a list of items; an error names the index of its item."""
-    found: list[bytes] = []
+    written: list[bytes] = []
     try:
         # In this order, so that the index of the failing item is the number of items written before it.
-        found.extend(map(write, items))
+        written.extend(map(write, items))
     except CodecError as error:
-        raise error.within(f"{path}[{len(found)}]") from None
-    return found
+        raise error.within(f"{path}[{len(written)}]") from None
+    return written
 
 
 def _count(value: int, code: str, path: str) -> bytes:

@@ -102,24 +102,24 @@ class Readers:
         """Return the reader of a list whose length is the value of field ``count_at``."""
         item = self.raw if kind is FieldKind.RAWS else integer_reader(INTEGER_FORMAT[FieldKind.LABEL])
 
-        def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        def read(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
             items: list[ListItem] = []
             for _ in range(cast("int", values[count_at])):
-                value, at = item(code, at, values)
+                value, offset = item(code, offset, values)
                 items.append(value)
-            return tuple(items), at
+            return tuple(items), offset
 
         return read
 
     def message_reader(self, mode_at: int, *, with_header: bool) -> Reader:
         """Return the reader of message operands: the mode word, field ``mode_at``, selects the present ones."""
 
-        def read(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
+        def read(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
             items: list[ListItem] = []
             for is_vector in message_operands(cast("int", values[mode_at]), with_header=with_header):
-                value, at = (self.vector if is_vector else self.raw)(code, at, values)
+                value, offset = (self.vector if is_vector else self.raw)(code, offset, values)
                 items.append(value)
-            return tuple(items), at
+            return tuple(items), offset
 
         return read
 
@@ -128,12 +128,12 @@ class Readers:
         size = 6 if self.wide_ids else 4
         unpack = struct.Struct("<IH" if self.wide_ids else "<HH").unpack
 
-        def read(code: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
-            chunk = code[at : at + size]
+        def read(code: bytes, offset: int, _values: list[Value]) -> tuple[ListItem, int]:
+            chunk = code[offset : offset + size]
             operand = cache.get(chunk)
             if operand is None:
                 operand = cache[chunk] = RawOperand(*unpack(chunk))
-            return operand, at + size
+            return operand, offset + size
 
         return read
 
@@ -144,18 +144,18 @@ class Readers:
         type_bits = 15 if self.version < (4, 0) else 0xFF
         general = struct.Struct("<IBBH" if self.wide_ids else "<HBBH").unpack
 
-        def read(code: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
-            cls = code[at] & 7
+        def read(code: bytes, offset: int, _values: list[Value]) -> tuple[ListItem, int]:
+            cls = code[offset] & 7
             size = sizes[cls]
-            if cls == 5 and code[at + 1] & 15 in TYPES_OF_8_BYTES:
+            if cls == 5 and code[offset + 1] & 15 in TYPES_OF_8_BYTES:
                 size = 10
-            chunk = code[at : at + size]
+            chunk = code[offset : offset + size]
             operand = cache.get(chunk)
             if operand is None:
                 if len(chunk) < size:
                     raise IndexError
-                operand = cache[chunk] = _operand(chunk, cls, general, type_bits) if size else _no_operand(code[at])
-            return operand, at + size
+                operand = cache[chunk] = _operand(chunk, cls, general, type_bits) if size else _no_operand(code[offset])
+            return operand, offset + size
 
         return read
 
@@ -165,11 +165,11 @@ def integer_reader(code: str) -> ItemReader:
     record = struct.Struct("<" + code)
     unpack, size = record.unpack_from, record.size
 
-    def read(data: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
-        return unpack(data, at)[0], at + size
+    def read(data: bytes, offset: int, _values: list[Value]) -> tuple[ListItem, int]:
+        return unpack(data, offset)[0], offset + size
 
-    def read_byte(data: bytes, at: int, _values: list[Value]) -> tuple[ListItem, int]:
-        return data[at], at + 1
+    def read_byte(data: bytes, offset: int, _values: list[Value]) -> tuple[ListItem, int]:
+        return data[offset], offset + 1
 
     return read_byte if code == "B" else read
 
@@ -177,13 +177,13 @@ def integer_reader(code: str) -> ItemReader:
 def _cache_reader(size: int, parse: Callable[[int], Value]) -> Reader:
     cache: dict[bytes, Value] = {}
 
-    def read(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
-        chunk = code[at : at + size]
+    def read(code: bytes, offset: int, _values: list[Value]) -> tuple[Value, int]:
+        chunk = code[offset : offset + size]
         if chunk not in cache:
             if len(chunk) < size:
                 raise IndexError
             cache[chunk] = parse(int.from_bytes(chunk, "little"))
-        return cache[chunk], at + size
+        return cache[chunk], offset + size
 
     return read
 
@@ -273,28 +273,28 @@ def _operand(chunk: bytes, cls: int, general: Callable[[bytes], tuple[int, ...]]
             return State(state == 1, var, offset)
 
 
-def read_word_immediate(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+def read_word_immediate(code: bytes, offset: int, _values: list[Value]) -> tuple[Value, int]:
     """Return a bare word of older versions that is now an immediate operand."""
-    return Immediate(UW, struct.unpack_from("<H", code, at)[0]), at + 2
+    return Immediate(UW, struct.unpack_from("<H", code, offset)[0]), offset + 2
 
 
-def read_sampler_byte(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+def read_sampler_byte(code: bytes, offset: int, _values: list[Value]) -> tuple[Value, int]:
     """Return the one-byte sampler operation of 3.x, with its three flags moved from above five bits to above eight."""
-    byte = code[at]
-    return byte & 0x1F | (byte & 0xE0) << 3, at + 1
+    byte = code[offset]
+    return byte & 0x1F | (byte & 0xE0) << 3, offset + 1
 
 
-def read_old_channels(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+def read_old_channels(code: bytes, offset: int, _values: list[Value]) -> tuple[Value, int]:
     """Return a channel mask of versions before 3.2, in which a set bit omits its channel."""
-    return ~code[at] & 15, at + 1
+    return ~code[offset] & 15, offset + 1
 
 
-def read_old_eight_lanes(code: bytes, at: int, _values: list[Value]) -> tuple[Value, int]:
+def read_old_eight_lanes(code: bytes, offset: int, _values: list[Value]) -> tuple[Value, int]:
     """Return an exec byte of versions before 3.2, whose size code 0 means 8 lanes, the only size then.
 
     Raises MalformedValueError for every other size code.
     """
-    if code[at] & 15:
-        raise MalformedValueError(f"lane code {code[at] & 15} is not 0 (8 lanes)")
-    control = code[at] >> 4
-    return ExecControl(8, (control & 7) * 4, control >= 8), at + 1
+    if code[offset] & 15:
+        raise MalformedValueError(f"lane code {code[offset] & 15} is not 0 (8 lanes)")
+    control = code[offset] >> 4
+    return ExecControl(8, (control & 7) * 4, control >= 8), offset + 1

@@ -31,23 +31,23 @@ def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
 
 
 def _executions(row: Instruction) -> list[tuple[int, Check]]:
-    at = next((index for index, field in enumerate(row.fields) if field.kind in _EXEC), None)
-    if at is None:
+    index = next((index for index, field in enumerate(row.fields) if field.kind in _EXEC), None)
+    if index is None:
         return []
-    if row.exec_style is ExecStyle.NONE and row.fields[at].stored:
-        return [(at, _always(at, _NO_EXEC))]
+    if row.exec_style is ExecStyle.NONE and row.fields[index].stored:
+        return [(index, _always(index, _NO_EXEC))]
     if row.exec_style is ExecStyle.SIZE:
-        return [(at, _check_unmasked(at))]
+        return [(index, _check_unmasked(index))]
     if row.flow is FlowClass.JUMP:
-        return [(at, _always(at, ExecControl(1)))]
+        return [(index, _always(index, ExecControl(1)))]
     if row.has(Trait.COPIES) and "src0" in row.index:
-        return [(at, _always(at, _NO_EXEC, row.index["src0"]))]
+        return [(index, _always(index, _NO_EXEC, row.index["src0"]))]
     return []
 
 
-def _check_unmasked(at: int) -> Check:
+def _check_unmasked(index: int) -> Check:
     def check(values: list[Value]) -> str:
-        control = values[at]
+        control = values[index]
         masked = isinstance(control, ExecControl) and (control.mask_offset or control.no_mask)
         return f"{control} where the text has only a size" if masked else ""
 
@@ -60,16 +60,16 @@ def _predicates(row: Instruction) -> list[tuple[int, Check]]:
     return [(row.index["pred"], _always(row.index["pred"], None, row.index["dst"]))]
 
 
-def _always(at: int, wanted: Value, predicate: int | None = None, *, hidden: int = 0) -> Check:
+def _always(index: int, wanted: Value, predicate: int | None = None, *, hidden: int = 0) -> Check:
     """Return the check that a field is constant except for hidden bits, always or only if another field is a whole predicate."""
 
     def check(values: list[Value]) -> str:
-        value = values[at]
+        value = values[index]
         if isinstance(value, int):
             value &= ~hidden
         if value == wanted or not (predicate is None or isinstance(values[predicate], PredicateOperand)):
             return ""
-        return f"{values[at]} where there can only be {'no predicate' if wanted is None else wanted}"
+        return f"{values[index]} where there can only be {'no predicate' if wanted is None else wanted}"
 
     return check
 
@@ -87,11 +87,11 @@ def _check_repeats(row: Instruction) -> list[tuple[int, Check]]:
     ]
 
 
-def _same(at: int, other: int) -> Check:
+def _same(index: int, other: int) -> Check:
     def check(values: list[Value]) -> str:
         return (
             ""
-            if values[at] == values[other]
+            if values[index] == values[other]
             else "differs from the operand before it, but the text has one operand for both"
         )
 
@@ -135,11 +135,11 @@ def _saturations(row: Instruction) -> list[tuple[int, Check]]:
     ]
 
 
-def _check_unsaturated(at: int) -> Check:
+def _check_unsaturated(index: int) -> Check:
     def check(values: list[Value]) -> str:
-        value = values[at]
-        for one in value if isinstance(value, tuple) else (value,):
-            if isinstance(one, (General, Indirect)) and one.modifier is OperandModifier.SAT:
+        value = values[index]
+        for operand in value if isinstance(value, tuple) else (value,):
+            if isinstance(operand, (General, Indirect)) and operand.modifier is OperandModifier.SAT:
                 return "an operand that cannot be saturated, but is"
         return ""
 
@@ -150,11 +150,11 @@ def _classes(row: Instruction) -> list[tuple[int, Check]]:
     """Return the check of a field with the class of a bare name in bits 4 and 5; the text gives only these bits."""
     if not any(field.kind is FieldKind.VARIABLE for field in row.fields) or "prop" not in row.index:
         return []
-    at = row.index["prop"]
-    own = row.fields[at].const or 0
-    known = {own | cls << 4 for cls in range(3)}
+    index = row.index["prop"]
+    own = row.fields[index].const or 0
+    allowed = {own | cls << 4 for cls in range(3)}
 
     def check(values: list[Value]) -> str:
-        return "" if values[at] in known else f"{values[at]} has bits without meaning"
+        return "" if values[index] in allowed else f"{values[index]} has bits without meaning"
 
-    return [(at, check)]
+    return [(index, check)]

@@ -89,7 +89,7 @@ _FILLED: Final[dict[Shape, tuple[str, ...]]] = {
 class ExpectedConstant:
     """A constant at a fixed distance after the opcode."""
 
-    at: int
+    distance: int
     size: int
     mask: int
     value: int
@@ -105,10 +105,10 @@ class Form:
     checks: tuple[ExpectedConstant, ...]
     judges: tuple[tuple[int, Judge], ...] = ()
 
-    def matches(self, code: bytes, at: int) -> bool:
-        """Return whether the constants at fixed distances agree; ``at`` is the byte of ``code`` after the opcode."""
+    def matches(self, code: bytes, offset: int) -> bool:
+        """Return whether the constants at fixed distances agree; ``offset`` is the byte of ``code`` after the opcode."""
         for check in self.checks:
-            start = at + check.at
+            start = offset + check.distance
             if int.from_bytes(code[start : start + check.size], "little") & check.mask != check.value:
                 return False
         return True
@@ -122,9 +122,9 @@ class Form:
 class _InstructionError(Exception):
     """A failure at ``at`` in the instruction bytes, in the field ``name``."""
 
-    def __init__(self, message: str, at: int, name: str = "") -> None:
+    def __init__(self, message: str, offset: int, name: str = "") -> None:
         self.message = message
-        self.at = at
+        self.offset = offset
         self.name = name
         super().__init__(message)
 
@@ -146,32 +146,32 @@ class InstructionReader:
         the last instruction is cut off.
         """
         code = data[start:end]
-        at, size = 0, len(code)
+        offset, size = 0, len(code)
         instructions: list[Inst] = []
-        while at < size:
+        while offset < size:
             try:
-                instruction, after = self._read(code, at)
-                _in_limits(instruction, at, limits)
-                at = after
+                instruction, after = self._read(code, offset)
+                _in_limits(instruction, offset, limits)
+                offset = after
             except _InstructionError as error:
                 where = f"{path}.instructions[{len(instructions)}]{error.name and '.' + error.name}"
-                raise CodecError(error.message, start + error.at, where) from None
+                raise CodecError(error.message, start + error.offset, where) from None
             instructions.append(instruction)
         return tuple(instructions)
 
-    def _read(self, code: bytes, at: int) -> tuple[Inst, int]:
-        opcode = code[at]
+    def _read(self, code: bytes, offset: int) -> tuple[Inst, int]:
+        opcode = code[offset]
         candidates = self.forms.get(opcode)
         if candidates is None:
             rows = self.table.by_opcode.get(opcode, ())
             candidates = self.forms[opcode] = forms(rows, self.readers)
         if not candidates:
-            raise _InstructionError(f"unknown opcode 0x{opcode:02x}", at)
+            raise _InstructionError(f"unknown opcode 0x{opcode:02x}", offset)
         for form in candidates:
-            if not form.matches(code, at + 1):
+            if not form.matches(code, offset + 1):
                 continue
             values = form.template.copy()
-            now, index = at + 1, 0
+            now, index = offset + 1, 0
             try:
                 for index, read in form.steps:
                     values[index], now = read(code, now, values)
@@ -182,20 +182,20 @@ class InstructionReader:
             except (IndexError, struct.error):
                 raise _InstructionError("the instruction is cut off", now, form.row.fields[index].name) from None
             if now > len(code):
-                raise _InstructionError("the instruction is cut off", at)
+                raise _InstructionError("the instruction is cut off", offset)
             for index, judge in form.judges:
                 if wrong := judge(values):
-                    raise _InstructionError(wrong, at, form.row.fields[index].name)
+                    raise _InstructionError(wrong, offset, form.row.fields[index].name)
             return Inst(form.row, tuple(values)), now
-        known = list(dict.fromkeys(form.describe() for form in candidates))
-        shown = ", ".join(known[:4]) + (", ..." if len(known) > 4 else "")
-        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; expected one of {shown}", at)
+        descriptions = list(dict.fromkeys(form.describe() for form in candidates))
+        shown = ", ".join(descriptions[:4]) + (", ..." if len(descriptions) > 4 else "")
+        raise _InstructionError(f"opcode 0x{opcode:02x} has no form with these bytes; expected one of {shown}", offset)
 
 
-def _in_limits(inst: Inst, at: int, limits: BodyLimits | None) -> None:
+def _in_limits(inst: Inst, offset: int, limits: BodyLimits | None) -> None:
     absent = limits.absent(inst) if limits else None
     if absent:
-        raise _InstructionError(absent.message, at, absent.field)
+        raise _InstructionError(absent.message, offset, absent.field)
 
 
 def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
@@ -211,9 +211,9 @@ def forms(rows: Iterable[Instruction], readers: Readers) -> tuple[Form, ...]:
 
 def _form(row: Instruction, readers: Readers) -> Form:
     template = [default_value(field) for field in row.fields]
-    known = len(OLD_TYPED_FIELDS)
-    if readers.version < OLD_TYPED_UNTIL and tuple(f.name for f in row.fields[:known]) == OLD_TYPED_FIELDS:
-        order = (*OLD_TYPED_ORDER, *range(known, len(row.fields)))
+    typed_count = len(OLD_TYPED_FIELDS)
+    if readers.version < OLD_TYPED_UNTIL and tuple(f.name for f in row.fields[:typed_count]) == OLD_TYPED_FIELDS:
+        order = (*OLD_TYPED_ORDER, *range(typed_count, len(row.fields)))
         typed = ((i, OLD_TYPED_READERS.get(row.fields[i].name) or _reader(row, i, readers)) for i in order)
         return Form(row, template, tuple(typed), ())
     steps: list[tuple[int, Reader]] = []
@@ -252,8 +252,8 @@ def _unsaid(row: Instruction) -> frozenset[str]:
 
 
 def _null(row: Instruction, read: Reader) -> Reader:
-    def null(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-        value, end = read(code, at, values)
+    def null(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, offset, values)
         if value != NULL_RAW:
             raise MalformedValueError(f"`{row.mnemonic}` has no such operand, but it is not %null here")
         return value, end
@@ -276,8 +276,8 @@ def _require_word(row: Instruction, index: int, read: Reader, version: tuple[int
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
     unknown = ~reduce(or_, (bit for _, bit in heard), reach | field.hidden) if version >= STRICT_FROM else 0
 
-    def read_required(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-        value, end = read(code, at, values)
+    def read_required(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, offset, values)
         number = cast("int", value)
         if number & unknown:
             raise MalformedValueError(f"0x{number:x} has bits without meaning: 0x{number & unknown:x}")
@@ -314,12 +314,12 @@ def _with_bits(row: Instruction, index: int, read: Reader) -> Reader:
     field = row.fields[index]
     heard = [(row.index[m.field], m.heard[1]) for m in row.modifiers if m.heard and m.heard[0] == field.name]
 
-    def read_size(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-        byte = code[at]
+    def read_size(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
+        byte = code[offset]
         for position, bit in heard:
             values[position] = int(bool(byte & bit))
         value, _ = read(bytes((byte & ~field.hidden,)), 0, values)
-        return value, at + 1
+        return value, offset + 1
 
     return read_size
 
@@ -332,8 +332,8 @@ def _last(row: Instruction, before: int, kind: FieldKind) -> int:
 
 
 def _check_constant(read: Reader, const: int, mask: int) -> Reader:
-    def read_checked(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-        value, end = read(code, at, values)
+    def read_checked(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, offset, values)
         if (cast("int", value) ^ const) & mask:
             raise RowMismatchError
         return value, end
@@ -353,12 +353,12 @@ def _address_of(row: Instruction, index: int, read: Reader) -> Reader:
     if slot is None or slot.name != name or slot.shape is not Shape.VECTOR or AO not in slot.classes:
         return read
     always = G not in slot.classes
-    positions = {field.name: at for at, field in enumerate(row.fields)}
+    positions = {field.name: position for position, field in enumerate(row.fields)}
     written = (positions[s.name] for s in row.slots if s.role is Role.WRITE and s.name in positions)
-    target = next((at for at in written if at < index), None)
+    target = next((position for position in written if position < index), None)
 
-    def read_address_of(code: bytes, at: int, values: list[Value]) -> tuple[Value, int]:
-        value, end = read(code, at, values)
+    def read_address_of(code: bytes, offset: int, values: list[Value]) -> tuple[Value, int]:
+        value, end = read(code, offset, values)
         if (
             isinstance(value, General)
             and value.region == SCALAR_REGION

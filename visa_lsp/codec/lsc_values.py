@@ -36,28 +36,28 @@ def checks_of(row: Instruction) -> tuple[tuple[int, Check], ...]:
     """Return the checks of a row, each with the position of its field."""
     if row.family != "lsc":
         return ()
-    found: list[tuple[int, Check]] = []
+    checks: list[tuple[int, Check]] = []
     for index, field in enumerate(row.fields):
         if not field.stored or field.const is not None:
             continue
         if field.kind is FieldKind.VECTOR:
-            found.append((index, _scalar(index, _wide(row, field.name))))
+            checks.append((index, _scalar(index, _wide(row, field.name))))
         elif field.name == "chmask":
-            found.append((index, _twice(index, row.index["elems"])))
+            checks.append((index, _twice(index, row.index["elems"])))
         elif field.name in _CODES:
-            found.append((index, _code(index, _CODES[field.name])))
+            checks.append((index, _code(index, _CODES[field.name])))
             if field.name == "order" and "elems" in row.index:
-                found.append((index, _plain(index, row.index["elems"], always=_has_mask(row))))
-    return tuple(found)
+                checks.append((index, _plain(index, row.index["elems"], always=_has_mask(row))))
+    return tuple(checks)
 
 
 def _has_mask(row: Instruction) -> bool:
     return row.fields[row.index["sub"]].const in lsc_codes.QUAD_SUBS
 
 
-def _code(index: int, known: frozenset[int]) -> Check:
+def _code(index: int, codes: frozenset[int]) -> Check:
     def check(values: list[Value]) -> str:
-        return "" if values[index] in known else f"code {values[index]} has no meaning"
+        return "" if values[index] in codes else f"code {values[index]} has no meaning"
 
     return check
 

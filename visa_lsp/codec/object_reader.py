@@ -66,10 +66,10 @@ def _entries(
         cursor.path[1] = i
         linkage = 0 if is_kernel else cursor.integer("B", "linkage")
         name = cursor.text(cursor.integer(layout.name_length, "name_len"), "name")
-        at = cursor.pos
+        record_offset = cursor.pos
         offset, size, *rest = cursor.record(KERNEL_PLACE if is_kernel else PLACE)
         if offset + size > len(cursor.data):
-            raise cursor.error(f"the body ends at 0x{offset + size:x}, past the end of the file", "size", at)
+            raise cursor.error(f"the body ends at 0x{offset + size:x}, past the end of the file", "size", record_offset)
         relocs = _relocations(cursor, "variable_reloc"), _relocations(cursor, "function_reloc")
         binaries = _binaries(cursor) if is_kernel else ()
         entries.append(
@@ -90,10 +90,10 @@ def _relocations(cursor: Cursor, name: str) -> tuple[tuple[int, int], ...]:
 def _binaries(cursor: Cursor) -> tuple[BinaryPlace, ...]:
     places = []
     for i in range(cursor.count("B", "num_gen_binaries", GEN_BINARY.size)):
-        at = cursor.pos
+        record_offset = cursor.pos
         place = BinaryPlace(*cursor.record(GEN_BINARY))
         if place.offset + place.size > len(cursor.data):
-            raise cursor.error("the Gen binary ends past the end of the file", f"gen_binaries[{i}]", at)
+            raise cursor.error("the Gen binary ends past the end of the file", f"gen_binaries[{i}]", record_offset)
         places.append(place)
     return tuple(places)
 
@@ -126,11 +126,11 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Poo
     attributes = []
     for i in range(count):
         cursor.path[-1] = i
-        at = cursor.pos
+        record_offset = cursor.pos
         name_index, size = cursor.record(layout.attribute)
         if pool is not None:
-            pool.check(cursor, name_index, at)
-            pool.check_word(cursor, name_index, at)
+            pool.check(cursor, name_index, record_offset)
+            pool.check_word(cursor, name_index, record_offset)
         attributes.append(Attribute(name_index, size, cursor.take(size, "value")))
     del cursor.path[-2:]
     return tuple(attributes)
@@ -159,16 +159,16 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     surfaces = _states(cursor, layout, "B", "surfaces", pool)
     vmes = _states(cursor, layout, "B", "vmes", pool)
     inputs = _inputs(cursor, layout) if entry.is_kernel else ()
-    at = cursor.pos
+    record_offset = cursor.pos
     size, start = cursor.record(SIZE_ENTRY)
     argument_sizes = (0, 0) if entry.is_kernel else cursor.record(FUNCTION_SIZES)
     attributes = read_attributes(cursor, layout, cursor.integer("H", "attribute_count"), pool)
     if cursor.pos == cursor.end and any(binary.size for binary in entry.binaries):
         size, start = 0, entry.size  # a fat object from which the instructions have been stripped
     if entry.offset + start < cursor.pos:
-        raise cursor.error(f"instructions begin at 0x{start:x}, inside the declarations", "entry", at + 4)
+        raise cursor.error(f"instructions begin at 0x{start:x}, inside the declarations", "entry", record_offset + 4)
     if start + size > entry.size:
-        raise cursor.error("instructions end past the end of their kernel", "size", at)
+        raise cursor.error("instructions end past the end of their kernel", "size", record_offset)
     kernel = Kernel(
         entry.is_kernel,
         tuple(strings),
@@ -197,16 +197,16 @@ class _Pool:
         self.strings = strings
         self._is_strict = is_strict
 
-    def check(self, cursor: Cursor, index: int, at: int) -> None:
-        """Refuse the number of a missing string, in the record at ``at``."""
+    def check(self, cursor: Cursor, index: int, offset: int) -> None:
+        """Refuse the number of a missing string, in the record at ``offset``."""
         if self._is_strict and index >= len(self.strings):
-            raise cursor.error(f"there is no string {index}; there are {len(self.strings)}", "name_index", at)
+            raise cursor.error(f"there is no string {index}; there are {len(self.strings)}", "name_index", offset)
 
-    def check_word(self, cursor: Cursor, index: int, at: int) -> None:
+    def check_word(self, cursor: Cursor, index: int, offset: int) -> None:
         """Refuse the name of an attribute that no text can express, or that would start another line of it."""
         name = self.strings[index] if index < len(self.strings) else ""
         if not IDENTIFIER.match(name):
-            raise cursor.error(f"{name!r} is not the name of an attribute", "name_index", at)
+            raise cursor.error(f"{name!r} is not the name of an attribute", "name_index", offset)
 
 
 def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Variable, ...]:
@@ -216,11 +216,11 @@ def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Varia
     variables = []
     for i in range(count):
         cursor.path[-1] = i
-        at = cursor.pos
+        record_offset = cursor.pos
         name, bits, elements, alias, alias_offset, alias_scope, attribute_count = cursor.record(record)
-        pool.check(cursor, name, at)
+        pool.check(cursor, name, record_offset)
         if layout.is_strict and alias_scope:
-            raise cursor.error(f"alias scope {alias_scope}: only 0, the body, has a text", "alias_scope", at)
+            raise cursor.error(f"alias scope {alias_scope}: only 0, the body, has a text", "alias_scope", record_offset)
         attributes = read_attributes(cursor, layout, attribute_count, pool)
         variables.append(
             Variable(name, TYPE_BY_CODE[bits & 15], bits >> 4, elements, alias, alias_offset, alias_scope, attributes)
@@ -235,9 +235,9 @@ def _states(cursor: Cursor, layout: ObjectLayout, count_code: str, kind: str, po
     states = []
     for i in range(count):
         cursor.path[-1] = i
-        at = cursor.pos
+        record_offset = cursor.pos
         name, elements, attribute_count = cursor.record(layout.state)
-        pool.check(cursor, name, at)
+        pool.check(cursor, name, record_offset)
         states.append(StateVariable(name, elements, read_attributes(cursor, layout, attribute_count, pool)))
     del cursor.path[-2:]
     return tuple(states)
@@ -249,9 +249,9 @@ def _labels(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[LabelEnt
     labels = []
     for i in range(count):
         cursor.path[-1] = i
-        at = cursor.pos
+        record_offset = cursor.pos
         name, kind, attribute_count = cursor.record(layout.label)
-        pool.check(cursor, name, at)
+        pool.check(cursor, name, record_offset)
         labels.append(LabelEntry(name, kind, read_attributes(cursor, layout, attribute_count, pool)))
     del cursor.path[-2:]
     return tuple(labels)
@@ -263,10 +263,10 @@ def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
     inputs = []
     for i in range(count):
         cursor.path[-1] = i
-        at = cursor.pos
+        record_offset = cursor.pos
         kind, variable, offset, size = cursor.record(layout.input)
         if layout.is_strict and kind & 7 > 2:
-            raise cursor.error(f"class {kind & 7} of an input is not 0 to 2", "kind", at)
+            raise cursor.error(f"class {kind & 7} of an input is not 0 to 2", "kind", record_offset)
         inputs.append(Input(kind, variable, offset, size, kind >> 3 in RESERVED_PROVENANCES))
     del cursor.path[-2:]
     return tuple(inputs)
@@ -330,10 +330,10 @@ def _summary(data: bytes, header: Header, entry: BodyEntry) -> BodySummary:
 def _input_name(kernel: Kernel, item: Input) -> str:
     match item.kind & 7:
         case 1:
-            declared, first = kernel.samplers, FIRST_SAMPLER
+            declared, first_id = kernel.samplers, FIRST_SAMPLER
         case 2:
-            declared, first = kernel.surfaces, FIRST_SURFACE
+            declared, first_id = kernel.surfaces, FIRST_SURFACE
         case _:
             return kernel.variable_name(item.id)
-    at = item.id - first
-    return kernel.string(declared[at].name_index) if 0 <= at < len(declared) else str(item.id)
+    index = item.id - first_id
+    return kernel.string(declared[index].name_index) if 0 <= index < len(declared) else str(item.id)

@@ -115,10 +115,10 @@ def _control(value: Value) -> ExecControl:
 
 
 def _exec(value: Value) -> bytes:
-    known = _controls.get(value)
-    if known is None:
-        known = _controls[value] = _control(value).encode().to_bytes(1, "little")
-    return known
+    encoded = _controls.get(value)
+    if encoded is None:
+        encoded = _controls[value] = _control(value).encode().to_bytes(1, "little")
+    return encoded
 
 
 def _exec_code(value: Value) -> bytes:

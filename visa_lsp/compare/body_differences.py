@@ -94,12 +94,12 @@ def _place(pairs: Sequence[tuple[int, int]], line: int) -> Lines:
 
 def _heads(a: ComparedBody, b: ComparedBody) -> Iterator[Difference]:
     """Yield the lines that open the bodies."""
-    one, other = a.kernel, b.kernel
+    kernel, other = a.kernel, b.kernel
     words = []
-    if one.is_kernel != other.is_kernel:
-        words.append(arrow(*("kernel" if body.is_kernel else "function" for body in (one, other))))
-    if one.name != other.name:
-        words.append(f"name {arrow(one.name, other.name)}")
+    if kernel.is_kernel != other.is_kernel:
+        words.append(arrow(*("kernel" if body.is_kernel else "function" for body in (kernel, other))))
+    if kernel.name != other.name:
+        words.append(f"name {arrow(kernel.name, other.name)}")
     if words:
         yield Difference(ChangeKind.CHANGE, Lines(a.first, a.first), Lines(b.first, b.first), ", ".join(words))
 
@@ -108,12 +108,21 @@ def _declarations(
     a: ComparedBody, b: ComparedBody, match: Matching, its_names: OperandNames, place: _Places
 ) -> Iterator[Difference]:
     findings = list(declaration_findings(a, b, match.renaming, its_names))
-    for one in findings:
-        if one.a is not None and one.b is not None:
-            yield Difference(ChangeKind.CHANGE, Lines(one.a, one.a), Lines(one.b, one.b), f"{one.noun} {one.what}")
-    for lines, noun, code in _blocks((one.a, one.noun, one.what) for one in findings if one.b is None):
+    for finding in findings:
+        if finding.a is not None and finding.b is not None:
+            yield Difference(
+                ChangeKind.CHANGE,
+                Lines(finding.a, finding.a),
+                Lines(finding.b, finding.b),
+                f"{finding.noun} {finding.what}",
+            )
+    for lines, noun, code in _blocks(
+        (finding.a, finding.noun, finding.what) for finding in findings if finding.b is None
+    ):
         yield _block(ChangeKind.DELETE, lines, place.in_b(lines.first - 1), noun, code)
-    for lines, noun, code in _blocks((one.b, one.noun, one.what) for one in findings if one.a is None):
+    for lines, noun, code in _blocks(
+        (finding.b, finding.noun, finding.what) for finding in findings if finding.a is None
+    ):
         yield _block(ChangeKind.INSERT, place.in_a(lines.first - 1), lines, noun, code)
 
 
@@ -148,9 +157,9 @@ def _code(
         items, others = match.a[run.a : run.a + run.length], match.b[run.b : run.b + run.length]
         yield _stretch(ChangeKind.MOVE, _span(a, items), _span(b, others), items, a.names)
     for i, j in match.changed:
-        one, other = match.a[i], match.b[j]
-        what = describe_change(one.inst, a.names, other.inst, its_names)
-        yield Difference(ChangeKind.CHANGE, _span(a, [one]), _span(b, [other]), what, in_code=True)
+        item, other = match.a[i], match.b[j]
+        what = describe_change(item.inst, a.names, other.inst, its_names)
+        yield Difference(ChangeKind.CHANGE, _span(a, [item]), _span(b, [other]), what, in_code=True)
     settled = {i for i, _ in (*match.equal, *match.changed)}
     settled |= {run.a + n for run in match.moved for n in range(run.length)}
     for items in _runs(match.a, settled):
@@ -176,8 +185,8 @@ def _span(body: ComparedBody, items: Sequence[Item]) -> Lines:
 def _runs(items: Sequence[Item], settled: set[int]) -> Iterator[list[Item]]:
     """Yield the stretches of items without a counterpart."""
     run: list[Item] = []
-    for at, item in enumerate(items):
-        if at in settled:
+    for index, item in enumerate(items):
+        if index in settled:
             if run:
                 yield run
             run = []

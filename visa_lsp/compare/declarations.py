@@ -92,7 +92,7 @@ def _properties(kernel: Kernel, ref: Ref, names: OperandNames) -> dict[str, str]
         out = {"v_type": letter, "num_elts": str(declared.num_elements)}
         attributes = declared.attributes
     if attributes:
-        out["attrs"] = "{" + ", ".join(sorted(variable_attribute(kernel, one) for one in attributes)) + "}"
+        out["attrs"] = "{" + ", ".join(sorted(variable_attribute(kernel, attribute) for attribute in attributes)) + "}"
     return out
 
 
@@ -126,12 +126,12 @@ def _inputs(a: ComparedBody, b: ComparedBody, renaming: Renaming, its_names: Ope
 def _same_inputs(a: Kernel, b: Kernel, renaming: Renaming) -> dict[int, int]:
     """Return the places of inputs of corresponding variables."""
     theirs = _by_variable(b)
-    found = {
+    places = {
         place: theirs.get((renaming.get(ref, ref), nth))
         for (ref, nth), place in _by_variable(a).items()
         if ref in renaming
     }
-    return {place: other for place, other in found.items() if other is not None}
+    return {place: other for place, other in places.items() if other is not None}
 
 
 def _same_attributes(a: Kernel, b: Kernel) -> dict[int, int]:
@@ -148,13 +148,13 @@ def entry_pairs(a: ComparedBody, b: ComparedBody, renaming: Renaming) -> Iterato
 
 def _by_variable(kernel: Kernel) -> dict[tuple[Ref, int], int]:
     """Return the place of each input by its variable and the number of earlier inputs of that variable."""
-    found: dict[tuple[Ref, int], int] = {}
+    places: dict[tuple[Ref, int], int] = {}
     count: Counter[Ref] = Counter()
     for place, entry in enumerate(kernel.inputs):
         ref = input_ref(entry)
-        found[ref, count[ref]] = place
+        places[ref, count[ref]] = place
         count[ref] += 1
-    return found
+    return places
 
 
 def _input_said(entry: Input) -> str:
@@ -177,13 +177,13 @@ def _attributes(a: ComparedBody, b: ComparedBody) -> Iterator[HeadDifference]:
 
 
 def _by_name(kernel: Kernel) -> dict[tuple[str, int], int]:
-    found: dict[tuple[str, int], int] = {}
+    places: dict[tuple[str, int], int] = {}
     count: Counter[str] = Counter()
     for place, attribute in enumerate(kernel.attributes):
         name = kernel.string(attribute.name_index)
-        found[name, count[name]] = place
+        places[name, count[name]] = place
         count[name] += 1
-    return found
+    return places
 
 
 def _attribute(kernel: Kernel, place: int) -> tuple[str, str]:

@@ -85,23 +85,23 @@ def join_words(words: Sequence[str]) -> str:
     return ", ".join(words[:_MAX_MNEMONICS]) + ", ..." * (len(words) > _MAX_MNEMONICS)
 
 
-def describe_change(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
+def describe_change(inst: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> str:
     """Return words for the differences of two instructions: word, predicate, lanes, then operand by operand."""
-    if one.row.opens_label or other.row.opens_label:
-        return arrow(instruction_text(one, names), instruction_text(other, its_names))
-    words = list(_words(one, names, other, its_names))
-    lanes, operands = list(_lanes(one, other)), list(_operands(one, names, other, its_names))
+    if inst.row.opens_label or other.row.opens_label:
+        return arrow(instruction_text(inst, names), instruction_text(other, its_names))
+    words = list(_words(inst, names, other, its_names))
+    lanes, operands = list(_lanes(inst, other)), list(_operands(inst, names, other, its_names))
     if lanes and not (words or operands):
         return "; ".join(lanes)  # because such a difference is common to whole stretches
-    said = [*words, *lanes, *operands] or [f"{name} {arrow(value, its)}" for name, value, its in _fields(one, other)]
-    return f"{one.row.mnemonic}: {'; '.join(said)}"
+    said = [*words, *lanes, *operands] or [f"{name} {arrow(value, its)}" for name, value, its in _fields(inst, other)]
+    return f"{inst.row.mnemonic}: {'; '.join(said)}"
 
 
-def _words(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> Iterator[str]:
+def _words(inst: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> Iterator[str]:
     for what, before, after in (
-        ("opcode", one.row.mnemonic, other.row.mnemonic),
-        ("modifier", modifiers(one), modifiers(other)),
-        ("predicate", _guard(one, names), _guard(other, its_names)),
+        ("opcode", inst.row.mnemonic, other.row.mnemonic),
+        ("modifier", modifiers(inst), modifiers(other)),
+        ("predicate", _guard(inst, names), _guard(other, its_names)),
     ):
         if before != after:
             yield f"{what} {arrow(before or _NONE, after or _NONE)}"
@@ -112,8 +112,8 @@ def _guard(inst: Inst, names: OperandNames) -> str:
     return predicate(names, value).strip() if isinstance(value, Predicate) else _NONE
 
 
-def _lanes(one: Inst, other: Inst) -> Iterator[str]:
-    lanes, its = execution_of(one), execution_of(other)
+def _lanes(inst: Inst, other: Inst) -> Iterator[str]:
+    lanes, its = execution_of(inst), execution_of(other)
     if lanes is None or its is None or lanes == its:
         return
     if lanes.exec_size != its.exec_size:
@@ -131,8 +131,8 @@ def _mask(lanes: ExecControl) -> str:
     return str(lanes).strip("()").partition(",")[0]
 
 
-def _operands(one: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> Iterator[str]:
-    ours = {slot.name: operand(names, one, slot) for slot in one.row.slots}
+def _operands(inst: Inst, names: OperandNames, other: Inst, its_names: OperandNames) -> Iterator[str]:
+    ours = {slot.name: operand(names, inst, slot) for slot in inst.row.slots}
     theirs = {slot.name: operand(its_names, other, slot) for slot in other.row.slots}
     for name in {**ours, **theirs}:
         before, after = ours.get(name), theirs.get(name)
@@ -140,9 +140,9 @@ def _operands(one: Inst, names: OperandNames, other: Inst, its_names: OperandNam
             yield f"{name} {arrow(before or _NONE, after or _NONE)}"
 
 
-def _fields(one: Inst, other: Inst) -> Iterator[tuple[str, object, object]]:
+def _fields(inst: Inst, other: Inst) -> Iterator[tuple[str, object, object]]:
     """Yield the differences without a word in the text."""
-    ours = dict(zip((f.name for f in one.row.fields), one.values, strict=True))
+    ours = dict(zip((f.name for f in inst.row.fields), inst.values, strict=True))
     theirs = dict(zip((f.name for f in other.row.fields), other.values, strict=True))
     for name in {**ours, **theirs}:
         if ours.get(name) != theirs.get(name):

@@ -71,8 +71,8 @@ def _part(field: Field, value: Value, inst: Inst, kernel: Kernel) -> Part:
     if isinstance(value, tuple):
         if field.kind in LABEL_KINDS:
             return len(value), tuple((LABEL, number) for number in value if isinstance(number, int))
-        found = [_operand(item) for item in value]
-        return tuple(shape for shape, _ in found), tuple(ref for _, refs in found for ref in refs)
+        operands = [_operand(item) for item in value]
+        return tuple(shape for shape, _ in operands), tuple(ref for _, refs in operands for ref in refs)
     if not isinstance(value, int):
         return _operand(value)
     if field.kind in LABEL_KINDS:

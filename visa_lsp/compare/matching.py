@@ -58,9 +58,9 @@ class Matching(Struct, frozen=True):
 def match_bodies(a: ComparedBody, b: ComparedBody) -> Matching:
     """Return the alignment of two bodies."""
     items_a, items_b = items_of(a.kernel), items_of(b.kernel)
-    found = in_order(items_a, items_b)
-    if found is not None:
-        renaming = complete_renaming(a, b, found)
+    direct = in_order(items_a, items_b)
+    if direct is not None:
+        renaming = complete_renaming(a, b, direct)
         # Otherwise another renaming may have fewer differences in declarations.
         if count_equal(a.kernel, b.kernel, renaming) == len(renaming) + len(a.kernel.inputs):
             return Matching(items_a, items_b, renaming, [(n, n) for n in range(len(items_a))])
@@ -73,10 +73,10 @@ def _precedes(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], items_b
     """Return whether ``a`` is first in an order independent of the arguments' order: by length, else by the first difference."""
     if len(items_a) != len(items_b):
         return len(items_a) < len(items_b)
-    for one, other in zip(items_a, items_b, strict=True):
-        if one.shape != other.shape:
-            return repr(one.shape) < repr(other.shape)
-        ours, theirs = [a.name(ref) for ref in one.refs], [b.name(ref) for ref in other.refs]
+    for item, other in zip(items_a, items_b, strict=True):
+        if item.shape != other.shape:
+            return repr(item.shape) < repr(other.shape)
+        ours, theirs = [a.name(ref) for ref in item.refs], [b.name(ref) for ref in other.refs]
         if ours != theirs:
             return ours < theirs
     return False
@@ -101,10 +101,10 @@ def _match_items(a: ComparedBody, b: ComparedBody, items_a: Sequence[Item], item
         renaming = start
         for _ in range(_MAX_ROUNDS):
             pairs = align_levels([tokens(renaming), *coarse])
-            found = by_votes(a, b, _items(pairs, items_a, items_b), assumed)
-            if found == renaming:
+            improved = by_votes(a, b, _items(pairs, items_a, items_b), assumed)
+            if improved == renaming:
                 break
-            renaming = found
+            renaming = improved
         match = settle(renaming)
         # The final names decide which of several similar instructions was changed or moved.
         better = _items([*match.equal, *_pair_by_names(match)], items_a, items_b)
@@ -135,7 +135,7 @@ def _pair_by_names(match: Matching) -> Iterator[tuple[int, int]]:
     back = {other: ref for ref, other in match.renaming.items()}
     ours = _only(match.a, {i for i, _ in match.equal}, {ref: ref for ref in match.renaming})
     theirs = _only(match.b, {j for _, j in match.equal}, back)
-    pairs = {i: theirs[known] for known, i in ours.items() if known in theirs}
+    pairs = {i: theirs[key] for key, i in ours.items() if key in theirs}
     yield from pairs.items()
     taken = set(pairs.values())
     yield from ((i, j) for i, j in match.changed if i not in pairs and j not in taken)
@@ -143,15 +143,15 @@ def _pair_by_names(match: Matching) -> Iterator[tuple[int, int]]:
 
 def _only(items: Sequence[Item], equal: set[int], names: Mapping[Ref, Ref]) -> dict[Hashable, int]:
     """Return the places of unmatched items by shape and known names, where these are unique."""
-    found: dict[Hashable, int] = {}
+    places: dict[Hashable, int] = {}
     several: set[Hashable] = set()
-    for at, item in enumerate(items):
-        if at not in equal:
-            known = item.shape, tuple(names.get(ref) for ref in item.refs)
-            if known in found:
-                several.add(known)
-            found[known] = at
-    return {known: at for known, at in found.items() if known not in several}
+    for index, item in enumerate(items):
+        if index not in equal:
+            key = item.shape, tuple(names.get(ref) for ref in item.refs)
+            if key in places:
+                several.add(key)
+            places[key] = index
+    return {key: index for key, index in places.items() if key not in several}
 
 
 class _Numbers(dict["Hashable", int]):
@@ -187,8 +187,8 @@ def _by_names(items: Sequence[Item], names: dict[Ref, int], numbers: _Numbers) -
 def _by_uses(names: dict[Ref, int], items: Sequence[Item], colours: list[int], numbers: _Numbers) -> dict[Ref, int]:
     uses: defaultdict[Ref, list[tuple[int, int]]] = defaultdict(list)
     for item, colour in zip(items, colours, strict=True):
-        for at, ref in enumerate(item.refs):
-            uses[ref].append((colour, at))
+        for position, ref in enumerate(item.refs):
+            uses[ref].append((colour, position))
     return {ref: numbers["used", colour, tuple(sorted(uses[ref]))] for ref, colour in names.items()}
 
 

@@ -92,7 +92,7 @@ def _pair_kernels(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[
     if len(a) * len(b) <= _MAX_TABLE_CELLS:
         return _best(a, b)
     numbers: dict[Hashable, int] = {}
-    tokens = [[numbers.setdefault(one.loose, len(numbers)) for one in side] for side in (a, b)]
+    tokens = [[numbers.setdefault(features.loose, len(numbers)) for features in side] for side in (a, b)]
     pairs = common(*tokens)
     out = list(pairs)
     for a_first, a_end, b_first, b_end in gaps_between(pairs, (0, len(a), 0, len(b))):
@@ -105,7 +105,7 @@ def _best(a: Sequence[_Features], b: Sequence[_Features]) -> list[tuple[int, int
     """Return the ordered pairs with the greatest sum of likeness."""
     width = len(b) + 1
     table = [[0] * width for _ in range(len(a) + 1)]
-    likeness = [[_likeness(one, other) for other in b] for one in a]
+    likeness = [[_likeness(features, other) for other in b] for features in a]
     for i in range(len(a) - 1, -1, -1):
         row, below, likes = table[i], table[i + 1], likeness[i]
         for j in range(len(b) - 1, -1, -1):

@@ -42,7 +42,7 @@ def counterparts(a: Sequence[ComparedBody], b: Sequence[ComparedBody]) -> dict[i
     pairs = _strongest(_likenesses(a, b, several), pairs)
     taken = set(pairs.values())
     left = [(i, j) for i in range(len(a)) if i not in pairs for j in range(len(b)) if j not in taken]
-    return _strongest((one for one in _likenesses(a, b, left) if -one[0] >= _ALIKE), pairs)
+    return _strongest((candidate for candidate in _likenesses(a, b, left) if -candidate[0] >= _ALIKE), pairs)
 
 
 def _likenesses(

@@ -26,8 +26,8 @@ def refs_of(kernel: Kernel) -> Iterator[Ref]:
     """Yield every variable that a body declares, then its labels."""
     yield from (("G", number) for number in range(FIRST["G"], FIRST["G"] + len(kernel.variables)))
     for letter in "APST":
-        first = FIRST[letter]
-        yield from ((letter, number) for number in range(first, first + len(_states(kernel, letter))))
+        start = FIRST[letter]
+        yield from ((letter, number) for number in range(start, start + len(_states(kernel, letter))))
     yield from ((LABEL, number) for number in range(len(kernel.labels)))
 
 
@@ -39,8 +39,8 @@ def input_ref(entry: Input) -> Ref:
 def state(kernel: Kernel, ref: Ref) -> StateVariable | None:
     """Return the declaration of an address, predicate, sampler or surface variable; None without one."""
     letter, number = ref
-    table, at = _states(kernel, letter), number - FIRST[letter]
-    return table[at] if 0 <= at < len(table) else None
+    table, index = _states(kernel, letter), number - FIRST[letter]
+    return table[index] if 0 <= index < len(table) else None
 
 
 def declaration(kernel: Kernel, ref: Ref) -> Hashable:
@@ -51,8 +51,8 @@ def declaration(kernel: Kernel, ref: Ref) -> Hashable:
         return None if variable is None else (variable.type.name, variable.num_elements, variable.align)
     if letter == LABEL:
         return kernel.labels[number].kind if number < len(kernel.labels) else None
-    found = state(kernel, ref)
-    return None if found is None else found.num_elements
+    declared = state(kernel, ref)
+    return None if declared is None else declared.num_elements
 
 
 def _states(kernel: Kernel, letter: str) -> tuple[StateVariable, ...]:

@@ -36,10 +36,10 @@ def in_order(a: Sequence[Item], b: Sequence[Item]) -> Renaming | None:
         return None
     there: Renaming = {}
     back: Renaming = {}
-    for one, other in zip(a, b, strict=True):
-        if one.shape != other.shape:
+    for item, other in zip(a, b, strict=True):
+        if item.shape != other.shape:
             return None
-        for ref, its in zip(one.refs, other.refs, strict=True):
+        for ref, its in zip(item.refs, other.refs, strict=True):
             if there.setdefault(ref, its) != its or back.setdefault(its, ref) != ref:
                 return None
     return there
@@ -51,9 +51,9 @@ def by_votes(a: ComparedBody, b: ComparedBody, pairs: Iterable[tuple[Item, Item]
     An ``assumed`` pair has the weight of one place.
     """
     votes: Counter[tuple[Ref, Ref]] = Counter(assumed.items())
-    for one, other in pairs:
-        if len(one.refs) == len(other.refs):
-            votes.update(pair for pair in zip(one.refs, other.refs, strict=True) if pair[0][0] == pair[1][0])
+    for item, other in pairs:
+        if len(item.refs) == len(other.refs):
+            votes.update(pair for pair in zip(item.refs, other.refs, strict=True) if pair[0][0] == pair[1][0])
     _vote_for_bases(votes, a.kernel, b.kernel)
     votes.update(dict.fromkeys(_same_inputs(a.kernel, b.kernel), 2))
 
@@ -61,11 +61,11 @@ def by_votes(a: ComparedBody, b: ComparedBody, pairs: Iterable[tuple[Item, Item]
         (ref, other), count = vote
         alike = declaration(a.kernel, ref) == declaration(b.kernel, other)
         bases = _bases(a.kernel, b.kernel, ref, other)
-        fits = bases is not None and first.get(bases[0]) == bases[1]
+        fits = bases is not None and draft.get(bases[0]) == bases[1]
         return -(2 * count + alike + 2 * fits), a.name(ref) != b.name(other), ref, other
 
-    first: Renaming = {}
-    first = _one_to_one(pair for pair, _ in sorted(votes.items(), key=weight))
+    draft: Renaming = {}
+    draft = _one_to_one(pair for pair, _ in sorted(votes.items(), key=weight))
     return _one_to_one(pair for pair, _ in sorted(votes.items(), key=weight))
 
 
@@ -82,13 +82,13 @@ def _vote_for_bases(votes: Counter[tuple[Ref, Ref]], a: Kernel, b: Kernel) -> No
 
 def _bases(a: Kernel, b: Kernel, ref: Ref, other: Ref) -> tuple[Ref, Ref] | None:
     """Return the bases of two aliases; None if one is not an alias, or if the bases are predefined or the offsets differ."""
-    one = a.variable(ref[1]) if ref[0] == "G" else None
+    variable = a.variable(ref[1]) if ref[0] == "G" else None
     its = b.variable(other[1]) if other[0] == "G" else None
-    if one is None or its is None or one.alias_offset != its.alias_offset:
+    if variable is None or its is None or variable.alias_offset != its.alias_offset:
         return None
-    if min(one.alias_index, its.alias_index) < predefined.FIRST_VARIABLE:
+    if min(variable.alias_index, its.alias_index) < predefined.FIRST_VARIABLE:
         return None
-    return ("G", one.alias_index), ("G", its.alias_index)
+    return ("G", variable.alias_index), ("G", its.alias_index)
 
 
 def _one_to_one(pairs: Iterable[tuple[Ref, Ref]]) -> Renaming:

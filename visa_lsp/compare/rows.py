@@ -32,12 +32,12 @@ def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) ->
     kinds_a, kinds_b = _kinds(diff)
     if diff.a is None or diff.b is None:
         sides = ((diff.a, lines_a, kinds_a), (diff.b, lines_b, kinds_b))
-        found = [_select_lines(body.first, body.last, lines) if body else [] for body, lines, _ in sides]
-        return [AlignedLines(n, None, kinds_a.get(n)) for n in found[0]] + [
-            AlignedLines(None, n, kinds_b.get(n)) for n in found[1]
+        line_numbers = [_select_lines(body.first, body.last, lines) if body else [] for body, lines, _ in sides]
+        return [AlignedLines(n, None, kinds_a.get(n)) for n in line_numbers[0]] + [
+            AlignedLines(None, n, kinds_b.get(n)) for n in line_numbers[1]
         ]
     counterparts = dict(diff.pairs)
-    behind = _behind(set(counterparts.values()), _select_lines(diff.b.first, diff.b.last, lines_b))
+    following = _behind(set(counterparts.values()), _select_lines(diff.b.first, diff.b.last, lines_b))
     out: list[AlignedLines] = []
     waiting: list[int] = []
     left: list[int] = []  # lines of the first since the last row with both
@@ -49,7 +49,7 @@ def rows_of(diff: KernelDiff, lines_a: Sequence[str], lines_b: Sequence[str]) ->
         out += _between(left, waiting, kinds_a, kinds_b, lines_a, lines_b)
         left = []
         out.append(AlignedLines(line, other, kinds_a.get(line) if kinds_a.get(line) is kinds_b.get(other) else None))
-        waiting = behind.get(other, [])
+        waiting = following.get(other, [])
     return [*out, *_between(left, waiting, kinds_a, kinds_b, lines_a, lines_b)]
 
 
@@ -67,8 +67,8 @@ def _kinds(diff: KernelDiff) -> tuple[Kinds, Kinds]:
     return in_a, in_b
 
 
-def _select_lines(first: int, last: int, lines: Sequence[str]) -> list[int]:
-    return [n for n in range(first, min(last + 1, len(lines))) if lines[n].strip()]
+def _select_lines(first_line: int, last_line: int, lines: Sequence[str]) -> list[int]:
+    return [n for n in range(first_line, min(last_line + 1, len(lines))) if lines[n].strip()]
 
 
 def _behind(paired: set[int], lines: Sequence[int]) -> dict[int, list[int]]:

@@ -23,15 +23,15 @@ def align_levels(levels: Sequence[tuple[Sequence[int], Sequence[int]]]) -> list[
     if not levels:
         return []
     gaps = [(0, len(levels[0][0]), 0, len(levels[0][1]))]
-    found: list[tuple[int, int, int]] = []
+    matches: list[tuple[int, int, int]] = []
     for level, (a, b) in enumerate(levels):
         left = []
         for a_first, a_end, b_first, b_end in gaps:
             pairs = [(a_first + i, b_first + j) for i, j in common(a[a_first:a_end], b[b_first:b_end])]
-            found += [(i, j, level) for i, j in pairs]
+            matches += [(i, j, level) for i, j in pairs]
             left += gaps_between(pairs, (a_first, a_end, b_first, b_end))
         gaps = left
-    return sorted(found)
+    return sorted(matches)
 
 
 def gaps_between(pairs: Pairs, whole: tuple[int, int, int, int]) -> list[tuple[int, int, int, int]]:
@@ -61,8 +61,8 @@ def common(a: Sequence[int], b: Sequence[int]) -> Pairs:
             continue
         anchors = _anchors(a, b, (a_first, a_end, b_first, b_end))
         if not anchors:
-            found = _shortest(a[a_first:a_end], b[b_first:b_end])
-            out += [(a_first + i, b_first + j) for i, j in found]
+            pairs = _shortest(a[a_first:a_end], b[b_first:b_end])
+            out += [(a_first + i, b_first + j) for i, j in pairs]
             continue
         a_next, b_next = a_first, b_first
         for i, j in [*anchors, (a_end, b_end)]:
@@ -81,12 +81,12 @@ def _anchors(a: Sequence[int], b: Sequence[int], whole: tuple[int, int, int, int
     return _chain(pairs)
 
 
-def _once(items: Sequence[int], first: int, end: int) -> dict[int, int]:
+def _once(items: Sequence[int], start: int, end: int) -> dict[int, int]:
     """Return the place of each item; -1 for a repeated one."""
-    found: dict[int, int] = {}
-    for at in range(first, end):
-        found[items[at]] = -1 if items[at] in found else at
-    return found
+    places: dict[int, int] = {}
+    for index in range(start, end):
+        places[items[index]] = -1 if items[index] in places else index
+    return places
 
 
 def _chain(pairs: Pairs) -> Pairs:
@@ -94,16 +94,16 @@ def _chain(pairs: Pairs) -> Pairs:
     ends: list[int] = []  # the least last j of a chain of each length
     last: list[int] = []  # the last pair of that chain
     before: list[int] = []
-    for at, (_, j) in enumerate(pairs):
+    for index, (_, j) in enumerate(pairs):
         length = bisect_left(ends, j)
         before.append(last[length - 1] if length else -1)
         ends[length : length + 1] = [j]
-        last[length : length + 1] = [at]
+        last[length : length + 1] = [index]
     chain = []
-    at = last[-1] if last else -1
-    while at >= 0:
-        chain.append(pairs[at])
-        at = before[at]
+    index = last[-1] if last else -1
+    while index >= 0:
+        chain.append(pairs[index])
+        index = before[index]
     return chain[::-1]
 
 

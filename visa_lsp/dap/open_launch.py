@@ -151,7 +151,7 @@ def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
     if match := _THREAD.match(words):
         x, y, z, number = (int(n or 0) for n in match.groups())
         group = (x, y, z)
-        if any(at >= count for at, count in zip(group, dispatch.groups, strict=True)):
+        if any(coordinate >= count for coordinate, count in zip(group, dispatch.groups, strict=True)):
             last = ",".join(str(count - 1) for count in dispatch.groups)
             raise runner.LaunchError(f"no {words.strip()}: the last group is {last}")
         if number >= dispatch.shape(group).threads:
@@ -162,8 +162,8 @@ def _focus(words: str, ready: ReadyRun) -> ThreadKey | None:
     if match := _ITEM.match(words):
         x, y, z = (int(n or 0) for n in match.groups())
         item = (x, y, z)
-        at = [i - o for i, o in zip(item, geometry.global_offset, strict=True)]
-        group = tuple(a // size for a, size in zip(at, geometry.local_size, strict=True))  # type: ignore[assignment]
+        position = [i - o for i, o in zip(item, geometry.global_offset, strict=True)]
+        group = tuple(a // size for a, size in zip(position, geometry.local_size, strict=True))  # type: ignore[assignment]
         if all(0 <= a < count for a, count in zip(group, dispatch.groups, strict=True)):
             for number in range(dispatch.shape(group).threads):
                 for lane in range(dispatch.simd):

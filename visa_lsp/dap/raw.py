@@ -53,7 +53,7 @@ class _Located:
     data: Any
     start: int
     owner: Any
-    at: Activation
+    activation: Activation
     base: int = 0
 
 
@@ -117,7 +117,7 @@ def write_memory(session: DebugState, args: Body) -> Body:
     if located.start < 0 or room <= 0 or (len(raw) > room and not flag(args, "allowPartial")):
         raise RequestError(f"{len(raw)} bytes exceed the memory, which has {max(room, 0)} there")
     raw = raw[:room]
-    session.debugger.write_raw(located.at, located.owner, located.start, raw)
+    session.debugger.write_raw(located.activation, located.owner, located.start, raw)
     return {"offset": 0, "bytesWritten": len(raw)}
 
 
@@ -132,13 +132,13 @@ def disassemble(session: DebugState, args: Body) -> Body:
         address = int(words, 0) + whole(args, "offset", 0)
     except ValueError:
         raise RequestError(f"'{words[:80]}' is not an address of an instruction") from None
-    found = places.at_address(address)
-    if found is None:
+    entry = places.at_address(address)
+    if entry is None:
         raise RequestError(f"no instruction at {words[:80]}")
     count = whole(args, "instructionCount", least=0)
     if count > _MAX_INSTRUCTIONS:
         raise RequestError(f"'instructionCount' must be at most {_MAX_INSTRUCTIONS}")
-    body, first_pc = found
+    body, first_pc = entry
     first_pc += whole(args, "instructionOffset", 0)
     shown = []
     for pc in range(first_pc, first_pc + count):

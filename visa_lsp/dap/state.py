@@ -171,13 +171,13 @@ class View:
     def __init__(self) -> None:
         # By number: thread, place in the stack, and whether it is a frame of the source.
         self.frames: list[tuple[ThreadKey, int, bool]] = []
-        self.held: list[Held] = []
+        self.references: list[Held] = []
         self.targets: dict[int, int] = {}  # of goto
 
     def clear(self) -> None:
         """Invalidate all references, because the run continues."""
         self.frames.clear()
-        self.held.clear()
+        self.references.clear()
         self.targets.clear()
 
     def frame(self, thread: Thread, depth: int, *, source: bool = False) -> int:
@@ -213,14 +213,14 @@ class View:
 
     def hold(self, activation: Activation, what: str | Row) -> int:
         """Return a reference for a scope or row."""
-        self.held.append((activation, what))  # type: ignore[arg-type]
-        return len(self.held)
+        self.references.append((activation, what))  # type: ignore[arg-type]
+        return len(self.references)
 
     def find(self, number: int) -> Held:
         """Return the scope or row of a reference. Raises RequestError for an unknown one."""
-        if not 0 < number <= len(self.held):
+        if not 0 < number <= len(self.references):
             raise RequestError(f"unknown variables reference {number}: references end when the run continues")
-        return self.held[number - 1]
+        return self.references[number - 1]
 
     def expression(self, debugger: Debugger, number: int, name: str) -> str:
         """Return the expression of an entry of a scope or row. Raises RequestError if it has none."""
@@ -280,11 +280,11 @@ class Points:
                 self._next += 1
         if entries:
             self.lists[key] = entries
-        self.rebuild(session, told=key)
+        self.rebuild(session, answered=key)
         return [self.encode_breakpoint(session, entry) for entry in entries]
 
-    def rebuild(self, session: DebugState, told: tuple[str, str | int] | None = None) -> None:
-        """Rebuild the debugger's breakpoints from the lists, and send all changes except ``told``, which are in the answer."""
+    def rebuild(self, session: DebugState, answered: tuple[str, str | int] | None = None) -> None:
+        """Rebuild the debugger's breakpoints from the lists, and send all changes except ``answered``, which are in the answer."""
         if session.launched is None or session.runs_through:
             return
         debugger = session.debugger
@@ -302,7 +302,7 @@ class Points:
                 if terms is not None and old is not None and old.terms is not None:
                     terms.count = old.terms.count
                 now = self.encode_breakpoint(session, entry)
-                if key != told and now != before:
+                if key != answered and now != before:
                     session.writer.event("breakpoint", {"reason": "changed", "breakpoint": now})
         debugger.apply()
 

@@ -23,16 +23,16 @@ def main() -> int:
     args = parser.parse_args()
     if not (ROOT / "docs" / "rules").is_dir():
         parser.error(f"{ROOT} is not a clone of the repository")
-    found = stale()
-    for name, text in found.items():
+    stale_files = stale()
+    for name, text in stale_files.items():
         if args.check:
             print(f"{name}: stale; `{COMMAND}` mends it")
         else:
             write(ROOT / name, text)
             print(f"{name}: {'removed' if text is None else 'written'}")
-    if not found:
+    if not stale_files:
         print("nothing is stale")
-    return int(bool(found) and args.check)
+    return int(bool(stale_files) and args.check)
 
 
 if __name__ == "__main__":

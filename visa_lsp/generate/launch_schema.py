@@ -111,8 +111,8 @@ def _name_computed(name: str) -> str:
 
 def _without_expressions(table: LaunchTable) -> Schema:
     """Return the schema of a file without a sweep: numbers may not be expressions."""
-    found = {row.name: inner for row in table.keys if (inner := _make_computed(row))}
-    return {"properties": found} if found else {}
+    properties = {row.name: inner for row in table.keys if (inner := _make_computed(row))}
+    return {"properties": properties} if properties else {}
 
 
 def _make_computed(row: LaunchKey) -> Schema:
@@ -130,14 +130,14 @@ def _make_computed(row: LaunchKey) -> Schema:
 
 def _table(table: LaunchTable) -> Schema:
     others: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 1}
-    found: Schema = {
+    table_schema: Schema = {
         "description": table.doc,
         "type": "object",
         "additionalProperties": others if table.others else False,
         "properties": {row.name: _key(row) for row in table.keys},
     }
     rules = _RULES.get(table.name)
-    return {**found, "allOf": rules} if rules else found
+    return {**table_schema, "allOf": rules} if rules else table_schema
 
 
 def _key(row: LaunchKey) -> Schema:

@@ -34,10 +34,10 @@ _KINDS: Final = {
 def with_part(root: Path, file: str, part: str) -> dict[str, str]:
     """Return a page with its current generated part. Raises ValueError unless the page has exactly one place for it."""
     text = (root / file).read_text(encoding="utf-8")
-    found, times = re.subn(f"(?<={_BEGIN}).*?(?={_END})", lambda _: part, text, flags=re.DOTALL)
+    new_text, times = re.subn(f"(?<={_BEGIN}).*?(?={_END})", lambda _: part, text, flags=re.DOTALL)
     if times != 1:
         raise ValueError(f"{file} has {times} places for what is made, not one")
-    return {file: found}
+    return {file: new_text}
 
 
 def table(head: Iterable[str], rows: Iterable[Iterable[str]]) -> str:

@@ -65,7 +65,7 @@ _AROUND: Final[dict[str, tuple[str, tuple[str, ...], str]]] = {
 
 def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
     """Return every snippet by its name: prefix, body, description."""
-    known = {
+    entries = {
         name: {"prefix": prefix.removeprefix("."), "body": list(body), "description": text}
         for name, (prefix, body, text) in _AROUND.items()
     }
@@ -73,8 +73,8 @@ def snippets(table: InstructionTable = TABLE) -> dict[str, Any]:
         row = rows[0]
         if not row.opens_label:
             body = instruction_snippet(row)
-            known[f"{mnemonic} instruction"] = {"prefix": mnemonic, "body": [body], "description": row.summary}
-    return known
+            entries[f"{mnemonic} instruction"] = {"prefix": mnemonic, "body": [body], "description": row.summary}
+    return entries
 
 
 def snippets_text(table: InstructionTable = TABLE) -> str:

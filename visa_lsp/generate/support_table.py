@@ -52,10 +52,10 @@ def platforms(names: frozenset[str]) -> str:
         return "all"
     order = [p.name for p in PLATFORMS]
     runs: list[list[str]] = []
-    for at, name in enumerate(order):
+    for index, name in enumerate(order):
         if name not in names:
             continue
-        if runs and at and order[at - 1] == runs[-1][-1]:
+        if runs and index and order[index - 1] == runs[-1][-1]:
             runs[-1].append(name)
         else:
             runs.append([name])
@@ -110,7 +110,7 @@ _DIFFERENCES: Final = (
 
 def list_refusals(table: InstructionTable) -> Iterator[str]:
     """Yield the forms of the table that the finalizer of 2026 refuses, each with its place and the reason."""
-    found: dict[str, dict[str, None]] = {}
+    mnemonics_by_line: dict[str, dict[str, None]] = {}
     for row in table.rows:
         for refusal in row.refusals:
             where = [] if refusal.platforms == ALL else [platforms(refusal.platforms)]
@@ -121,8 +121,8 @@ def list_refusals(table: InstructionTable) -> Iterator[str]:
             where += ["without a predicate"] if refusal.unpredicated else []
             where += ["it ends with an assertion"] if refusal.stops else []
             line = refusal.reason + (f" ({'; '.join(where)})" if where else "")
-            found.setdefault(line, {})[row.mnemonic] = None
-    for line, names in sorted(found.items()):
+            mnemonics_by_line.setdefault(line, {})[row.mnemonic] = None
+    for line, names in sorted(mnemonics_by_line.items()):
         yield f"* {line}: {', '.join(f'`{name}`' for name in names)}"
 
 

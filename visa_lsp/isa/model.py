@@ -218,7 +218,7 @@ class Modifier(Struct, frozen=True, eq=False):
     optional: bool = False
     default: int = 0
     mask: int = -1
-    behind: bool = False  # WORD: it follows the parenthesis of the execution size
+    after_size: bool = False  # WORD: it follows the parenthesis of the execution size
     fold: bool = False  # WORD: the case of letters does not matter
     seed_words: frozenset[str] = frozenset()  # words of the seed's text only (upper-case relations)
     # For a field that is not stored: the field and the bit in which other writers of objects store the word.

@@ -194,11 +194,11 @@ def platform_named(name: str) -> Platform | None:
 
     Case and separators of a name do not matter, and a device may have a stepping: ``lnl-b0``.
     """
-    found = _BY_NAME.get(_key(name)) or _BY_NAME.get(_key(_STEPPING.sub("", name)))
-    if found is None and _VERSION.fullmatch(name):
+    platform = _BY_NAME.get(_key(name)) or _BY_NAME.get(_key(_STEPPING.sub("", name)))
+    if platform is None and _VERSION.fullmatch(name):
         numbers = tuple(map(int, name.split(".")))
         return next((p for n in (3, 2, 1) if (p := _BY_VERSION.get(numbers[:n])) is not None), None)
-    return found
+    return platform
 
 
 def device_for(name: str) -> str:
@@ -257,8 +257,8 @@ def _find_platform(name: str) -> Platform:
 
 def since(name: str) -> frozenset[str]:
     """Return the platforms from ``name`` on."""
-    first = _find_platform(name).generation
-    return frozenset(p.name for p in PLATFORMS if p.generation >= first)
+    generation = _find_platform(name).generation
+    return frozenset(p.name for p in PLATFORMS if p.generation >= generation)
 
 
 def until(name: str) -> frozenset[str]:
@@ -267,9 +267,9 @@ def until(name: str) -> frozenset[str]:
     return frozenset(p.name for p in PLATFORMS if p.generation <= last)
 
 
-def between(first: str, last: str) -> frozenset[str]:
-    """Return the platforms from ``first`` to ``last``, both included."""
-    return since(first) & until(last)
+def between(oldest: str, newest: str) -> frozenset[str]:
+    """Return the platforms from ``oldest`` to ``newest``, both included."""
+    return since(oldest) & until(newest)
 
 
 MATRIX: Final = since("XeHP_SDV") - {"MTL"}  # with the matrix unit, and with it `bf`

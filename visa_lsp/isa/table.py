@@ -69,13 +69,13 @@ class InstructionTable:
             by_mnemonic[row.mnemonic].append(row)
             if row.opcode is not None:
                 by_opcode[row.opcode].append(row)
-                first = records.setdefault(key[1:], row)
+                earlier = records.setdefault(key[1:], row)
                 if bool(key[2]) != has_constants.setdefault(row.opcode, bool(key[2])):
-                    first = by_opcode[row.opcode][0]
+                    earlier = by_opcode[row.opcode][0]
                 # Several words for the same record are allowed: ``FILE`` and ``.file``.
-                if first.fields != row.fields or first.meaning != row.meaning:
+                if earlier.fields != row.fields or earlier.meaning != row.meaning:
                     raise ValueError(
-                        f"`{first.mnemonic}` and `{row.mnemonic}` have the opcode 0x{row.opcode:02x}, and no constant field tells them apart"
+                        f"`{earlier.mnemonic}` and `{row.mnemonic}` have the opcode 0x{row.opcode:02x}, and no constant field tells them apart"
                     )
         self.by_mnemonic: dict[str, tuple[Instruction, ...]] = {k: tuple(v) for k, v in by_mnemonic.items()}
         self.by_opcode: dict[int, tuple[Instruction, ...]] = {k: tuple(v) for k, v in by_opcode.items()}

@@ -94,10 +94,10 @@ def _findings(findings: Sequence[ReportedFinding]) -> list[dict[str, Any]]:
     ids = item_ids([(f.code, (f.path, f.fingerprint)) for f in findings])
     values = []
     for name, finding in zip(ids, findings, strict=True):
-        told = finding_object(finding)
+        finding_values = finding_object(finding)
         values.append({
-            "id": name, **{key: told[key] for key in keys}, "excerpt": finding.excerpt.strip(),
-            **nonempty({"fixes": told["fixes"]}),
+            "id": name, **{key: finding_values[key] for key in keys}, "excerpt": finding.excerpt.strip(),
+            **nonempty({"fixes": finding_values["fixes"]}),
         })  # fmt: skip
     return values
 

@@ -88,13 +88,13 @@ def _is_own(library: Path) -> bool:
 
 def _compile(library: Path, session: Path) -> None:
     """Compile the layer; the library appears as a whole. Raises UserError with the name of a missing package."""
-    compiler = next((found for name in ("cc", "gcc", "clang") if (found := shutil.which(name))), None)
+    compiler = next((path for name in ("cc", "gcc", "clang") if (path := shutil.which(name))), None)
     if compiler is None:
         raise UserError(
             "no C compiler is installed, which has to compile the OpenCL layer once; on Debian and Ubuntu: apt-get install gcc"
         )
-    made = session / library.name
-    command = [compiler, *_FLAGS, "-o", str(made), str(SOURCE), *_LIBRARIES]
+    compiled = session / library.name
+    command = [compiler, *_FLAGS, "-o", str(compiled), str(SOURCE), *_LIBRARIES]
     try:
         ran = subprocess.run(
             command, capture_output=True, text=True, errors="replace", timeout=_COMPILE_SECONDS, check=False
@@ -102,19 +102,19 @@ def _compile(library: Path, session: Path) -> None:
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{compiler} cannot compile the OpenCL layer: {error}") from None
     if ran.returncode:
-        first = next((line for line in ran.stderr.splitlines() if "error" in line), f"status {ran.returncode}")
-        if "CL/" in first:
+        error_line = next((line for line in ran.stderr.splitlines() if "error" in line), f"status {ran.returncode}")
+        if "CL/" in error_line:
             raise UserError(
                 "the headers of OpenCL are not installed, which the OpenCL layer needs; on Debian and Ubuntu: apt-get install "
                 "opencl-headers"
             )
-        raise UserError(f"{compiler} cannot compile the OpenCL layer: {first}")
-    made.chmod(0o700)
-    if made != library:
+        raise UserError(f"{compiler} cannot compile the OpenCL layer: {error_line}")
+    compiled.chmod(0o700)
+    if compiled != library:
         # Copied beside its place first, because the session may be on another file system.
         scratch = library.with_name(f".{library.name}.{os.urandom(6).hex()}")
         try:
-            shutil.copy2(made, scratch)
+            shutil.copy2(compiled, scratch)
             scratch.replace(library)
         finally:
             scratch.unlink(missing_ok=True)

@@ -186,15 +186,15 @@ class _Session:
         with contextlib.suppress(OSError):
             folder = str(Path(f"/proc/{self._process}/cwd").readlink())
         began = perf_counter()
-        made = self._server.programs.build(BuildRequest(form, step, data, options, headers, parts, folder))
-        self._server.report.add_build(perf_counter() - began, is_program=made.is_executable)
-        status = _OTHER_FAILURES.get(made.verdict, 0 if made.verdict is Verdict.BUILT else _FAILURES[step])
-        if made.verdict is Verdict.NO_COMPILER:
-            self._server.say(self._server.report.add_refusal(Refusal("clBuildProgram", made.log)))
-        answer = Answer().number(status, made.number)
-        answer.number((_EXECUTABLE if made.is_executable else _COMPILED_OBJECT) if made.number else 0)
-        answer.data(made.log).data(made.binary).number(len(made.kernels))
-        for kernel in made.kernels:
+        build = self._server.programs.build(BuildRequest(form, step, data, options, headers, parts, folder))
+        self._server.report.add_build(perf_counter() - began, is_program=build.is_executable)
+        status = _OTHER_FAILURES.get(build.verdict, 0 if build.verdict is Verdict.BUILT else _FAILURES[step])
+        if build.verdict is Verdict.NO_COMPILER:
+            self._server.say(self._server.report.add_refusal(Refusal("clBuildProgram", build.log)))
+        answer = Answer().number(status, build.number)
+        answer.number((_EXECUTABLE if build.is_executable else _COMPILED_OBJECT) if build.number else 0)
+        answer.data(build.log).data(build.binary).number(len(build.kernels))
+        for kernel in build.kernels:
             answer.data(kernel.name).facts(kernel_facts(kernel)).facts(group_facts(kernel, self._server.platform))
             answer.number(kernel.lanes, max_items(kernel, self._server.platform), *kernel.required, kernel.is_ragged)
             answer.number(len(kernel.parameters))
@@ -235,11 +235,12 @@ class _Session:
         program, index, dimensions, *sizes = request.numbers(12)
         queue, epoch, is_ordered, is_concurrent = request.numbers(4)
         shared = tuple(self._shared(request) for _ in range(request.number()))
-        known = self._server.programs.program(program)
+        loaded = self._server.programs.program(program)
         allocations: dict[int, Allocation] = {}
         wholes: dict[int, Array] = {}
         args = tuple(
-            self._argument(request, at, shared, allocations, wholes) for at in range(known.infos[index].argument_count)
+            self._argument(request, number, shared, allocations, wholes)
+            for number in range(loaded.infos[index].argument_count)
         )
         total, local, offset = sizes[:3], sizes[3:6], sizes[6:]
         return Enqueue(

@@ -134,9 +134,9 @@ def misfit(given: GivenNumbers, size: int, natural: str, who: str) -> str:
         low, high = integer_limits(chosen)
         if given.count and not (low <= given.low and given.high <= high):
             return f"{who} is of type {chosen}, but the value does not fit into it"
-    held = given.count * element_bytes(chosen)
-    if held == size or held < size <= 4:
+    given_bytes = given.count * element_bytes(chosen)
+    if given_bytes == size or given_bytes < size <= 4:
         return ""
-    return f"{who} takes {size} bytes, {given.count} x {chosen} are {held}" + (
-        "; a vector of three has four numbers" if held * 4 == size * 3 else ""
+    return f"{who} takes {size} bytes, {given.count} x {chosen} are {given_bytes}" + (
+        "; a vector of three has four numbers" if given_bytes * 4 == size * 3 else ""
     )

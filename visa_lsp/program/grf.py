@@ -35,9 +35,9 @@ class GrfSize(Struct, frozen=True):
 
 def grf_in_comment(text: str) -> int | None:
     """Return the size stated by a comment (``comment``) before the first body of a text; None without one."""
-    first = _BODY.search(text)
-    found = _SAID.search(text, 0, first.start() if first else len(text))
-    return int(found[1]) if found else None
+    opening = _BODY.search(text)
+    statement = _SAID.search(text, 0, opening.start() if opening else len(text))
+    return int(statement[1]) if statement else None
 
 
 def comment(size: GrfSize) -> str:
@@ -56,10 +56,10 @@ def grf_by_contents(bodies: Iterable[Kernel]) -> GrfSize | None:
                 return GrfSize(
                     LONG_GRF_BYTES, f"{name}({value.row},{value.col}) lies after byte {SHORT_GRF_BYTES - 1} of a row"
                 )
-        found = _of_payload(kernel)
-        if found is not None and found.bytes == LONG_GRF_BYTES:
-            return found
-        short = short or found
+        size = _of_payload(kernel)
+        if size is not None and size.bytes == LONG_GRF_BYTES:
+            return size
+        short = short or size
     return short
 
 

@@ -306,11 +306,11 @@ class OperandBytes(Struct, frozen=True):
     @property
     def mask(self) -> int:
         """The bytes as bits of an integer."""
-        one = (1 << self.size) - 1 << self.after
-        found = 0
+        element = (1 << self.size) - 1 << self.after
+        bits = 0
         for number in range(self.count):
-            found |= one << number * self.pitch
-        return found
+            bits |= element << number * self.pitch
+        return bits
 
 
 def is_message(meaning: Meaning | None) -> TypeGuard[MessageForm]:
@@ -365,8 +365,8 @@ def control_of(inst: Inst) -> ExecControl:
 
 def guard_of(inst: Inst) -> Predicate | None:
     """Return the predicate of an instruction; None without one."""
-    found = inst.get("pred")
-    return found if isinstance(found, Predicate) else None
+    predicate = inst.get("pred")
+    return predicate if isinstance(predicate, Predicate) else None
 
 
 def raw_operand(inst: Inst, name: str) -> RawOperand:
@@ -418,7 +418,7 @@ def data_size_of(inst: Inst) -> codes.DataSize:
 
 
 def _elements(inst: Inst, form: ElementForm) -> ElementMessage:
-    single, first, alignment = False, 0, form.alignment
+    single, first_byte, alignment = False, 0, form.alignment
     n = number(inst, "n")
     match form.elements:
         case Elements.OWORDS:
@@ -445,7 +445,7 @@ def _elements(inst: Inst, form: ElementForm) -> ElementMessage:
             cell, elements = max(4, size), (0,)
         case Elements.SHAPE:
             data = data_size_of(inst)
-            size, cell, first = data.memory_bytes, data.register_bytes, 2 if data.high_half else 0
+            size, cell, first_byte = data.memory_bytes, data.register_bytes, 2 if data.high_half else 0
             single = (
                 number(inst, "order") == codes.ORDER_TRANSPOSED
                 and form.use in (MemoryUse.READ, MemoryUse.WRITE)
@@ -460,8 +460,8 @@ def _elements(inst: Inst, form: ElementForm) -> ElementMessage:
                 alignment = min(4, size) if len(elements) > 1 or single else 1
     data_operand = raw_operand(inst, form.data)
     return ElementMessage(
-        form.use, memory_of(inst), _addresses(inst, form, size), form.data, data_operand, size, cell,
-        first, elements, single, alignment or size, control_of(inst), guard_of(inst), inst.row.has(Trait.RESIDENCY),
+        form.use, memory_of(inst), _addresses(inst, form, size), form.data, data_operand, size, cell, first_byte,
+        elements, single, alignment or size, control_of(inst), guard_of(inst), inst.row.has(Trait.RESIDENCY),
         update_of(inst), form.sources, form.fetches and form.use is MemoryUse.READ and data_operand.var == 0,
     )  # fmt: skip
 
@@ -548,7 +548,7 @@ def _parameters(
 ) -> Iterator[tuple[str, RawOperand, str]]:
     """Yield the parameters of a message of the sampler with operand and type; ``%null`` for absent ones."""
     payload, letter = inst.get("payload"), "f" if form.floats else "i"
-    operands = [one for one in payload if isinstance(one, RawOperand)] if isinstance(payload, tuple) else []
+    operands = [entry for entry in payload if isinstance(entry, RawOperand)] if isinstance(payload, tuple) else []
     if not inst.row.has_field("payload"):
         yield from (
             (name, raw_operand(inst, name), f"<{letter}4")
@@ -556,9 +556,9 @@ def _parameters(
             if inst.row.has_field(name)
         )
         return
-    first = type_of(operands[0].var) if operands else None
+    first_type = type_of(operands[0].var) if operands else None
     # Halves where the first variable has elements of 16 bits.
-    size = 2 if first is not None and first.size == 2 else 4
+    size = 2 if first_type is not None and first_type.size == 2 else 4
     names = inst.row.half_parameters if inst.row.half_parameters and (letter, size) == ("i", 2) else inst.row.parameters
     for place, name in enumerate(names):
         operand = operands[place] if place < len(operands) else NULL_RAW
@@ -597,8 +597,8 @@ def _register_bytes(message: Message, grf_bytes: int) -> Iterator[OperandBytes]:
             yield from (OperandBytes(name, lanes * cell, cell=cell) for name in message.sources)
         case TexelMessage():
             lanes, count = message.control.exec_size, len(message.channels)
-            for one in (*message.coordinates, *((message.sample,) if message.sample else ())):
-                yield OperandBytes(one.field, lanes * message.type.size, cell=message.type.size)
+            for coordinate in (*message.coordinates, *((message.sample,) if message.sample else ())):
+                yield OperandBytes(coordinate.field, lanes * message.type.size, cell=message.type.size)
             row = max(lanes * 4, grf_bytes)
             if message.use is not MemoryUse.TEST:
                 yield OperandBytes(message.data_field, lanes * 4, count, row, cell=4)

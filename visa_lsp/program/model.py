@@ -140,8 +140,8 @@ class Inst(Struct, frozen=True, eq=False):
 
     def get(self, name: str, default: Value = None) -> Value:
         """Return the value of a field; ``default`` if the row has no such field."""
-        at = self.row.index.get(name)
-        return default if at is None else self.values[at]
+        index = self.row.index.get(name)
+        return default if index is None else self.values[index]
 
 
 # Symbols. ``name`` is the text name; ``name_index`` its place in ``Kernel.strings``.
@@ -250,8 +250,8 @@ class Kernel(Struct, frozen=True):
 
     def variable(self, id_: int) -> Variable | None:
         """Return the declared general variable of an id; None for predefined and unknown ids."""
-        at = id_ - predefined.FIRST_VARIABLE
-        return self.variables[at] if 0 <= at < len(self.variables) else None
+        index = id_ - predefined.FIRST_VARIABLE
+        return self.variables[index] if 0 <= index < len(self.variables) else None
 
     def variable_name(self, id_: int) -> str:
         """Return the name of a general variable, predefined ones included."""

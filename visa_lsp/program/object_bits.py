@@ -36,18 +36,18 @@ def with_comment(inst: Inst, line: str) -> Inst:
         name, _, digits = item.partition("|=")
         if name not in row.index:
             continue
-        at = row.index[name]
-        bits, old = int(digits, 16) & row.fields[at].hidden, values[at]
+        index = row.index[name]
+        bits, old = int(digits, 16) & row.fields[index].hidden, values[index]
         for modifier in row.modifiers:
             if modifier.heard and modifier.heard[0] == name and bits & modifier.heard[1]:
                 values[row.index[modifier.field]] = 1
         if isinstance(old, int):
-            values[at] = old | bits
+            values[index] = old | bits
     return replace(inst, values=tuple(values))
 
 
 def _hidden_bits(inst: Inst) -> list[tuple[str, int]]:
-    row, found = inst.row, []
+    row, hidden = inst.row, []
     for field, value in zip(row.fields, inst.values, strict=True):
         if not field.hidden:
             continue
@@ -59,5 +59,5 @@ def _hidden_bits(inst: Inst) -> list[tuple[str, int]]:
             said = sum({m.mask for m in row.modifiers if m.field == field.name and m.mask != -1})
             bits = value & field.hidden & ~said if isinstance(value, int) else 0
         if bits:
-            found.append((field.name, bits))
-    return found
+            hidden.append((field.name, bits))
+    return hidden

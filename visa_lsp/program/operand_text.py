@@ -140,16 +140,17 @@ def instruction(names: OperandNames, inst: Inst) -> str:
         parts.append(predicate(names, pred))
     parts += [row.mnemonic, modifiers(inst, v42=names.v42), execution(inst)]
     wide = any(slot.shape.name.startswith("LSC_") for slot in row.slots)
-    first = True
+    is_first = True
     for slot in row.slots:
         text = operand(names, inst, slot)
         if text is None:
             continue
         # Dumps put two blanks before every load/store operand and before the first one of a sampler message.
         parts.append(
-            ("  " if wide or (first and row.family == "sampler" and row.exec_style is ExecStyle.MASKED) else " ") + text
+            ("  " if wide or (is_first and row.family == "sampler" and row.exec_style is ExecStyle.MASKED) else " ")
+            + text
         )
-        first = False
+        is_first = False
     return "".join(parts)
 
 

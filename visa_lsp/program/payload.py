@@ -144,8 +144,8 @@ class KernelInfo(Struct, frozen=True):
 
     def describe_arguments(self, indexes: Sequence[int]) -> str:
         """Return words for arguments; if there are many, only for the first."""
-        more = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
-        return ", ".join(self.describe_argument(index) for index in indexes[:_NAMED]) + more
+        rest = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
+        return ", ".join(self.describe_argument(index) for index in indexes[:_NAMED]) + rest
 
     def value_parts(self, entry: PayloadArgument) -> tuple[int, int]:
         """Return the number of entries that take a part of an argument by value, and its size in bytes."""
@@ -155,7 +155,7 @@ class KernelInfo(Struct, frozen=True):
             if a.arg_type == "arg_byvalue" and a.arg_index == entry.arg_index and a.source_offset >= 0
         ]
         whole = max(ends, default=entry.size)
-        told = next((a.type_name.rpartition(";")[2] for a in self.arguments if a.index == entry.arg_index), "")
-        declared = int(told) if told.isdecimal() and len(told) < 10 else 0
+        size_text = next((a.type_name.rpartition(";")[2] for a in self.arguments if a.index == entry.arg_index), "")
+        declared = int(size_text) if size_text.isdecimal() and len(size_text) < 10 else 0
         # The last byte of a struct may occupy a dword of the payload.
         return len(ends), min(whole, declared) if ends and declared else whole

@@ -41,9 +41,9 @@ def rows_of_low_halves(horz_stride: int, exec_size: int, type_size: int, grf_byt
     return -(-exec_size * horz_stride * type_size // grf_bytes)
 
 
-def byte_range(first: int, elements: list[int], type_size: int) -> tuple[int, int]:
+def byte_range(start: int, elements: list[int], type_size: int) -> tuple[int, int]:
     """Return the half-open byte range from the lowest to the highest element.
 
-    ``first`` is the byte offset of the origin, ``elements`` are counted from it, ``type_size`` is in bytes.
+    ``start`` is the byte offset of the origin, ``elements`` are counted from it, ``type_size`` is in bytes.
     """
-    return first + min(elements) * type_size, first + (max(elements) + 1) * type_size
+    return start + min(elements) * type_size, start + (max(elements) + 1) * type_size

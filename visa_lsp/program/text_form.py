@@ -99,9 +99,11 @@ def names_of(kernel: Kernel, platform: Platform) -> OperandNames:
     taken: set[str] = set(_TAKEN)
     general = {v.number: v.name for v in predefined.VARIABLES}
     types = {v.number: v.type for v in predefined.VARIABLES}
-    first = predefined.FIRST_VARIABLE
-    general.update(_unique(kernel, ((first + i, v.name_index) for i, v in enumerate(kernel.variables)), "V", taken))
-    types.update({first + i: v.type for i, v in enumerate(kernel.variables)})
+    first_number = predefined.FIRST_VARIABLE
+    general.update(
+        _unique(kernel, ((first_number + i, v.name_index) for i, v in enumerate(kernel.variables)), "V", taken)
+    )
+    types.update({first_number + i: v.type for i, v in enumerate(kernel.variables)})
     surface = {s.number: s.name for s in predefined.SURFACES}
     sampler = {s.number: s.name for s in predefined.SAMPLERS}
 
@@ -204,8 +206,8 @@ def _newest_form(inst: Inst) -> Inst:
             and Dialect.V42 in row.dialects
             and kinds == [f.kind for f in row.fields[: len(kinds)]]
         ):
-            more = (NULL_RAW if field.kind is FieldKind.RAW else field.default for field in added)
-            return structs.replace(inst, row=row, values=(*inst.values, *more))
+            defaults = (NULL_RAW if field.kind is FieldKind.RAW else field.default for field in added)
+            return structs.replace(inst, row=row, values=(*inst.values, *defaults))
     return inst
 
 
@@ -239,13 +241,13 @@ def _declarations(
     for number, variable in enumerate(kernel.variables, predefined.FIRST_VARIABLE):
         text = _general(kernel, names, names.general[number], variable, absent)
         lines.append((variable.name_index, TextLine(text, Subject.GENERAL, number)))
-    for subject, items, table, first in (
+    for subject, items, table, first_number in (
         (Subject.ADDRESS, kernel.addresses, names.address, predefined.FIRST_ADDRESS),
         (Subject.PREDICATE, kernel.predicates, names.predicate, predefined.FIRST_PREDICATE),
         (Subject.SAMPLER, kernel.samplers, names.sampler, predefined.FIRST_SAMPLER),
         (Subject.SURFACE, kernel.surfaces, names.surface, predefined.FIRST_SURFACE),
     ):
-        for number, state in enumerate(items, first):
+        for number, state in enumerate(items, first_number):
             attrs = _attrs(kernel, state.attributes)
             text = f".decl {table[number]} v_type={subject.value} num_elts={state.num_elements}{attrs}"
             lines.append((state.name_index, TextLine(text, subject, number)))
@@ -266,12 +268,14 @@ def _declarations(
     named = sorted((*lines, *attributes), key=lambda item: item[0])
     front = [line for index, line in named if not places[index]]
     # Inputs name no string, so that they can follow the last declaration.
-    behind = max((at for at, line in enumerate(front) if line.subject is not Subject.ATTRIBUTE), default=-1) + 1
+    end = (
+        max((position for position, line in enumerate(front) if line.subject is not Subject.ATTRIBUTE), default=-1) + 1
+    )
     late: dict[int, list[TextLine]] = {}
     for index, line in named:
         if places[index]:
             late.setdefault(places[index], []).append(line)
-    return [*front[:behind], *inputs, *front[behind:]], late
+    return [*front[:end], *inputs, *front[end:]], late
 
 
 def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
@@ -283,18 +287,18 @@ def _places(kernel: Kernel, indices: list[int]) -> dict[int, int] | None:
         range(len(predefined.POOL_PREFIX) + 1, len(predefined.POOL_PREFIX) + 1 + len(indices))
     ):
         return None
-    first: dict[int, int] = {}  # the first instruction that names a string
+    first_uses: dict[int, int] = {}  # the first instruction that names a string
     for number, inst in enumerate(kernel.instructions):
         for index in _list_names(kernel, inst):
-            first.setdefault(index, number)
-    first.pop(0, None)  # the name is not in the pool
-    in_code = list(first)
-    if in_code != sorted(in_code) or len(set(indices)) < len(indices) or not first.keys().isdisjoint(indices):
+            first_uses.setdefault(index, number)
+    first_uses.pop(0, None)  # the name is not in the pool
+    in_code = list(first_uses)
+    if in_code != sorted(in_code) or len(set(indices)) < len(indices) or not first_uses.keys().isdisjoint(indices):
         return None
     attributes = [attribute.name_index for attribute in kernel.attributes]
     if attributes != sorted(attributes):
         return None
-    places = {index: max([first[i] + 1 for i in in_code if i < index], default=0) for index in indices}
+    places = {index: max([first_uses[i] + 1 for i in in_code if i < index], default=0) for index in indices}
     return places if _is_declared_in_time(kernel, places) else None
 
 
@@ -309,8 +313,8 @@ def _is_declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
     )
     late = {
         (letter, number): place
-        for letter, indices, first in names
-        for number, index in enumerate(indices, first)
+        for letter, indices, first_number in names
+        for number, index in enumerate(indices, first_number)
         if (place := places.get(index, 0))
     }
     if any(entry.kind & 7 == 0 and ("V", entry.id) in late for entry in kernel.inputs):
@@ -326,16 +330,16 @@ def _is_declared_in_time(kernel: Kernel, places: Mapping[int, int]) -> bool:
 def _list_used_variables(inst: Inst) -> Iterator[tuple[str, int]]:
     """Yield the general, address and predicate variables that an instruction uses, by letter and number."""
     for field, value in zip(inst.row.fields, inst.values, strict=True):
-        for one in value if isinstance(value, tuple) else (value,):
-            match one:
+        for operand in value if isinstance(value, tuple) else (value,):
+            match operand:
                 case General() | RawOperand() | AddressOf():
-                    yield "V", one.var
+                    yield "V", operand.var
                 case Address() | Indirect():
-                    yield "A", one.var
+                    yield "A", operand.var
                 case Predicate() | PredicateOperand():
-                    yield "P", one.var
+                    yield "P", operand.var
                 case int() if field.kind is FieldKind.VARIABLE:
-                    yield from ((letter, one) for letter in "VAP")
+                    yield from ((letter, operand) for letter in "VAP")
 
 
 def _is_implied(kernel: Kernel, attribute: Attribute) -> bool:
@@ -365,11 +369,11 @@ def _general(kernel: Kernel, names: OperandNames, name: str, variable: Variable,
     parts = [f".decl {name} v_type=G type={variable.type.name} num_elts={variable.num_elements}"]
     if variable.align:
         parts.append(f"align={ALIGN_TEXT.get(variable.align, variable.align)}")
-    known = not variable.alias_index or variable.alias_index in names.general
+    is_declared = not variable.alias_index or variable.alias_index in names.general
     if variable.alias_index or variable.alias_offset:
         base = names.general.get(variable.alias_index) or absent.name("V", variable.alias_index)
         parts.append(f"alias=<{base}, {variable.alias_offset}>")
-    said = "" if known else _describe_absent("general", variable.alias_index)
+    said = "" if is_declared else _describe_absent("general", variable.alias_index)
     return " ".join(parts) + _attrs(kernel, variable.attributes) + said
 
 
@@ -381,8 +385,8 @@ def _attrs(kernel: Kernel, attributes: tuple[Attribute, ...]) -> str:
 def variable_attribute(kernel: Kernel, attribute: Attribute) -> str:
     """Return an attribute of a variable in the form of its declaration."""
     name = kernel.string(attribute.name_index)
-    known = VARIABLE_ATTRIBUTES.get(name)
-    flag = attribute.size == 0 or (known is not None and known.kind is AttributeKind.FLAG)
+    definition = VARIABLE_ATTRIBUTES.get(name)
+    flag = attribute.size == 0 or (definition is not None and definition.kind is AttributeKind.FLAG)
     return name if flag else f"{name}={int.from_bytes(attribute.data, 'little')}"
 
 
@@ -392,8 +396,8 @@ def _input(names: OperandNames, entry: Input, absent: _Absent, *, comments: bool
     provenance = entry.kind >> 3 & 31
     # The assembler encodes all names of provenances equally, so that only the number reproduces the byte.
     directive = f".implicit_UNDEFINED_{provenance}" if provenance else ".input"
-    known = predefined.IMPLICIT_INPUTS.get(provenance) if comments else None
-    said = f" /// {known.name}" if known is not None else ""
+    implicit = predefined.IMPLICIT_INPUTS.get(provenance) if comments else None
+    said = f" /// {implicit.name}" if implicit is not None else ""
     name = table.get(entry.id)
     if name is None:
         name = absent.name("VST"[cls], entry.id)
@@ -441,14 +445,14 @@ def attribute_text(kernel: Kernel, attribute: Attribute, *, comments: bool) -> s
         return f".kernel_attr Target={quote_string(target)}"
     if attribute.size == 0:
         return f".kernel_attr {name}"
-    known = KERNEL_ATTRIBUTES.get(name)
-    if known is not None and known.kind is AttributeKind.FLAG and attribute.size in (1, 2, 4):
+    definition = KERNEL_ATTRIBUTES.get(name)
+    if definition is not None and definition.kind is AttributeKind.FLAG and attribute.size in (1, 2, 4):
         return f".kernel_attr {name}=1"  # because a flag has no value in text, and the assembler writes only this one
-    is_number = known is not None and known.kind is AttributeKind.INTEGER
+    is_number = definition is not None and definition.kind is AttributeKind.INTEGER
     is_number &= name != "Target" or attribute.size > 1  # because only those two have one byte
     # Older objects and other writers keep numbers in one or two bytes.
     if len(attribute.data) == attribute.size and (
-        (is_number and attribute.size in (1, 2, 4)) or (known is None and attribute.size == 4)
+        (is_number and attribute.size in (1, 2, 4)) or (definition is None and attribute.size == 4)
     ):
         number = int.from_bytes(attribute.data, "little")
         if attribute.size == 4 or not _is_text(attribute.data, number):

@@ -306,10 +306,10 @@ class Binder:
 
     def _declare(self, word: tree.Word, symbol: Symbol) -> None:
         ctx = self.ctx
-        first = ctx.scope.names.get(word.text)
-        if first is not None or is_taken(word.text):
-            related = [(first.place, "first declared here")] if first and first.place else []
-            ctx.problem("redeclared-name", word.span, *related, name=word.text, predefined=first is None)
+        earlier = ctx.scope.names.get(word.text)
+        if earlier is not None or is_taken(word.text):
+            related = [(earlier.place, "first declared here")] if earlier and earlier.place else []
+            ctx.problem("redeclared-name", word.span, *related, name=word.text, predefined=earlier is None)
         else:
             ctx.scope.names[word.text] = symbol
         ctx.body.symbols.append(symbol)
@@ -318,11 +318,11 @@ class Binder:
         """Bind an attribute of a variable (docs/format.md, "Attribute records")."""
         ctx = self.ctx
         index = ctx.string(item.name.text)
-        known = VARIABLE_ATTRIBUTES.get(item.name.text)
-        if known is None:
+        definition = VARIABLE_ATTRIBUTES.get(item.name.text)
+        if definition is None:
             ctx.problem("unknown-attribute", item.name.span, name=item.name.text, of_variable=True)
             return Attribute(index, 0, b"")
-        if known.kind is AttributeKind.FLAG:
+        if definition.kind is AttributeKind.FLAG:
             return Attribute(index, 0, b"")
         value = 0
         if item.value is not None and not isinstance(item.value, tree.Word):
@@ -362,15 +362,15 @@ class Binder:
         if node.name is None:
             return
         name = node.name.text
-        known = KERNEL_ATTRIBUTES.get(name)
-        if known is None:
+        definition = KERNEL_ATTRIBUTES.get(name)
+        if definition is None:
             ctx.problem("unknown-kernel-attribute", node.name.span, name=name, of_variable=False)
         renamed = name == "AsmName" and isinstance(node.value, (tree.Quoted, tree.Word))
         index = ctx.string("OutputAsmPath" if renamed else name)
-        attribute = self._attr_value(node, index, known)
+        attribute = self._attr_value(node, index, definition)
         ctx.body.attributes.append((attribute, ctx.place(node.name.span)))
 
-    def _attr_value(self, node: tree.KernelAttr, index: int, known: AttributeDef | None) -> Attribute:
+    def _attr_value(self, node: tree.KernelAttr, index: int, definition: AttributeDef | None) -> Attribute:
         ctx = self.ctx
         value = node.value
         assert node.name is not None
@@ -382,27 +382,27 @@ class Binder:
                 ctx.problem("seed-string", value.span, text=text)
             if node.name.text == "Target":
                 if text not in ("3d", "cm", "cs"):
-                    ctx.problem("attribute-value", value.span, name="Target", got=text, known=known)
+                    ctx.problem("attribute-value", value.span, name="Target", got=text, known=definition)
                 return Attribute(index, 1, b"\x00" if text == "cm" else b"\x01")
             data = encode_text(text)[:255]
-            return Attribute(index, len(data), _of_text(data, known))
+            return Attribute(index, len(data), _of_text(data, definition))
         number = ctx.number(value) or 0
-        if known is None:
+        if definition is None:
             number = 0  # because the assembler drops the values of unknown attributes
-        elif known.kind is AttributeKind.FLAG:
+        elif definition.kind is AttributeKind.FLAG:
             number = 1
         return Attribute(index, 4, (number & 0xFFFFFFFF).to_bytes(4, "little"))
 
 
-def _of_text(data: bytes, known: AttributeDef | None) -> bytes:
+def _of_text(data: bytes, definition: AttributeDef | None) -> bytes:
     """Return the finalizer's bytes of a string, for the kind of its attribute; an integer has 1, 2 or 4 bytes."""
-    if known is None:
+    if definition is None:
         return bytes(len(data))
-    if known.kind is AttributeKind.STRING:
+    if definition.kind is AttributeKind.STRING:
         return data
     if len(data) not in (1, 2, 4):
         return b""
-    return (1).to_bytes(len(data), "little") if known.kind is AttributeKind.FLAG else data
+    return (1).to_bytes(len(data), "little") if definition.kind is AttributeKind.FLAG else data
 
 
 def _provenance(directive: str) -> int:

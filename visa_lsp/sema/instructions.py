@@ -73,7 +73,7 @@ def match_modifiers(
 ) -> tuple[list[tuple[Modifier, int]], list[tree.Word], list[Modifier]]:
     """Return modifiers with their values, unknown words, and missing required modifiers."""
     wording = wording_of(row, tuple([word.text for word in words]))
-    return list(wording.found), [words[number] for number in wording.bad], list(wording.missing)
+    return list(wording.modifiers), [words[number] for number in wording.bad], list(wording.missing)
 
 
 def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before: int) -> Bound:
@@ -99,7 +99,7 @@ def _bind(ctx: BindingPass, node: tree.Instruction, row: Row, taken: int, before
         # On logic the finalizer accepts a saturation but does not write it.
         ignored = word.text == "sat" and row.saturation_dropped
         kind = "ignored-saturation" if ignored else "unknown-modifier"
-        read = tuple([modifier for modifier, _ in wording.found])
+        read = tuple([modifier for modifier, _ in wording.modifiers])
         ctx.problem(kind, word.span, row=row, word=word.text, read=read)
     for modifier in missing:
         if not wording.bad:
@@ -209,9 +209,9 @@ def _operands(
     slots, missing = fill_slots(row, len(node.operands))
     extra = node.operands[len(slots) :]
     if missing or extra:
-        at = extra[0].span if extra else node.words[0].span
+        span = extra[0].span if extra else node.words[0].span
         required = sum(not s.optional for s in row.slots)
-        ctx.problem("operand-count", at, row=row, missing=list(missing), got=len(node.operands), required=required)
+        ctx.problem("operand-count", span, row=row, missing=list(missing), got=len(node.operands), required=required)
     pairs = list(zip(slots, node.operands, strict=False))
     if plan.sampler_first:
         pairs = seed.sampler_order(ctx, pairs)

@@ -83,9 +83,9 @@ def _with_object_bits(document: Document, module: Module | None) -> Module | Non
     if module is None or not any(object_bits.MARK in chunk.text for chunk in document.chunks):
         return module
 
-    def kernel(one: Kernel) -> Kernel:
-        code = (object_bits.with_comment(inst, document.line_text(inst.line)) for inst in one.instructions)
-        return replace(one, instructions=tuple(code))
+    def kernel(original: Kernel) -> Kernel:
+        code = (object_bits.with_comment(inst, document.line_text(inst.line)) for inst in original.instructions)
+        return replace(original, instructions=tuple(code))
 
     return replace(module, kernels=tuple(map(kernel, module.kernels)), functions=tuple(map(kernel, module.functions)))
 

@@ -176,8 +176,8 @@ def _address(ctx: BindingPass, slot: Slot, node: tree.AddressRef, values: dict[s
         # A missing pitch depends on the data shape, which may follow; `default_pitch` fills it in.
         values["pitch"] = _scalar(ctx, node.items[1].base) if len(node.items) > 1 else None
     extra = node.items[2:] if slot.shape is Shape.LSC_ADDRESS_STRIDED else node.items[1:]
-    for more in extra:
-        ctx.problem("address-items", more.span, got=len(node.items), wanted="one register")
+    for extra_item in extra:
+        ctx.problem("address-items", extra_item.span, got=len(node.items), wanted="one register")
     return register if ok and scale is not None and offset is not None else None
 
 

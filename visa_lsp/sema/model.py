@@ -105,12 +105,12 @@ class Symbol(Struct, eq=False):
             chain.append(symbol)
             symbol = symbol.alias[0]
         # A chain may be as long as the text, so that its members share the result.
-        found = symbol.end or (symbol, 0)
+        base = symbol.end or (symbol, 0)
         for member in reversed(chain):
             assert member.alias is not None
-            found = (found[0], found[1] + member.alias[1])
-            member.end = found
-        return found
+            base = (base[0], base[1] + member.alias[1])
+            member.end = base
+        return base
 
 
 class DeclarationScope(Struct, eq=False):
@@ -193,11 +193,11 @@ class Predefined(Mapping[str, Symbol]):
 
     def __getitem__(self, name: str) -> Symbol:
         shared = self._source[name]
-        made = self._made.get(id(shared))
-        if made is None:
-            made = self._made[id(shared)] = copy(shared)
-            made.references = []
-        return made
+        symbol = self._made.get(id(shared))
+        if symbol is None:
+            symbol = self._made[id(shared)] = copy(shared)
+            symbol.references = []
+        return symbol
 
     def __iter__(self) -> Iterator[str]:
         return iter(self._source)
@@ -253,8 +253,8 @@ class BoundModule(Struct, frozen=True):
 
     def body_at(self, line: int) -> Body | None:
         """Return the body around a line."""
-        at = bisect_right(self.bodies, line, key=lambda body: body.first_line) - 1
-        return self.bodies[at] if at >= 0 and line <= self.bodies[at].last_line else None
+        index = bisect_right(self.bodies, line, key=lambda body: body.first_line) - 1
+        return self.bodies[index] if index >= 0 and line <= self.bodies[index].last_line else None
 
 
 __all__ = [

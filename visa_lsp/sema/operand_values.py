@@ -125,9 +125,9 @@ def _general(ctx: BindingPass, slot: Slot, node: tree.Ref, symbol: Symbol) -> Ge
         return None
     row = ctx.number(node.indices[0]) if node.indices else 0
     col = ctx.number(node.indices[1]) if node.indices else 0
-    for at, (what, value) in enumerate((("row", row), ("column", col))):
+    for index, (what, value) in enumerate((("row", row), ("column", col))):
         if value is not None and value < 0 and node.indices:
-            ctx.problem("negative-origin", node.indices[at].span, what=what, value=value)
+            ctx.problem("negative-origin", node.indices[index].span, what=what, value=value)
             return None
     region = _region(ctx, node.region, write=write)
     if row is None or col is None or region is None:

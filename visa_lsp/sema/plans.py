@@ -59,7 +59,7 @@ def plan_of(row: Row) -> RowPlan:
 class Wording(Struct, frozen=True, eq=False):
     """The words after a mnemonic, by their numbers, and their field values."""
 
-    found: tuple[tuple[Modifier, int], ...]
+    modifiers: tuple[tuple[Modifier, int], ...]
     bad: tuple[int, ...]  # words that fit no modifier
     missing: tuple[Modifier, ...]
     seed: tuple[tuple[int, str], ...]  # words of the seed only, with their modern form
@@ -71,40 +71,40 @@ class Wording(Struct, frozen=True, eq=False):
 @lru_cache(maxsize=2048)
 def wording_of(row: Row, words: tuple[str, ...]) -> Wording:
     """Return the meanings of the words after the mnemonic of a row."""
-    found: list[tuple[Modifier, int]] = []
+    modifiers: list[tuple[Modifier, int]] = []
     bad: list[int] = []
-    at = 0
+    next_index = 0
     for number, word in enumerate(words):
-        for index in range(at, len(row.modifiers)):
+        for index in range(next_index, len(row.modifiers)):
             value = row.modifiers[index].parse(word)
             if value is not None:
-                found.append((row.modifiers[index], value))
-                at = index + 1
+                modifiers.append((row.modifiers[index], value))
+                next_index = index + 1
                 break
             if not row.modifiers[index].optional:
                 # A required word is missing here; later words may still fit the next modifiers.
                 continue
         else:
             bad.append(number)
-    have = {id(m) for m, _ in found}
-    seed = [(n, next((m for m, _ in found if word in m.seed_words), None)) for n, word in enumerate(words)]
+    have = {id(m) for m, _ in modifiers}
+    seed = [(n, next((m for m, _ in modifiers if word in m.seed_words), None)) for n, word in enumerate(words)]
     return Wording(
-        tuple(found),
+        tuple(modifiers),
         tuple(bad),
         tuple([m for m in row.modifiers if not m.optional and id(m) not in have]),
         tuple([(n, m.format(m.words[words[n]])[1:]) for n, m in seed if m is not None]),
-        any(m.field == "sat" for m, _ in found),
-        _values(row, found),
+        any(m.field == "sat" for m, _ in modifiers),
+        _values(row, modifiers),
         tuple([(m.field, m.newest) for m in row.modifiers if m.newest is not None and id(m) not in have]),
     )
 
 
-def _values(row: Row, found: list[tuple[Modifier, int]]) -> dict[str, Value]:
+def _values(row: Row, modifiers: list[tuple[Modifier, int]]) -> dict[str, Value]:
     values: dict[str, Value] = {f.name: f.const if f.const is not None else _default(f) for f in row.fields}
     for modifier in row.modifiers:
         if modifier.optional and modifier.field in values and modifier.default:
             merge(values, modifier, modifier.default)
-    for modifier, value in found:
+    for modifier, value in modifiers:
         if modifier.field != "sat":
             merge(values, modifier, value)
     return values

@@ -58,27 +58,27 @@ def element_size(
 ) -> tuple[tree.Instruction, tuple[Modifier, int] | None]:
     """Return the line without its second parenthesis, the element size of ``GATHER (8) (4) ..``, and that size."""
     modifier = next((m for m in missing if m.field == "eltsize"), None)
-    first = node.operands[0] if node.operands else None
-    if modifier is None or not isinstance(first, tree.Literal) or first.suffix is not None:
+    operand = node.operands[0] if node.operands else None
+    if modifier is None or not isinstance(operand, tree.Literal) or operand.suffix is not None:
         return node, None
-    number = ctx.number(first.value)
+    number = ctx.number(operand.value)
     value = None if number is None else modifier.parse(str(number))
     if value is None:
         return node, None
-    ctx.problem("seed-elements", first.span, number=number, node=node)
+    ctx.problem("seed-elements", operand.span, number=number, node=node)
     return replace(node, operands=node.operands[1:]), (modifier, value)
 
 
 def sampler_order(ctx: BindingPass, pairs: Sequence[tuple[Slot, tree.Operand]]) -> list[tuple[Slot, tree.Operand]]:
     """Return the pairs with the sampler first, if a line has the seed's order with the surface first."""
     out = list(pairs)
-    for at in range(len(out) - 1):
-        (one, a), (two, b) = out[at], out[at + 1]
-        if (one.shape, two.shape) == (Shape.SAMPLER, Shape.SURFACE) and (
+    for index in range(len(out) - 1):
+        (slot, a), (next_slot, b) = out[index], out[index + 1]
+        if (slot.shape, next_slot.shape) == (Shape.SAMPLER, Shape.SURFACE) and (
             (_kind(ctx, a), _kind(ctx, b)) == (SymbolKind.SURFACE, SymbolKind.SAMPLER)
         ):
             ctx.problem("seed-order", Span(a.span.start, b.span.end), first=a.span, second=b.span)
-            out[at], out[at + 1] = (one, b), (two, a)
+            out[index], out[index + 1] = (slot, b), (next_slot, a)
     return out
 
 

@@ -131,7 +131,7 @@ def _group(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: d
     if len(items) != len(names):
         ctx.problem("operand-class", node.span, slot=slot, got=operand_values.describe(ctx, node))
         return None
-    found: list[ListItem] = []
+    group_values: list[ListItem] = []
     for name, item in zip(names, items, strict=True):
         value: ListItem = None
         kind = row.fields[row.index[name]].kind
@@ -142,8 +142,8 @@ def _group(ctx: BindingPass, row: Row, slot: Slot, node: tree.Operand, values: d
         else:
             ctx.problem("operand-class", item.span, slot=slot, got=operand_values.describe(ctx, item))
         values[name] = value
-        found.append(value)
-    return tuple(found)
+        group_values.append(value)
+    return tuple(group_values)
 
 
 def _variable(ctx: BindingPass, slot: Slot, node: tree.Operand, values: dict[str, Value]) -> FieldValue:

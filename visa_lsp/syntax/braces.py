@@ -32,15 +32,15 @@ def strip_braces(code: str) -> tuple[str, tree.Braces] | None:
     if closes and not code[start : closes[0]].strip():
         # In a line of braces only, the last opening or the first closing one is the statement.
         closes = closes[1:]
-    opens = [at for at in range(start) if code[at] == "{"]
+    opens = [offset for offset in range(start) if code[offset] == "{"]
     if not opens and not closes:
         return None
     inner = " " * start + code[start : closes[0] if closes else None].rstrip()
     return inner, tree.Braces(tuple(map(_span, opens)), tuple(map(_span, closes)))
 
 
-def _span(at: int) -> Span:
-    return Span(at, at + 1)
+def _span(offset: int) -> Span:
+    return Span(offset, offset + 1)
 
 
 def _find_closing_braces(code: str, start: int) -> list[int]:
@@ -55,8 +55,8 @@ def _find_closing_braces(code: str, start: int) -> list[int]:
             depth -= 1
         elif text == "}":
             braces.append(sign.start())
-    behind = len(code)
-    while braces and not code[braces[-1] + 1 : behind].strip():
-        behind = braces.pop()
+    end = len(code)
+    while braces and not code[braces[-1] + 1 : end].strip():
+        end = braces.pop()
     # Some of the braces at the end belong to the statement; the others close scopes.
-    return [at for at in range(behind, len(code)) if code[at] == "}"]
+    return [offset for offset in range(end, len(code)) if code[offset] == "}"]

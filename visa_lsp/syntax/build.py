@@ -87,12 +87,12 @@ def instruction(node: Node) -> tree.Instruction:
             case "operand":
                 _add_operand(node.full_text, operands, operand(part.parts[0]))
     errors: list[tree.SyntaxProblem] = []
-    for at, one in enumerate(operands):
-        if isinstance(one, tree.Junk):
-            text = node.full_text[one.span.start : one.span.end]
-            operands[at] = tree.Junk(text, one.span)
+    for index, operand_node in enumerate(operands):
+        if isinstance(operand_node, tree.Junk):
+            text = node.full_text[operand_node.span.start : operand_node.span.end]
+            operands[index] = tree.Junk(text, operand_node.span)
             if len(errors) < _TOLD:
-                errors.append(tree.SyntaxProblem(_no_operand(text), one.span))
+                errors.append(tree.SyntaxProblem(_no_operand(text), operand_node.span))
     return tree.Instruction(predicate, tuple(words), execute, tuple(operands), node_span(node), tuple(errors), option)
 
 
@@ -103,8 +103,8 @@ def _add_operand(line: str, operands: list[tree.Operand], new: tree.Operand) -> 
     """
     while operands and operands[-1].span.end == new.span.start:
         # Operands may follow each other without a blank, so that junk that could begin one is not joined to a valid operand.
-        first = line[new.span.start]
-        starts_one = isinstance(new, tree.Junk) and (first.isalnum() or first in '_%&"')
+        character = line[new.span.start]
+        starts_one = isinstance(new, tree.Junk) and (character.isalnum() or character in '_%&"')
         if not isinstance(operands[-1], tree.Junk) and (starts_one or not isinstance(new, tree.Junk)):
             break
         span = Span(operands.pop().span.start, new.span.end)

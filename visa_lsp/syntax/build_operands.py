@@ -58,20 +58,20 @@ def unquote(text: str) -> str:
     A number in an escape is a byte. Bytes that are not UTF-8 become the characters of ``surrogateescape``, as in a file.
     """
 
-    def one(match: re.Match[str]) -> str:
+    def unescape(match: re.Match[str]) -> str:
         hexa, octal, char = match.groups()
         if hexa or octal:
             return bytes((int(hexa, 16) if hexa else int(octal, 8) & 0xFF,)).decode("utf-8", "surrogateescape")
         return _ESCAPED.get(char, char)
 
     inner = text[1:-1] if len(text) > 1 and text.endswith('"') else text[1:]
-    found = _ESCAPE.sub(one, inner)
-    if found.isascii() or found == inner:
-        return found
+    unescaped = _ESCAPE.sub(unescape, inner)
+    if unescaped.isascii() or unescaped == inner:
+        return unescaped
     try:  # several bytes can be one character
-        return found.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
+        return unescaped.encode("utf-8", "surrogateescape").decode("utf-8", "surrogateescape")
     except UnicodeEncodeError:
-        return found
+        return unescaped
 
 
 def build_quoted(node: Node) -> tree.Quoted:
@@ -182,11 +182,13 @@ def _ref(node: Node) -> tree.Ref:
 def _usual_ref(node: Node) -> tree.Ref:
     match = _USUAL_REF.fullmatch(node.full_text, node.start, node.end)
     assert match is not None
-    modifier, name, first, second, region, _, width, _, dot = match.groups()
+    modifier, name, first_index, second_index, region, _, width, _, dot = match.groups()
     indices = None
-    if first is not None:
+    if first_index is not None:
         indices = (
-            (_build_counted(match, 3),) if second is None else (_build_counted(match, 3), _build_counted(match, 4))
+            (_build_counted(match, 3),)
+            if second_index is None
+            else (_build_counted(match, 3), _build_counted(match, 4))
         )
     numbers = None
     if width is not None:

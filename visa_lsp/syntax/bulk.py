@@ -103,11 +103,11 @@ def facts_of(code: str) -> Facts:
     pairs = _DECL.findall(code)
     specials: list[tuple[int, str]] = []
     scopes = mixed = False
-    at = line = 0
+    offset = line = 0
     for match in _SPECIAL.finditer(code):
         text = match.group()
-        line += code.count("\n", at, match.start())
-        at = match.start()
+        line += code.count("\n", offset, match.start())
+        offset = match.start()
         specials.append((line, text[1:].rstrip()))
         scopes = scopes or text.lstrip()[0] in "{}"
     labels = tuple(_LABEL.findall(code + "\n")) if ":" in code else ()
@@ -116,10 +116,10 @@ def facts_of(code: str) -> Facts:
     rest = _DIRECTIVE.sub("\n", code) if pairs or specials else code
     has_code = bool(rest) and not rest.isspace()
     if has_code and decls:
-        first = re.compile(r"\S").search(rest)
-        assert first is not None
+        first_sign = re.compile(r"\S").search(rest)
+        assert first_sign is not None
         # Directives are removed from ``rest``, so that only a declaration after its first line of code is out of order.
-        mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first.start()))) is not None
+        mixed = _DECL.search(code, nth_line(code, rest.count("\n", 0, first_sign.start()))) is not None
     narrow = all(map(NARROW_NAME.fullmatch, decls)) and all(map(NARROW_NAME.fullmatch, labels))
     strange = not plain and _CONTROL.search(code) is not None
     strange = strange or (len(code) > _MAX_BULK_LINE_CHARS and max(map(len, code.split("\n"))) > _MAX_BULK_LINE_CHARS)
@@ -135,11 +135,11 @@ def opens_body(specials: Sequence[tuple[int, str]]) -> bool:
     return bool(specials) and specials[0][0] == 0 and _BODY.match(specials[0][1]) is not None
 
 
-def nth_line(code: str, number: int, at: int = 0) -> int:
-    """Return the start of a line of ``code``, counted from the line at ``at``, without splitting the text into lines."""
+def nth_line(code: str, number: int, offset: int = 0) -> int:
+    """Return the start of a line of ``code``, counted from the line at ``offset``, without splitting the text into lines."""
     for _ in range(number):
-        at = code.find("\n", at) + 1
-    return at
+        offset = code.find("\n", offset) + 1
+    return offset
 
 
 def bodies_of(text: str) -> list[int]:
@@ -171,19 +171,19 @@ def replace_words(pieces: list[str], tokens: Mapping[str, str]) -> str:
 
 def decl_offsets(code: str) -> list[int]:
     """Return the line of each declaration of a block, in the order of ``Facts.decls``."""
-    offsets, at, line = [], 0, -1
+    offsets, position, line = [], 0, -1
     for match in _DECL.finditer(code):
-        line += code.count("\n", at, match.start() + 1)
-        at = match.start() + 1
+        line += code.count("\n", position, match.start() + 1)
+        position = match.start() + 1
         offsets.append(line)
     return offsets
 
 
 def label_offsets(code: str) -> list[tuple[int, str]]:
     """Return (line, name) of each label of a block."""
-    labels, at, line = [], 0, -1
+    labels, position, line = [], 0, -1
     for match in _LABEL.finditer(code + "\n"):
-        line += code.count("\n", at, match.start() + 1)
-        at = match.start() + 1
+        line += code.count("\n", position, match.start() + 1)
+        position = match.start() + 1
         labels.append((line, match.group(1)))
     return labels

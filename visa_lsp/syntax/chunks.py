@@ -126,7 +126,7 @@ def first_line_of(chunk: Chunk, number: int) -> int:
     """Return the line in which the statement of a line begins, an earlier one for a continued statement."""
     if not chunk.goes_on:
         return number
-    codes, first = codes_in(chunk), number
-    while first > 0 and not codes[first]:
-        first -= 1
-    return first if len(codes[first]) > len(line_in(chunk, first)[1]) else number
+    codes, start = codes_in(chunk), number
+    while start > 0 and not codes[start]:
+        start -= 1
+    return start if len(codes[start]) > len(line_in(chunk, start)[1]) else number

@@ -82,7 +82,7 @@ def evaluate(node: Expr, size_of: Callable[[str], int | None], builtin: Callable
                 raise ExpressionError(f"unknown variable or type `{name.text}` in `%sizeof`", node)
             return size
         case Builtin(name=name):
-            known = builtin(name.text)
-            if known is None:
+            constant = builtin(name.text)
+            if constant is None:
                 raise ExpressionError(f"`{name.text}` has no value here", node)
-            return known
+            return constant

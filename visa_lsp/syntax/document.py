@@ -30,7 +30,7 @@ BYTE_ORDER_MARK: Final = "\ufeff"
 _SINGLE_LINES: Final = 8
 
 
-def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
+def _cut(text: str, in_block: bool, *, is_last: bool) -> list[tuple[str, int]]:
     """Return a text in pieces of (text, number of lines), with no statement in two pieces."""
     pieces: list[tuple[str, int]] = []
     ends = join_lines(text, in_block).ends if may_cross_lines(text, in_block) else {}
@@ -43,24 +43,24 @@ def _cut(text: str, in_block: bool, *, last: bool) -> list[tuple[str, int]]:
 
     bodies = [offset for offset in bodies_of(text) if leave_statement(offset) == offset] if ends else bodies_of(text)
     for start, end in pairwise([0, *bodies, len(text)]):
-        size = text.count("\n", start, end) + (last and end == len(text))
+        size = text.count("\n", start, end) + (is_last and end == len(text))
         many = max(1, round(size / CHUNK_LINES))
         offset, line = start, 0
         for border in [size * i // many for i in range(1, many + 1)]:
             if line < border:
                 stop = end if border == size else leave_statement(nth_line(text, border - line, offset))
-                behind = size if stop == end else line + text.count("\n", offset, stop)
-                pieces.append((text[offset:stop], behind - line))
-                offset, line = stop, behind
+                next_line = size if stop == end else line + text.count("\n", offset, stop)
+                pieces.append((text[offset:stop], next_line - line))
+                offset, line = stop, next_line
     return pieces
 
 
-def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk]:
+def _chunks(text: str, in_block: bool, *, is_first: bool, is_last: bool) -> list[Chunk]:
     chunks = []
     plain, offset = with_newlines(text), 0
-    if first and plain.startswith(BYTE_ORDER_MARK):
+    if is_first and plain.startswith(BYTE_ORDER_MARK):
         plain = " " + plain[1:]  # read as a blank, so that offsets do not change
-    for piece, count in _cut(plain, in_block, last=last):
+    for piece, count in _cut(plain, in_block, is_last=is_last):
         source = None if plain is text else text[offset : offset + len(piece)]
         chunk = Chunk(piece, count, in_block, source=source)
         offset += len(piece)
@@ -69,14 +69,14 @@ def _chunks(text: str, in_block: bool, *, first: bool, last: bool) -> list[Chunk
     return chunks
 
 
-def _statement_start(chunks: Sequence[Chunk], at: int) -> int:
+def _statement_start(chunks: Sequence[Chunk], index: int) -> int:
     """Return the chunk in which the statement at the start of a chunk begins: an earlier one only during an edit."""
-    chunk, before = chunks[at], at - 1
+    chunk, before = chunks[index], index - 1
     if not (chunk.begins_within_line if chunk.opens_in_block else chunk.text):
-        return at
+        return index
     while chunk.opens_in_block and before >= 0 and chunks[before].is_comment:
         before -= 1
-    return before if before >= 0 and chunks[before].is_pending else at
+    return before if before >= 0 and chunks[before].is_pending else index
 
 
 class Document:
@@ -92,7 +92,7 @@ class Document:
     @staticmethod
     def parse(text: str) -> Document:
         """Return a document from a whole text."""
-        return Document(_chunks(text, False, first=True, last=True))
+        return Document(_chunks(text, False, is_first=True, is_last=True))
 
     @cached_property
     def _first_lines(self) -> list[int]:
@@ -121,9 +121,9 @@ class Document:
         return self._first_lines[-1]
 
     def _locate(self, line: int) -> tuple[int, int]:
-        at = bisect_right(self._first_lines, line) - 1
-        at = min(max(at, 0), len(self.chunks) - 1)
-        return at, line - self._first_lines[at]
+        index = bisect_right(self._first_lines, line) - 1
+        index = min(max(index, 0), len(self.chunks) - 1)
+        return index, line - self._first_lines[index]
 
     def line_of(self, chunk: int) -> int:
         """Return the first line of a chunk by its number; after the last chunk, the number of lines."""
@@ -137,8 +137,8 @@ class Document:
         """Return a line without comment and end; empty for a line outside the text."""
         if not 0 <= line < self.line_count:
             return ""
-        at, inside = self._locate(line)
-        chunk = self.chunks[at]
+        index, inside = self._locate(line)
+        chunk = self.chunks[index]
         # Looked up singly, because only one or two lines of most chunks are ever requested.
         return codes_in(chunk)[inside] if chunk.starred or chunk.opens_in_block else single_code(chunk, inside)
 
@@ -148,20 +148,22 @@ class Document:
         position = 0
         while position < len(lines):
             number = self.chunk_at(lines[position])
-            first = self._first_lines[number]
-            behind = bisect_left(lines, self._first_lines[number + 1], position + 1)
-            some = lines[position:behind]
-            codes = codes_in(self.chunks[number]) if len(some) > _SINGLE_LINES else None
-            codes_by_line.update([(line, self.code(line) if codes is None else codes[line - first]) for line in some])
-            position = behind
+            first_line = self._first_lines[number]
+            end = bisect_left(lines, self._first_lines[number + 1], position + 1)
+            chunk_lines = lines[position:end]
+            codes = codes_in(self.chunks[number]) if len(chunk_lines) > _SINGLE_LINES else None
+            codes_by_line.update(
+                [(line, self.code(line) if codes is None else codes[line - first_line]) for line in chunk_lines]
+            )
+            position = end
         return codes_by_line
 
     def line_text(self, line: int) -> str:
         """Return a line without its end; empty for a line outside the text."""
         if not 0 <= line < self.line_count:
             return ""
-        at, inside = self._locate(line)
-        text = line_in(self.chunks[at], inside)[1]
+        index, inside = self._locate(line)
+        text = line_in(self.chunks[index], inside)[1]
         if line == 0 and self.chunks[0].source.startswith(BYTE_ORDER_MARK):
             return BYTE_ORDER_MARK + text[1:]
         return text
@@ -192,8 +194,8 @@ class Document:
             return 0
         if line >= self.line_count:
             return len(self)
-        at, inside = self._locate(line)
-        return self._first_offsets[at] + line_in(self.chunks[at], inside)[0]
+        index, inside = self._locate(line)
+        return self._first_offsets[index] + line_in(self.chunks[index], inside)[0]
 
     def position(self, offset: int) -> tuple[int, int]:
         """Return (line, column) of an offset, clamped to the text."""
@@ -227,10 +229,10 @@ class Document:
 
     def slice(self, span: Span) -> str:
         """Return the text of a span."""
-        first = min(max(bisect_right(self._first_offsets, span.start) - 1, 0), len(self.chunks) - 1)
-        last = min(max(bisect_right(self._first_offsets, span.end) - 1, first), len(self.chunks) - 1)
-        base = self._first_offsets[first]
-        text = "".join([chunk.source for chunk in self.chunks[first : last + 1]])
+        first_chunk = min(max(bisect_right(self._first_offsets, span.start) - 1, 0), len(self.chunks) - 1)
+        last_chunk = min(max(bisect_right(self._first_offsets, span.end) - 1, first_chunk), len(self.chunks) - 1)
+        base = self._first_offsets[first_chunk]
+        text = "".join([chunk.source for chunk in self.chunks[first_chunk : last_chunk + 1]])
         return text[span.start - base : span.end - base]
 
     def edit(self, start: int, end: int, new_text: str) -> Document:
@@ -263,24 +265,32 @@ class Document:
             fresh = self._replace(first_chunk, last, start, end, new_text)
         return Document(spliced, self.session)
 
-    def _replace(self, first: int, last: int, start: int, end: int, new_text: str) -> list[Chunk]:
-        """Return new chunks for those from ``first`` to ``last``, with the text of ``[start, end)`` replaced."""
-        base, old = self._first_offsets[first], "".join([c.source for c in self.chunks[first : last + 1]])
+    def _replace(self, first_chunk: int, last_chunk: int, start: int, end: int, new_text: str) -> list[Chunk]:
+        """Return new chunks for those from ``first_chunk`` to ``last_chunk``, with the text of ``[start, end)`` replaced."""
+        base, old = (
+            self._first_offsets[first_chunk],
+            "".join([c.source for c in self.chunks[first_chunk : last_chunk + 1]]),
+        )
         # The chunk with `end` keeps its newline, so that the replaced part ends at the end of a chunk.
         text = old[: start - base] + new_text + old[end - base :]
-        return _chunks(text, self.chunks[first].opens_in_block, first=not first, last=last + 1 == len(self.chunks))
+        return _chunks(
+            text,
+            self.chunks[first_chunk].opens_in_block,
+            is_first=not first_chunk,
+            is_last=last_chunk + 1 == len(self.chunks),
+        )
 
 
-def _joined_chunks(chunks: Sequence[Chunk], first: int, behind: int) -> tuple[int, int] | None:
+def _joined_chunks(chunks: Sequence[Chunk], first_chunk: int, end: int) -> tuple[int, int] | None:
     """Return the first and the last chunk of a statement that crosses a border at, or after, new chunks; None without one.
 
-    The new chunks are those in ``[first, behind)``.
+    The new chunks are those in ``[first_chunk, end)``.
     """
-    last = min(behind, len(chunks) - 1)
+    last = min(end, len(chunks) - 1)
     while last < len(chunks) - 1 and chunks[last].is_comment:
         last += 1
-    borders = [at for at in (*range(first, min(behind, last) + 1), last) if at]
-    starts = [(start, at) for at in borders if (start := _statement_start(chunks, at)) < at]
+    borders = [border for border in (*range(first_chunk, min(end, last) + 1), last) if border]
+    starts = [(start, border) for border in borders if (start := _statement_start(chunks, border)) < border]
     return (min(starts)[0], starts[-1][1]) if starts else None
 
 

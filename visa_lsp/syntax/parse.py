@@ -63,9 +63,9 @@ class Parser:
         if not code or code.isspace():
             return None
         if ("{" in code or "}" in code) and len(code) <= MAX_LINE:
-            found = strip_braces(code)
-            if found is not None:
-                return self._in_scope(*found, self.line)
+            stripped = strip_braces(code)
+            if stripped is not None:
+                return self._in_scope(*stripped, self.line)
         if len(code) > MAX_LINE:
             return _refuse_line(code, f"this line has {len(code)} characters; at most {MAX_LINE} are read")
         if not code.isprintable() and PLACEHOLDER.search(code):
@@ -107,9 +107,9 @@ class Parser:
     def full(self, code: str) -> tree.Statement:
         """Return the statement by the grammar alone, which the shape cache must equal."""
         if "{" in code or "}" in code:
-            found = strip_braces(code)
-            if found is not None:
-                return self._in_scope(*found, self.full)
+            stripped = strip_braces(code)
+            if stripped is not None:
+                return self._in_scope(*stripped, self.full)
         if _measure_nesting(code) > _MAX_NESTING:
             return _refuse_line(
                 code, f"this is nested deeper than {_MAX_NESTING}; parentheses and repeated signs count"

@@ -21,7 +21,7 @@ class Session:
 
     def part(self, kind: type[Part]) -> Part:
         """Return the part of a class; created by ``kind()`` if there is none yet."""
-        found = self._parts.get(kind)
-        if not isinstance(found, kind):
-            found = self._parts[kind] = kind()
-        return found
+        part = self._parts.get(kind)
+        if not isinstance(part, kind):
+            part = self._parts[kind] = kind()
+        return part

@@ -108,9 +108,9 @@ def _compile_builder(code: str, constants: int) -> Callable[..., Builder]:
     Its code has only indices and distances, so that many shapes share it.
     """
     names = ", ".join(f"c{number}" for number in range(constants))
-    made: dict[str, Callable[..., Builder]] = {}
-    exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, made)  # noqa: S102 - the code contains nothing from a text
-    return made["make"]
+    namespace: dict[str, Callable[..., Builder]] = {}
+    exec(f"def make({names}):\n return lambda t, e: {code}", _CLASSES, namespace)  # noqa: S102 - the code contains nothing from a text
+    return namespace["make"]
 
 
 class _Writer:

@@ -35,13 +35,13 @@ def lines_with(text: str, names: Iterable[str]) -> Iterator[int]:
     """Yield the lines of a text that contain one of the names as a word, in order."""
     starts = []
     for name in names:
-        at = text.find(name)
-        while at >= 0:
-            end = at + len(name)
-            before, behind = text[at - 1 : at], text[end : end + 1]
-            if not (before in _IN_WORDS or before == "%" or behind in _IN_WORDS):
-                starts.append(at)
-            at = text.find(name, at + 1)
+        offset = text.find(name)
+        while offset >= 0:
+            end = offset + len(name)
+            before, after = text[offset - 1 : offset], text[end : end + 1]
+            if not (before in _IN_WORDS or before == "%" or after in _IN_WORDS):
+                starts.append(offset)
+            offset = text.find(name, offset + 1)
     line = seen = 0
     last = -1
     for start in sorted(starts):

@@ -63,13 +63,13 @@ def messages_in(log: str, inline_texts: Sequence[str] = (), source: str = "") ->
 
     ``inline_texts`` are texts with inline assembly that the build has written: an error there has its line in ``inline``.
     """
-    found: list[BuildMessage] = []
+    messages: list[BuildMessage] = []
     for message, is_note in _messages(log, inline_texts, ("1", source)):
         if not is_note:
-            found.append(message)
-        elif found:
-            found[-1] = replace(found[-1], notes=(*found[-1].notes, message))
-    return tuple(dict.fromkeys(found))
+            messages.append(message)
+        elif messages:
+            messages[-1] = replace(messages[-1], notes=(*messages[-1].notes, message))
+    return tuple(dict.fromkeys(messages))
 
 
 def _messages(log: str, inline_texts: Sequence[str], own: tuple[str, str]) -> Iterator[tuple[BuildMessage, bool]]:

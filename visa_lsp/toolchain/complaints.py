@@ -47,9 +47,9 @@ class Complaint:
         words = code.split()
         if self.declaration is not None:
             # Only names of general variables are those of the text; others are renumbered, so the rest of the line is compared.
-            told = self.declaration.split()
-            same = slice(1, 2) if "v_type=G" in told else slice(2, len(told))
-            return words[:1] == [".decl"] and words[same] == told[same]
+            declared = self.declaration.split()
+            same = slice(1, 2) if "v_type=G" in declared else slice(2, len(declared))
+            return words[:1] == [".decl"] and words[same] == declared[same]
         if self.name is None or (self.message.startswith("input ") and words[:1] != [".input"]):
             return False
         numbered = _NUMBERED.fullmatch(self.name)
@@ -63,23 +63,23 @@ def misuse(said: str) -> str:
     if match is None:
         return ""
     if "platform" in match[2]:
-        known = _SUPPORTED.search(said)
+        supported = _SUPPORTED.search(said)
         return f"the finalizer does not know the platform {match[1]!r}" + (
-            f" (known: {known[1].strip()})" if known else ""
+            f" (known: {supported[1].strip()})" if supported else ""
         )
     return f"the finalizer does not know the option {match[1]!r}"
 
 
 def platforms_in(said: str) -> tuple[str, ...]:
     """Return the platforms in the usage of the finalizer, by its names; empty if it lists none."""
-    known = _SUPPORTED.search(said)
-    return tuple(name.strip() for name in known[1].split(",")) if known is not None else ()
+    supported = _SUPPORTED.search(said)
+    return tuple(name.strip() for name in supported[1].split(",")) if supported is not None else ()
 
 
 def complaints_in(said: str, errors: str) -> tuple[Complaint, ...]:
     """Return the errors of a text, each once: from the streams (``said``) and from the file of errors (``errors``)."""
-    found = (*_of_parser(said), *_of_verifier(errors))
-    return tuple(dict.fromkeys(found))
+    complaints = (*_of_parser(said), *_of_verifier(errors))
+    return tuple(dict.fromkeys(complaints))
 
 
 def warnings_in(said: str) -> tuple[Complaint, ...]:
@@ -95,8 +95,8 @@ def _of_parser(said: str) -> Iterator[Complaint]:
     for match in _NEAR.finditer(said):
         message = match[2].strip()
         # For a line that ends too early the finalizer reports the next one.
-        at = int(match[1]) - 1 - message.startswith("syntax error, unexpected NEWLINE")
-        yield Complaint(_lower(message), max(at, 0))
+        line = int(match[1]) - 1 - message.startswith("syntax error, unexpected NEWLINE")
+        yield Complaint(_lower(message), max(line, 0))
     for match in _LEXICAL.finditer(said):
         yield Complaint(_lower(match[0].strip()))
 

@@ -71,13 +71,13 @@ def confine_command(command: Sequence[str], folder: Path, read: Sequence[Path] =
 
 def _files_of(tool: Path) -> list[str]:
     """Return the folders of a tool and of its libraries."""
-    found = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
+    folders = [path for path in os.environ.get("LD_LIBRARY_PATH", "").split(":") if path]
     for path in (tool, tool.resolve()):
         folder = path.parent
         if folder in (Path.home(), Path(folder.anchor)):
-            found.append(str(path))  # not everything that is beside it
+            folders.append(str(path))  # not everything that is beside it
             continue
-        found.append(str(folder))
+        folders.append(str(folder))
         if folder.name == "bin":
-            found += [str(folder.parent / name) for name in ("lib", "lib64", "share")]
-    return found
+            folders += [str(folder.parent / name) for name in ("lib", "lib64", "share")]
+    return folders

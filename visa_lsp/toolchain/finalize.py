@@ -127,8 +127,8 @@ def finalize(
     end = time.monotonic() + call.seconds
     with ThreadPoolExecutor(1 + with_schedule) as pool:
         copies = [make_guarded_copy(codes, bodies, number) for number in range(len(bodies))]
-        asked = [pool.submit(_pressure, one, aside, end) for one in copies if with_pressure]
-        scheduled = [pool.submit(_schedule, one, aside, end) for one in copies if with_schedule]
+        asked = [pool.submit(_pressure, body_copy, aside, end) for body_copy in copies if with_pressure]
+        scheduled = [pool.submit(_schedule, body_copy, aside, end) for body_copy in copies if with_schedule]
         try:
             with temporary_folder() as folder:
                 ran = _run(copy, call, folder, call.seconds, "-printregusage", *(["-binary"] if with_code else []))
@@ -139,7 +139,7 @@ def finalize(
                     texts[0] = texts[0] or _read(folder / _LISTING)
                 written = sorted(folder.glob(_ERRORS))[:_MAX_ERROR_FILES]
                 errors = "\n".join(_read(path, _MAX_ERROR_BYTES) for path in written)
-            rows = [one.result() if any(texts.values()) else () for one in scheduled]
+            rows = [job.result() if any(texts.values()) else () for job in scheduled]
             kernels = tuple(
                 replace(
                     _group_by_lines(
@@ -160,9 +160,9 @@ def finalize(
     if with_schedule:
         words = "the finalizer writes no schedule of '{}'"
         findings += tuple(
-            ToolFinding(FINALIZER_REMARK, one.body.line, words.format(one.body.name))
-            for one in kernels
-            if not one.schedule
+            ToolFinding(FINALIZER_REMARK, kernel.body.line, words.format(kernel.body.name))
+            for kernel in kernels
+            if not kernel.schedule
         )
     return Finalized(kernels, findings, bodies)
 
@@ -240,7 +240,9 @@ def _group_by_lines(
     if schedules:
         # The listing of a kernel ends with the functions that it calls.
         called = {
-            functions[at] for at in {gen.function for gen in listing.lines} if at is not None and at < len(functions)
+            functions[function]
+            for function in {gen.function for gen in listing.lines}
+            if function is not None and function < len(functions)
         }
         parts = [
             schedules[number],
@@ -266,11 +268,11 @@ def _group_by_lines(
     if unplaced:
         under.setdefault(own.line if line is None else line, []).extend(unplaced)
     by_line: dict[int, int] = {}
-    for at, registers in pressure.by_number.items():
-        if at < len(own.counted):
-            by_line[own.counted[at]] = registers
+    for index, registers in pressure.by_number.items():
+        if index < len(own.counted):
+            by_line[own.counted[index]] = registers
     under_lines = tuple(
-        GenUnderLine(at, tuple(under.get(at, ())), by_line.get(at)) for at in sorted({*under, *by_line})
+        GenUnderLine(line, tuple(under.get(line, ())), by_line.get(line)) for line in sorted({*under, *by_line})
     )
     return FinalizedKernel(own, listing, under_lines, pressure.peak, schedule)
 
@@ -279,22 +281,22 @@ def _findings(
     codes: Sequence[str], copy: GuardedCopy, bodies: Sequence[TextBody], done: set[int], ran: Ran, errors: str
 ) -> tuple[ToolFinding, ...]:
     # Functions have no listing because their code is in the listings of the calling kernels.
-    missing = [body for at, body in enumerate(bodies) if at not in done and (body.is_kernel or not done)]
+    missing = [body for index, body in enumerate(bodies) if index not in done and (body.is_kernel or not done)]
     rule = FINALIZER_ERROR if missing else FINALIZER_WARNING
-    found = [ToolFinding(rule, _place(c, codes, copy, bodies), c.message) for c in complaints_in(ran.said, errors)]
-    if missing and (ran.failure or not found):
+    findings = [ToolFinding(rule, _place(c, codes, copy, bodies), c.message) for c in complaints_in(ran.said, errors)]
+    if missing and (ran.failure or not findings):
         words = f"the finalizer {ran.failure}" if ran.failure else _last_words(ran)
-        found += [
+        findings += [
             ToolFinding(FINALIZER_FAILURE, body.line, f"{words}: no machine code of '{body.name}'") for body in missing
         ]
     elif ran.failure:
-        found.append(
+        findings.append(
             ToolFinding(
                 FINALIZER_WARNING, bodies[0].line, f"the finalizer {ran.failure} after it wrote the machine code"
             )
         )
-    found += [ToolFinding(FINALIZER_REMARK, bodies[0].line, c.message) for c in warnings_in(ran.said)]
-    return tuple(sorted(found, key=lambda finding: finding.line))
+    findings += [ToolFinding(FINALIZER_REMARK, bodies[0].line, c.message) for c in warnings_in(ran.said)]
+    return tuple(sorted(findings, key=lambda finding: finding.line))
 
 
 def _last_words(ran: Ran) -> str:
@@ -318,4 +320,4 @@ def place_of(complaint: Complaint, codes: Sequence[str], bodies: Sequence[TextBo
     body = next((b for b in bodies if b.name == complaint.body), bodies[0])
     if complaint.number is not None:
         return body.line_of(complaint.number)
-    return next((at for at in range(body.line, body.end) if complaint.means(codes[at])), body.line)
+    return next((line for line in range(body.line, body.end) if complaint.means(codes[line])), body.line)

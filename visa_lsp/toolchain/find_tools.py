@@ -41,10 +41,10 @@ def find_tool(tool: Tool, named: str | None = None) -> str:
 
     Raises ToolError with installation advice if there is no such program.
     """
-    found = shutil.which(named or tool.program)
-    if found is not None:
+    program = shutil.which(named or tool.program)
+    if program is not None:
         # The path is made absolute because the tool starts in another folder.
-        return str(Path(found).absolute())
+        return str(Path(program).absolute())
     if named:
         path = Path(named)
         reason = "is a folder" if path.is_dir() else "cannot be executed" if path.exists() else "does not exist"

@@ -52,10 +52,10 @@ def find_iga(named: str | None, compilers: tuple[str, ...] = ()) -> tuple[str, .
     ToolError with advice if there is none.
     """
     if named:
-        found = shutil.which(named)
-        if found is None:
+        program = shutil.which(named)
+        if program is None:
             raise ToolError(f"{named}: no such program; {_ADVICE}")
-        return _command(Path(found))
+        return _command(Path(program))
     for compiler in (*compilers, shutil.which("ocloc") or ""):
         folder = Path(compiler).resolve().parent if compiler else None
         for path in (folder / PROGRAM, folder / "unpacked/usr/bin" / PROGRAM) if folder else ():
@@ -122,14 +122,14 @@ def _modern(element: dict[str, Any]) -> dict[str, Any]:
     """Return an element of version 1.0 in the form of version 2.0."""
     if element["kind"] == "L":
         return {"kind": "L", "symbol": element["value"]}
-    found = {key: value for key, value in element.items() if value is not None and value is not False}
-    if "dst" in found:
-        found["dst"] = _modern_operand(found["dst"])
-    found["srcs"] = [_modern_operand(source) for source in element["srcs"]]
-    if "sbid" in found:
-        token, dot, use = str(found["sbid"]).partition(".")
-        found["sbid"] = {"id": int(token.removeprefix("$")), "func": dot + use}
-    return found
+    converted = {key: value for key, value in element.items() if value is not None and value is not False}
+    if "dst" in converted:
+        converted["dst"] = _modern_operand(converted["dst"])
+    converted["srcs"] = [_modern_operand(source) for source in element["srcs"]]
+    if "sbid" in converted:
+        token, dot, use = str(converted["sbid"]).partition(".")
+        converted["sbid"] = {"id": int(token.removeprefix("$")), "func": dot + use}
+    return converted
 
 
 def _modern_operand(operand: dict[str, Any]) -> dict[str, Any]:
@@ -139,12 +139,12 @@ def _modern_operand(operand: dict[str, Any]) -> dict[str, Any]:
             "kind": "AD", "areg": address["reg"], "alen": address["len"], "aoff": operand["offset"],
             "stype": surface.get("type", ""), "soff": surface.get("offset"),
         }  # fmt: skip
-    found = {key: value for key, value in operand.items() if value is not None and value is not False}
-    if operand["kind"] == "RI" and "rgn" not in found:
+    converted = {key: value for key, value in operand.items() if value is not None and value is not False}
+    if operand["kind"] == "RI" and "rgn" not in converted:
         raise ValueError("version 1.0 does not print regions of indirect operands")
-    if "rgn" in found:
-        found["rgn"] = {_OLD_KEYS.get(key, key): value for key, value in found["rgn"].items()}
-    return found
+    if "rgn" in converted:
+        converted["rgn"] = {_OLD_KEYS.get(key, key): value for key, value in converted["rgn"].items()}
+    return converted
 
 
 def assemble(command: tuple[str, ...], listing: str, platform: str, seconds: float = SECONDS) -> bytes:
@@ -153,11 +153,11 @@ def assemble(command: tuple[str, ...], listing: str, platform: str, seconds: flo
     with temporary_folder() as folder:
         (folder / _LISTING).write_text(listing + "\n", "utf-8", "replace")
         ran = run_program([*command, "-a", "-q", f"-p={name}", "-o", _CODE, _LISTING], folder, seconds)
-        made = folder / _CODE
-        if ran.failure or not made.is_file():
+        binary = folder / _CODE
+        if ran.failure or not binary.is_file():
             words = next((line.strip() for line in ran.said.splitlines() if "error" in line), ran.failure)
             raise ToolError(f"{PROGRAM} cannot assemble the listing: {words[:200]}")
-        return made.read_bytes()
+        return binary.read_bytes()
 
 
 def _read(path: Path) -> str:

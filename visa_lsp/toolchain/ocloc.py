@@ -154,7 +154,7 @@ def _read_text(path: Path) -> str:
 
 def _texts(folder: Path) -> list[CompiledText]:
     """Return the texts of finished attempts, kernels before functions."""
-    found = []
+    texts = []
     for path in sorted(folder.glob("*.visaasm")):
         match = _TEXT.fullmatch(path.name)
         if match is None or path.name.endswith(".inline.visaasm"):
@@ -165,18 +165,18 @@ def _texts(folder: Path) -> list[CompiledText]:
         if not listing or named is None or named[2] == COMPILERS_OWN:
             continue
         is_function = named[1] != "kernel"
-        found.append(
+        texts.append(
             CompiledText(
                 named[2], not is_function, int(match["simd"]), match["stem"], text, "" if is_function else listing
             )
         )
-    return sorted(found, key=lambda one: not one.is_kernel)
+    return sorted(texts, key=lambda text: not text.is_kernel)
 
 
 def _intermediate(folder: Path) -> dict[str, bytes]:
     """Return the intermediate code by suffix of its file: ``optimized.ll``, ``simd32_entry_0001.visa.ll``, ``spv``."""
-    found = {}
+    code_by_suffix = {}
     for path in sorted(folder.iterdir()):
         if path.suffix in _IR and _HASHED.match(path.name):
-            found[_HASHED.sub("", path.name).lstrip("._")] = _read(path)
-    return found
+            code_by_suffix[_HASHED.sub("", path.name).lstrip("._")] = _read(path)
+    return code_by_suffix

@@ -60,8 +60,8 @@ def read_schedule(blocks: Mapping[int, tuple[str, str]]) -> tuple[ScheduleRow, .
     return tuple(rows)
 
 
-def _block(block: int, schedule: str, graph: str, first: int) -> Iterator[ScheduleRow]:
-    """Yield the rows of a block; ``first`` is the index of its first row."""
+def _block(block: int, schedule: str, graph: str, first_row: int) -> Iterator[ScheduleRow]:
+    """Yield the rows of a block; ``first_row`` is the index of its first row."""
     places: dict[str, int] = {}
     cycles: dict[str, int] = {}
     nodes = [match for match in map(_ROW.match, schedule.splitlines()) if match is not None]
@@ -71,7 +71,7 @@ def _block(block: int, schedule: str, graph: str, first: int) -> Iterator[Schedu
     for edge in _EDGE.finditer(graph):
         if edge[1] in cycles:
             arrives[edge[2]] = max(arrives.get(edge[2], (-1, "")), (cycles[edge[1]] + int(edge[3]), edge[1]))
-    end, index = 0, first
+    end, index = 0, first_row
     for match in nodes:
         cycle, busy = int(match[1]), int(match[4])
         stall = max(cycle - end, 0)
@@ -105,13 +105,13 @@ def with_issues(
     # Both have the same order, so that different instructions were inserted, dropped, or replaced by another one.
     for kind, a, a_end, b, b_end in SequenceMatcher(None, ours, theirs, autojunk=False).get_opcodes():
         free = b
-        for at in range(a, a_end) if kind in ("equal", "replace") else ():
-            number, _ = key = ours[at]
+        for position in range(a, a_end) if kind in ("equal", "replace") else ():
+            number, _ = key = ours[position]
             match = (
                 to for to in range(free, b_end) if theirs[to] == key or (number is not None and theirs[to][0] == number)
             )
             if (to := next(match, None)) is not None:
-                gens[timed[at]] = code[to]
+                gens[timed[position]] = code[to]
                 free = to + 1
     placed = tuple(replace(row, gen=gen) for row, gen in zip(rows, gens, strict=True))
     tokens = _token_waits(lines)

@@ -48,22 +48,22 @@ class GuardedCopy:
 
 def bodies_of(codes: Sequence[str]) -> tuple[TextBody, ...]:
     """Return the kernels and functions of a text, in its order."""
-    heads = [(at, match) for at, code in enumerate(codes) if (match := _BODY.match(code)) is not None]
-    ends = [*(at for at, _ in heads[1:]), len(codes)][: len(heads)]
+    heads = [(line, match) for line, code in enumerate(codes) if (match := _BODY.match(code)) is not None]
+    ends = [*(line for line, _ in heads[1:]), len(codes)][: len(heads)]
     return tuple(
         TextBody(
-            match[2] or match[3] or "", match[1] == "kernel", at, end,
-            tuple(_count_lines(codes, at + 1, end)),
+            match[2] or match[3] or "", match[1] == "kernel", line, end,
+            tuple(_count_lines(codes, line + 1, end)),
         )
-        for (at, match), end in zip(heads, ends, strict=True)
+        for (line, match), end in zip(heads, ends, strict=True)
     )  # fmt: skip
 
 
-def _count_lines(codes: Sequence[str], first: int, end: int) -> list[int]:
+def _count_lines(codes: Sequence[str], start: int, end: int) -> list[int]:
     """Return the counted lines of a body, in order. A subroutine counts once, at its label if it has one."""
     counted: list[int] = []
     subroutines: dict[str, int] = {}
-    for line in range(first, end):
+    for line in range(start, end):
         words = codes[line].strip("{} \t")
         label = _LABEL.fullmatch(words)
         if label is not None and label[1] in subroutines:
@@ -99,14 +99,14 @@ def make_guarded_copy(codes: Sequence[str], bodies: Sequence[TextBody], only: in
     heads = {body.line: number for number, body in enumerate(bodies)}
     left_out: set[int] = set()
     if only is not None:
-        left_out = {line for at, body in enumerate(bodies) if at != only for line in range(body.line, body.end)}
+        left_out = {line for number, body in enumerate(bodies) if number != only for line in range(body.line, body.end)}
     out, lines = [], []
-    for at, code in enumerate(codes):
+    for line, code in enumerate(codes):
         # Lines are never removed or joined, because the line numbers must stay.
-        leaves = at in left_out or _names_a_file(code)
+        leaves = line in left_out or _names_a_file(code)
         out.append("" if leaves else code + " " if code.endswith("\\") else code)
-        lines.append(at)
-        if at in heads and at not in left_out:
-            out.append(f'.kernel_attr OutputAsmPath="{listing_name(heads[at])}"')
-            lines.append(at)
+        lines.append(line)
+        if line in heads and line not in left_out:
+            out.append(f'.kernel_attr OutputAsmPath="{listing_name(heads[line])}"')
+            lines.append(line)
     return GuardedCopy("\n".join(out) + "\n", tuple(lines))

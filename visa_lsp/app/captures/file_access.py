@@ -71,20 +71,20 @@ class _Directives:
     def _list_pasting(self) -> set[str]:
         """Return the macros that paste tokens, themselves or by macros in them."""
         bodies = {line[1].text: line[2:] for line in self._lines if line[0].text == "define" and len(line) > 1}
-        found: set[str] = set()
+        pasting: set[str] = set()
         while True:
-            more = {
+            added = {
                 name
                 for name, body in bodies.items()
-                if name not in found
+                if name not in pasting
                 and (
                     any(a.kind == b.kind == "hash" for a, b in pairwise(body))
-                    or any(token.text in found for token in body)
+                    or any(token.text in pasting for token in body)
                 )
             }
-            if not more:
-                return found
-            found |= more
+            if not added:
+                return pasting
+            pasting |= added
 
 
 def _directives(tokens: Sequence[_Token]) -> Iterator[list[_Token]]:
@@ -111,13 +111,13 @@ def _problem_of(line: Sequence[_Token], pasting: set[str]) -> str:
         return f"has an unknown directive: #{word}"
     if word in _CONDITIONS and any(token.text in pasting for token in rest):
         return "has a condition that pastes tokens, which may test for a file outside of the capture"
-    for at, token in enumerate(rest):
+    for index, token in enumerate(rest):
         if token.text.startswith(_PROBES):
-            before = [one.text for one in rest[max(0, at - 2) : at]]
+            before = [previous.text for previous in rest[max(0, index - 2) : index]]
             is_named_only = word in ("ifdef", "ifndef") or before[-1:] == ["defined"] or before == ["defined", "("]
-            close = next((n for n in range(at, len(rest)) if rest[n].text == ")"), len(rest))
+            close = next((n for n in range(index, len(rest)) if rest[n].text == ")"), len(rest))
             if not is_named_only and not (
-                rest[at + 1 : at + 2] == [_Token("other", "(")] and _is_plain(rest[at + 2 : close])
+                rest[index + 1 : index + 2] == [_Token("other", "(")] and _is_plain(rest[index + 2 : close])
             ):
                 return "tests for a file outside of the capture, or one that a macro names"
     return ""

@@ -36,20 +36,20 @@ class CaptureFolder:
 
         Raises UserError if it is outside, unreadable or too full.
         """
-        found: list[str] = []
+        names: list[str] = []
         try:
             if below and not self._is_inside(below):
                 raise self.problem("leads outside of the capture", below)
             with os.scandir(os.path.join(self.path, below)) as entries:  # noqa: PTH118
                 for entry in entries:
-                    found.append(entry.name)
-                    if len(found) > _MAX_NAMES:
+                    names.append(entry.name)
+                    if len(names) > _MAX_NAMES:
                         raise self.problem(f"more than {_MAX_NAMES} files", below)
         except FileNotFoundError:
             return []
         except (OSError, ValueError) as error:
             raise self.problem(reason(error), below) from None
-        return sorted(found)
+        return sorted(names)
 
     def read(self, name: str, limit: int) -> bytes:
         """Return the bytes of a file. Raises UserError if it is missing, too large, irregular or outside of the folder."""

@@ -85,8 +85,8 @@ def read_capture(path: str) -> Capture:
         return read_intercepted(folder)
     inside = [name for below in ("", "Replay/") for name in _captures_in(folder, below)]
     if inside:
-        more = f" and {len(inside) - _MAX_NAMES} more" if len(inside) > _MAX_NAMES else ""
-        raise folder.problem(f"is a directory with captures inside, name one: {', '.join(inside[:_MAX_NAMES])}{more}")
+        rest = f" and {len(inside) - _MAX_NAMES} more" if len(inside) > _MAX_NAMES else ""
+        raise folder.problem(f"is a directory with captures inside, name one: {', '.join(inside[:_MAX_NAMES])}{rest}")
     raise folder.problem(
         f"is a directory, but no capture: expected {MARKS[0]} and {MARKS[1]} (opencl-intercept-layer), or {MARK} (SPIRVRunner)"
     )
@@ -144,10 +144,10 @@ class _LaunchWriter:
         self.assumed: list[str] = []
         self.notes: list[str] = []
         try:
-            known = read(ze_info)
+            kernels = read(ze_info)
         except ZeInfoError as error:
             raise UserError(f"{capture.name}: the ze_info of the program is unreadable: {error}") from None
-        info = next((kernel for kernel in known if kernel.name == capture.kernel), None)
+        info = next((kernel for kernel in kernels if kernel.name == capture.kernel), None)
         if info is None:
             raise UserError(f"{capture.name}: the ze_info of the program does not describe kernel '{capture.kernel}'")
         self.info: KernelInfo = info
@@ -195,8 +195,8 @@ class _LaunchWriter:
         args, count = list(self.capture.args), self.info.argument_count
         if self.capture.shared_bytes is not None:  # the launcher adds scratch memory, and shared memory
             shared = self.capture.shared_bytes
-            more = range(len(args), count)
-            args += [(CapturedSize(shared if self._kind(index) == "local" else 0),) for index in more]
+            added = range(len(args), count)
+            args += [(CapturedSize(shared if self._kind(index) == "local" else 0),) for index in added]
         if len(args) < count:
             expected = self.info.describe_arguments(range(count))
             raise self.problem(f"has {len(args)} arguments; the kernel takes {count}: {expected}")
@@ -299,7 +299,7 @@ def _refuse_shared(capture: Capture, taken: Mapping[int, CapturedBuffer | Captur
     owners: dict[bytes, int] = {}
     for index, arg in taken.items():
         other = owners.setdefault(arg.identity, index) if arg.identity else index
-        if other != index and any(one.after not in (None, one.before) for one in (arg, taken[other])):
+        if other != index and any(memory.after not in (None, memory.before) for memory in (arg, taken[other])):
             raise UserError(
                 f"{capture.name}: arguments {other} and {index} are one allocation, which the kernel changes; those of a launch "
                 "are separate"

@@ -96,19 +96,19 @@ class _InterceptReader:
 
     def _contents(self, below: str) -> dict[int, str]:
         """Return the files of buffers and images in a folder, by argument."""
-        found: dict[int, str] = {}
+        files: dict[int, str] = {}
         for name in self.folder.names(below):
             match = _CONTENTS.fullmatch(name)
             if match is None or (self.enqueue is not None and int(match[1]) != self.enqueue):
                 continue
             index = int(match[2])
-            if index in found:
-                raise self.folder.problem(f"argument {index} has two files, {found[index]} and {below}/{name}")
-            found[index] = f"{below}/{name}"
-        return found
+            if index in files:
+                raise self.folder.problem(f"argument {index} has two files, {files[index]} and {below}/{name}")
+            files[index] = f"{below}/{name}"
+        return files
 
     def _programs(self) -> tuple[CapturedProgram, ...]:
-        found = []
+        programs = []
         for name in ("kernel.cl", "kernel.spv", *filter(_BINARY.fullmatch, self.listed)):
             if name not in self.listed:
                 continue
@@ -116,10 +116,10 @@ class _InterceptReader:
             if name == "kernel.cl":
                 data = data.rstrip(b"\0")  # the driver counts the end of the string
             if data:
-                found.append(CapturedProgram(name, data, is_binary=name.endswith(".bin")))
-        if not found:
+                programs.append(CapturedProgram(name, data, is_binary=name.endswith(".bin")))
+        if not programs:
             raise self.folder.problem("has no program: expected kernel.cl, kernel.spv or DeviceBinary0.bin")
-        return tuple(found)
+        return tuple(programs)
 
     # Sizes.
 
@@ -161,20 +161,20 @@ class _InterceptReader:
                 f"argument {index} has contents after the enqueue, but none before it (folder Pre)"
             )
         passed = self.folder.read(value, _MAX_VALUE_BYTES) if value is not None else b""
-        found: list[CapturedArg] = []
+        recorded: list[CapturedArg] = []
         if self.before.get(index, "").endswith(".bin"):
-            found.append(self._buffer(index, passed))
+            recorded.append(self._buffer(index, passed))
         elif image is not None:
-            found.append(self._image(index, image, passed))
+            recorded.append(self._image(index, image, passed))
         if sampler is not None:
-            found.append(self._sampler(sampler))
+            recorded.append(self._sampler(sampler))
         if value is not None:
-            found.append(CapturedValue(passed))
+            recorded.append(CapturedValue(passed))
         if local is not None:
-            found.append(CapturedSize(self._number(local)))
-        if not found:
+            recorded.append(CapturedSize(self._number(local)))
+        if not recorded:
             raise self.folder.problem(f"argument {index} is missing: expected Argument{index}.bin or Local{index}.txt")
-        return tuple(found)
+        return tuple(recorded)
 
     def _after(self, index: int, size: int) -> bytes | None:
         """Return the contents after the enqueue, of the same size as those before it."""
@@ -189,13 +189,13 @@ class _InterceptReader:
         before = self.folder.array(self.before[index])
         after = self._after(index, len(before))
         start = self.files.get(("SVM_Arg_Offset_", index))
-        at = self._number(start) if start is not None else 0
-        if at > len(before):
+        offset = self._number(start) if start is not None else 0
+        if offset > len(before):
             raise self.folder.problem(
-                f"the offset {at} is outside of the {len(before)} bytes of argument {index}", start or ""
+                f"the offset {offset} is outside of the {len(before)} bytes of argument {index}", start or ""
             )
         # The kernel got a pointer into the allocation.
-        return CapturedBuffer(before[at:], after[at:] if after is not None else None, identity=identity)
+        return CapturedBuffer(before[offset:], after[offset:] if after is not None else None, identity=identity)
 
     def _image(self, index: int, name: str, identity: bytes) -> CapturedImage:
         lines = self.folder.text(name).split()

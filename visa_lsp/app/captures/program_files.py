@@ -57,16 +57,16 @@ def program_files(capture: Capture, compiler: CompilerWords, platform: str | Non
     for program in capture.programs:
         zebin = binaries.get(program.name)
         if not program.is_binary:
-            made = _compile(capture, program, compiler, platform or device)
+            files = _compile(capture, program, compiler, platform or device)
         elif zebin is None:
             continue
         elif zebin.visa:
             return _disassemble(capture, program, zebin)
         elif spirv := next((section.data for section in zebin.sections if section.type == _SPIRV), b""):
-            made = _compile(capture, CapturedProgram(program.name, spirv), compiler, platform or device)
+            files = _compile(capture, CapturedProgram(program.name, spirv), compiler, platform or device)
         else:
             continue
-        return replace(made, notes=notes)
+        return replace(files, notes=notes)
     names = ", ".join(binaries)
     raise UserError(
         f"{capture.name}: the program is only a device binary ({names}) without source, SPIR-V or vISA, which cannot be "
@@ -81,12 +81,12 @@ def options_of(capture: Capture) -> tuple[str, tuple[str, ...]]:
         raise UserError(f"{capture.name}: malformed build options: a quotation mark is not closed")
     kept: list[str] = []
     left: list[str] = []
-    at = 0
-    while at < len(words):
-        count = 2 if words[at] in _WITH_NEXT else 1
-        taken = words[at : at + count]
-        at += count
-        if words[at - count] in ("-D", "-U") or (count == 1 and _PASSED.fullmatch(taken[0])):
+    index = 0
+    while index < len(words):
+        count = 2 if words[index] in _WITH_NEXT else 1
+        taken = words[index : index + count]
+        index += count
+        if words[index - count] in ("-D", "-U") or (count == 1 and _PASSED.fullmatch(taken[0])):
             kept += taken
         elif count == 1 and not _DROPPED.fullmatch(taken[0]):
             left += taken

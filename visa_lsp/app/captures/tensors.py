@@ -92,10 +92,10 @@ def read_tensor(folder: CaptureFolder, name: str) -> Tensor:
 
 def _refuse_long_directory(tail: bytes) -> None:
     """Raise _Malformed for an archive whose end claims a long directory, before the library reads it into memory."""
-    at = tail.rfind(b"PK\5\6")
-    if at < 0 or len(tail) < at + 22:
+    end_record = tail.rfind(b"PK\5\6")
+    if end_record < 0 or len(tail) < end_record + 22:
         raise _Malformed("not a zip archive (files of torch before 1.6 are not supported)")
-    size: int = struct.unpack_from("<I", tail, at + 12)[0]
+    size: int = struct.unpack_from("<I", tail, end_record + 12)[0]
     long_end = tail.rfind(b"PK\6\6")
     if long_end >= 0 and len(tail) >= long_end + 56:
         size = max(size if size != 0xFFFFFFFF else 0, struct.unpack_from("<Q", tail, long_end + 40)[0])
@@ -110,16 +110,16 @@ def _tensor(archive: zipfile.ZipFile, size: int) -> Tensor:
     top = described.partition("/")[0]
     if f"{top}/byteorder" in archive.namelist() and _entry(archive, f"{top}/byteorder", 16) != b"little":
         raise _Malformed("its bytes are in big-endian order")
-    told = _read_description(_entry(archive, described, _MAX_PICKLE_BYTES))
-    data = _entry(archive, f"{top}/data/{told.storage.key}", size)
-    each, start = element_bytes(told.dtype), told.offset * element_bytes(told.dtype)
-    is_contiguous = _is_contiguous(told.size, told.strides)
-    if start > len(data) or len(data) - start < math.prod(told.size) * each:
+    description = _read_description(_entry(archive, described, _MAX_PICKLE_BYTES))
+    data = _entry(archive, f"{top}/data/{description.storage.key}", size)
+    each, start = element_bytes(description.dtype), description.offset * element_bytes(description.dtype)
+    is_contiguous = _is_contiguous(description.size, description.strides)
+    if start > len(data) or len(data) - start < math.prod(description.size) * each:
         raise _Malformed(f"its storage has {len(data)} bytes, too few for the tensor")
     if is_contiguous:
-        return Tensor(told.dtype, told.size, data[start : start + math.prod(told.size) * each])
+        return Tensor(description.dtype, description.size, data[start : start + math.prod(description.size) * each])
     return Tensor(
-        told.dtype, ((len(data) - start) // each,), data[start : len(data) - (len(data) - start) % each], False
+        description.dtype, ((len(data) - start) // each,), data[start : len(data) - (len(data) - start) % each], False
     )
 
 
@@ -198,8 +198,8 @@ class _Machine:
             case "TUPLE1" | "TUPLE2" | "TUPLE3":
                 self._tuple(len(self.stack) - int(name[-1]))
             case "TUPLE":
-                at = max((at for at, value in enumerate(self.stack) if value is _MARK), default=-1)
-                self._tuple(at + 1)
+                index = max((index for index, value in enumerate(self.stack) if value is _MARK), default=-1)
+                self._tuple(index + 1)
                 del self.stack[-2]
             case "BINPUT" | "LONG_BINPUT":
                 self.memo[argument] = self.stack[-1]
@@ -220,9 +220,9 @@ class _Machine:
     def _tuple(self, start: int) -> None:
         if start < 0:
             raise _Malformed("its pickle is damaged")
-        made = tuple(self.stack[start:])
+        items = tuple(self.stack[start:])
         del self.stack[start:]
-        self.stack.append(made)
+        self.stack.append(items)
 
 
 def _storage(value: Any) -> _Storage:

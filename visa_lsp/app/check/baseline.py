@@ -27,12 +27,12 @@ def read_baseline(path: str) -> Baseline:
 
     Raises UserError if the file cannot be read or is not a baseline of this version.
     """
-    known: Baseline = Counter()
+    counts: Baseline = Counter()
     for item in read_items(path, _KEY):
         if not {"path", "fingerprint"} <= item.keys():
             raise UserError(f"{path}: expected path and fingerprint of each finding")
-        known[str(item["path"]), str(item["fingerprint"])] += 1
-    return known
+        counts[str(item["path"]), str(item["fingerprint"])] += 1
+    return counts
 
 
 def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Iterable[str] = ()) -> int:
@@ -51,9 +51,9 @@ def write_baseline(path: str, findings: Iterable[ReportedFinding], inputs: Itera
     return len(items)
 
 
-def without_known(result: FileResult, known: Baseline, path: str) -> FileResult:
+def without_known(result: FileResult, baseline: Baseline, path: str) -> FileResult:
     """Return the result of a file without the findings in the baseline."""
-    left = Counter(known)
+    left = Counter(baseline)
     kept = []
     for finding in result.findings:
         key = relative(finding.path, path), finding.fingerprint

@@ -41,9 +41,9 @@ def statistics(report: CheckReport) -> str:
     )
 
 
-def cache_hits_text(found: int, asked: int) -> str:
+def cache_hits_text(hits: int, asked: int) -> str:
     """Return the number of texts whose findings came from the cache."""
-    return f"{found:,} of {asked:,} files read from the cache\n"
+    return f"{hits:,} of {asked:,} files read from the cache\n"
 
 
 def settings_text(shown: tuple[FolderSettings, dict[str, Any]]) -> str:

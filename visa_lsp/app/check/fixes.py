@@ -101,11 +101,11 @@ def apply(text: str, fixes: Sequence[Fix]) -> tuple[str, int]:
         for edit in fix.edits:
             new = edit.new_text.replace("\r\n", "\n").replace("\n", line_end)
             edits.append((edit.span.start, edit.span.end, len(edits), new))
-    out, at = [], 0
+    out, position = [], 0
     for start, end, _, new in sorted(edits):
-        out += [text[at:start], new]
-        at = max(at, end)
-    return "".join(out) + text[at:], applied
+        out += [text[position:start], new]
+        position = max(position, end)
+    return "".join(out) + text[position:], applied
 
 
 def _meets(a: tuple[int, int], b: tuple[int, int]) -> bool:

@@ -47,24 +47,24 @@ class _Finding(Struct, frozen=True, array_like=True):
 
 
 class KeptVerdicts:
-    """The verdicts in a folder. ``asked`` and ``found`` count lookups and hits."""
+    """The verdicts in a folder. ``asked`` and ``hits`` count the lookups and what they gave."""
 
     def __init__(self, folder: Path, name: str) -> None:
         mark = f"visa-lsp checked {sys.version_info[:3]} {digest()}"
         self._kept = {digit: Kept(folder / f"{name}-{digit}", mark, _MAX_CACHE_FILE_BYTES) for digit in _SHARES}
         self.asked = 0
-        self.found = 0
+        self.hits = 0
 
     def find_verdicts(self, tasks: Sequence[Task]) -> dict[int, Verdict]:
         """Return the cached verdicts by the numbers of their tasks."""
-        found = {}
+        verdicts = {}
         for number, task in enumerate(tasks):
             verdict = self._verdict(task)
             if verdict is not None:
-                found[number] = verdict
+                verdicts[number] = verdict
         self.asked += len(tasks)
-        self.found += len(found)
-        return found
+        self.hits += len(verdicts)
+        return verdicts
 
     def _verdict(self, task: Task) -> Verdict | None:
         # A pipe is not read here because it can be opened only once, by the check itself.

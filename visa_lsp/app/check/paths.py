@@ -44,13 +44,13 @@ def collect(
     extra = tuple(exclude)
     for path in paths:
         if path not in ("", STDIN) and Path(path).is_dir():
-            found = [f for f in _walk(path, inputs, suffixes) if not _is_excluded(f, finder, extra)]
-            if not found:
+            files = [f for f in _walk(path, inputs, suffixes) if not _is_excluded(f, finder, extra)]
+            if not files:
                 inputs.empty.append(path)
         else:
-            found = [path]
+            files = [path]
             inputs.named.add(path)
-        for file in found:
+        for file in files:
             key = file if file in ("", STDIN) else os.path.abspath(file)  # noqa: PTH100 - resolves ".." without following links
             if key not in seen:
                 seen.add(key)

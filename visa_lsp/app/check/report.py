@@ -165,9 +165,9 @@ def findings_of(path: str, text: str, diagnostics: Iterable[Diagnostic]) -> tupl
     if not diagnostics:
         return ()
     texts = _TextPlaces(text)
-    found = [_report_finding(path, texts, d) for d in diagnostics]
-    found.sort(key=lambda f: (f.place, f.code, f.message))
-    return number_findings(found)
+    findings = [_report_finding(path, texts, d) for d in diagnostics]
+    findings.sort(key=lambda f: (f.place, f.code, f.message))
+    return number_findings(findings)
 
 
 def number_findings(findings: Sequence[ReportedFinding]) -> tuple[ReportedFinding, ...]:
@@ -194,9 +194,14 @@ class _TextPlaces:
     def place(self, span: Span) -> TextRange:
         line, column = self.index.position(span.start)
         end_line, end_column = self.index.position(max(span.start, span.end))
-        first, last = self.line(line), self.line(end_line)
+        first_line, last_line = self.line(line), self.line(end_line)
         return TextRange(
-            line + 1, column + 1, end_line + 1, end_column + 1, _bytes(first, column) + 1, _bytes(last, end_column) + 1
+            line + 1,
+            column + 1,
+            end_line + 1,
+            end_column + 1,
+            _bytes(first_line, column) + 1,
+            _bytes(last_line, end_column) + 1,
         )
 
 

@@ -53,8 +53,8 @@ def judge(task: Task) -> Verdict:
         analysis = _analysis(task, source.text)
         # The text is released because its chunks hold it too, and a long text must not be in memory twice.
         del source
-        found = _visible(task, analysis)
-        return Verdict(findings_of(task.name, analysis.document.text if found else "", found), key=key)
+        diagnostics = _visible(task, analysis)
+        return Verdict(findings_of(task.name, analysis.document.text if diagnostics else "", diagnostics), key=key)
     except UserError as error:
         return Verdict(error=str(error))
     except (Exception, RecursionError) as error:
@@ -85,10 +85,10 @@ def _visible(task: Task, analysis: Analysis) -> tuple[Diagnostic, ...]:
     from visa_lsp.ide.suppressions import visible
     from visa_lsp.syntax.chunk_facts import forget_chunks
 
-    found = visible(analysis, task.selection.extra())
+    diagnostics = visible(analysis, task.selection.extra())
     # Cached chunks are dropped because with hundreds of short texts they would take a tenth of the memory.
     forget_chunks()
-    return found
+    return diagnostics
 
 
 def _fix_text(task: Task, source: SourceText) -> Verdict:
@@ -97,9 +97,9 @@ def _fix_text(task: Task, source: SourceText) -> Verdict:
     mended = mend(
         source.text, partial(_inspect, task), lambda d: task.selection.shows(d.rule, task.name), unsafe=task.unsafe
     )
-    found = findings_of(task.name, mended.text, mended.diagnostics)
+    findings = findings_of(task.name, mended.text, mended.diagnostics)
     unread = (0, 0) if task.host is None else _embedded_findings(mended.text, task.host, task.platform, ())[1]
-    return Verdict(found, "", key_of(task, mended.text), mended.count, source, mended.text, unread=unread)
+    return Verdict(findings, "", key_of(task, mended.text), mended.count, source, mended.text, unread=unread)
 
 
 def _embedded_findings(
@@ -138,23 +138,23 @@ def check_files(
     ``progress`` is called after each file with the numbers of files and findings. Verdicts in ``kept`` are not computed;
     without it nothing of earlier runs is used.
     """
-    known = {}
+    verdicts = {}
     if kept is not None:
         tasks = [replace(task, keep=True) for task in tasks]
-        known = kept.find_verdicts(tasks)
-    fresh = _verdicts([task for number, task in enumerate(tasks) if number not in known], jobs, cluster)
+        verdicts = kept.find_verdicts(tasks)
+    fresh = _verdicts([task for number, task in enumerate(tasks) if number not in verdicts], jobs, cluster)
     results = []
-    found = 0
+    finding_count = 0
     for number, task in enumerate(tasks):
-        verdict = known.pop(number, None)
+        verdict = verdicts.pop(number, None)
         if verdict is None:
             verdict = next(fresh)
             if kept is not None:
                 kept.put(verdict)
         results.append(result_of(task, verdict))
-        found += len(results[-1].findings)
+        finding_count += len(results[-1].findings)
         if progress is not None:
-            progress(len(results), found)
+            progress(len(results), finding_count)
     next(fresh, None)  # the workers may end now
     if kept is not None:
         kept.flush()

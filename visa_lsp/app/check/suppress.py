@@ -96,8 +96,8 @@ def parse_selectors(text: str) -> tuple[str, ...]:
     return tuple(part for part in re.split(r"[,\s]+", text.strip()) if part)
 
 
-def validate(selectors: Sequence[str], where: str, known: Callable[[], Sequence[Rule]]) -> None:
-    """Raise UserError for a selector in a wrong form, or with a code or slug of no ``known`` rule."""
+def validate(selectors: Sequence[str], where: str, list_rules: Callable[[], Sequence[Rule]]) -> None:
+    """Raise UserError for a selector in a wrong form, or with a code or slug of no rule of ``list_rules``."""
     for selector in selectors:
         if selector.upper() == ALL_RULES:
             continue
@@ -106,7 +106,7 @@ def validate(selectors: Sequence[str], where: str, known: Callable[[], Sequence[
             raise UserError(
                 f"{where}: expected a code such as V101, a prefix such as V1, a slug or ALL, got {selector!r}"
             )
-        rules = known()
+        rules = list_rules()
         if rules and not any(rule.is_meant(selector) for rule in rules):
             names = [rule.name if is_slug else rule.code for rule in rules]
             raise UserError(f"{where}: unknown rule {selector!r}{did_you_mean(selector, names)}")

@@ -70,8 +70,8 @@ def _propose_launches(programs: Sequence[ComparedProgram], path: Path, options: 
     options = replace(options, path=a.path)
     # Buffers are as long as the largest number of groups needs.
     quick = {"groups": _GROUPS[0]}
-    made = propose_run(a.data, options, path, quick).proposal
-    launch = _plain(made.even or made)
+    proposal = propose_run(a.data, options, path, quick).proposal
+    launch = _plain(proposal.even or proposal)
     unsaid, kernel = parse_launch("groups: [1, 1, 1]\n", path), [launch.get("kernel", "")]
     has_platforms = not options.platform and all(
         platform_told(unsaid, replace(options, path=p.path), kernel) for p in programs

@@ -60,7 +60,7 @@ class Differing:
     """The difference of two runs: ``kind`` is values, faults, printed or launch; ``words`` is one line.
 
     For values, the rest describes the argument (its number or name, and its title), the numbers of different and of all
-    elements, and the first different element: its indexes ``at`` and its value in both runs.
+    elements, and the first different element: its ``indexes`` and its value in both runs.
     """
 
     kind: str
@@ -69,7 +69,7 @@ class Differing:
     title: str = ""
     count: int = 0
     of: int = 0
-    at: tuple[int, ...] = ()
+    indexes: tuple[int, ...] = ()
     a: Array | None = None
     b: Array | None = None
     store: StorePair | None = None
@@ -125,12 +125,12 @@ class PointComparer:
         if kinds[0] != kinds[1]:
             words = " and ".join(f"{n} {_fault_words(report)}" for n, report in zip("AB", (a, b), strict=True))
             return PointOutcome(Differing("faults", words))
-        found = self._values(a, b)
-        if found is None and a.printed != b.printed:
-            found = Differing("printed", "they print different text")
-        if found is None and "step-budget" in kinds[0]:
+        difference = self._values(a, b)
+        if difference is None and a.printed != b.printed:
+            difference = Differing("printed", "they print different text")
+        if difference is None and "step-budget" in kinds[0]:
             return PointOutcome(skipped=f"neither ends within {budget} instructions")
-        return PointOutcome(found)
+        return PointOutcome(difference)
 
     def _run(self, program: ComparedProgram, launch: LaunchFile, budget: int) -> RunReport | str:
         """Return the report of one run, or why the program did not run."""
@@ -148,20 +148,22 @@ class PointComparer:
                 continue
             wrong = self._tolerance.mismatch(buffer.array, other)
             if wrong is not None and wrong.differs is not None:
-                first = wrong.first[0]
-                at = tuple(int(n) for n in np.unravel_index(first, other.shape)) if other.shape else ()
+                position = wrong.first[0]
+                indexes = tuple(int(n) for n in np.unravel_index(position, other.shape)) if other.shape else ()
                 words = f"{buffer.title}: {difference_lines(other, wrong)[0]}"
-                one, two = (side.reshape(-1)[first : first + 1] for side in (buffer.array, other))
-                return Differing("values", words, buffer.arg, buffer.title, wrong.count, other.size, at, one, two)
+                a_value, b_value = (side.reshape(-1)[position : position + 1] for side in (buffer.array, other))
+                return Differing(
+                    "values", words, buffer.arg, buffer.title, wrong.count, other.size, indexes, a_value, b_value
+                )
         return None
 
     # The first store.
 
-    def with_store(self, point: SweepPoint, found: Differing) -> Differing:
+    def with_store(self, point: SweepPoint, difference: Differing) -> Differing:
         """Return a difference in values with the first store that differs, from a second run in the interpreter."""
-        if found.arg is None:
-            return found
-        launch, arg = self.launch(point), found.arg
+        if difference.arg is None:
+            return difference
+        launch, arg = self.launch(point), difference.arg
         budget = self._options.budget or BUDGET
         runs = [program.ready(launch, replace(self._options, budget=budget)) for program in self._programs]
         for run in runs:  # first without a listener, because the elements to listen for are not known yet
@@ -169,7 +171,7 @@ class PointComparer:
         a, b = (run.prepared.arrays[arg] for run in runs)
         wrong = self._tolerance.mismatch(a, b)
         if wrong is None or wrong.differs is None:
-            return found
+            return difference
         elements = np.flatnonzero(wrong.differs)[:_WATCHED]
         recorders = []
         runs = [program.ready(launch, replace(self._options, budget=budget)) for program in self._programs]
@@ -178,13 +180,13 @@ class PointComparer:
             interpret(run.dispatch(budget), recorders[-1:])
         pair = first_difference(*recorders)
         if pair is None:
-            return found
-        element, one, other = pair
-        at = tuple(int(n) for n in np.unravel_index(element, a.shape)) if a.shape else ()
-        texts = (_line(run, store) for run, store in zip(runs, (one, other), strict=True))
+            return difference
+        element, a_store, b_store = pair
+        indexes = tuple(int(n) for n in np.unravel_index(element, a.shape)) if a.shape else ()
+        texts = (_line(run, store) for run, store in zip(runs, (a_store, b_store), strict=True))
         values = (side.reshape(-1)[element : element + 1] for side in (a, b))
-        first, second = values
-        return replace(found, at=at, a=first, b=second, store=StorePair(one, other, *texts))
+        a_value, b_value = values
+        return replace(difference, indexes=indexes, a=a_value, b=b_value, store=StorePair(a_store, b_store, *texts))
 
 
 def _fault_words(report: RunReport) -> str:

@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 def text_lines(a: str, b: str, compared: ComparedRuns) -> Iterator[str]:
     """Yield the report as text; ``a`` and ``b`` are the names of the programs."""
-    found = compared.found
+    differing = compared.difference
     count = f"{compared.compared} point{'s' * (compared.compared != 1)}"
-    if found is None:
+    if differing is None:
         yield f"{a} and {b} agree at {count}"
     else:
         yield f"{a} (A) and {b} (B) differ"
@@ -36,27 +36,30 @@ def text_lines(a: str, b: str, compared: ComparedRuns) -> Iterator[str]:
             if compared.smallest
             else f"  at the launch of {compared.launch}"
         )
-        yield f"  {found.words}"
-        if found.a is not None and found.b is not None:
-            place = f"[{', '.join(map(str, found.at))}]" if found.at else "the value"
-            yield f"  {found.title} {place}: {_value(found.a)} in A, {_value(found.b)} in B"
-        if found.store is not None:
+        yield f"  {differing.words}"
+        if differing.a is not None and differing.b is not None:
+            place = f"[{', '.join(map(str, differing.indexes))}]" if differing.indexes else "the value"
+            yield f"  {differing.title} {place}: {_value(differing.a)} in A, {_value(differing.b)} in B"
+        if differing.store is not None:
             yield "  first differing store:"
-            sides = (("A", a, found.store.a, found.store.a_text), ("B", b, found.store.b, found.store.b_text))
+            sides = (
+                ("A", a, differing.store.a, differing.store.a_text),
+                ("B", b, differing.store.b, differing.store.b_text),
+            )
             for side, name, store, text in sides:
-                yield from _store_lines(side, name, store, text, found)
+                yield from _store_lines(side, name, store, text, differing)
     if compared.skipped:
         count = f"{len(compared.skipped)} point{'s' * (len(compared.skipped) != 1)}"
         yield f"  {count} skipped, the first because: {compared.skipped[0]}"
 
 
-def _store_lines(side: str, name: str, store: ElementStore | None, text: str, found: Differing) -> Iterator[str]:
+def _store_lines(side: str, name: str, store: ElementStore | None, text: str, differing: Differing) -> Iterator[str]:
     if store is None:
         yield f"    {side} has no further store there"
         return
     lane = f", lane {store.lane}" if store.lane is not None else ""
     line = f"{name}:{store.line + 1}" if store.line >= 0 else f"{name}, instruction {store.instruction}"
-    yield f"    {side} {line}: group {store.group}, thread {store.thread}{lane}: {_value_of(store, found)}"
+    yield f"    {side} {line}: group {store.group}, thread {store.thread}{lane}: {_value_of(store, differing)}"
     if text:
         yield f"      {text}"
 
@@ -65,34 +68,34 @@ def _value(array: Array) -> Any:
     return finite(numbers(array)[0])
 
 
-def _value_of(store: ElementStore, found: Differing) -> Any:
+def _value_of(store: ElementStore, differing: Differing) -> Any:
     """Return the value of a store in the type of its argument."""
-    assert found.a is not None
-    return _value(np.frombuffer(store.value, found.a.dtype))
+    assert differing.a is not None
+    return _value(np.frombuffer(store.value, differing.a.dtype))
 
 
 def as_json(a: str, b: str, compared: ComparedRuns) -> dict[str, Any]:
     """Return the report as a JSON object."""
-    found = compared.found
+    differing = compared.difference
     values: dict[str, Any] = {
         "a": a,
         "b": b,
-        "same": found is None,
+        "same": differing is None,
         "points": compared.points,
         "compared": compared.compared,
         "skipped": list(compared.skipped),
     }
-    if found is None:
+    if differing is None:
         return values
-    difference: dict[str, Any] = {"kind": found.kind, "text": found.words}
-    if found.a is not None and found.b is not None:
+    difference: dict[str, Any] = {"kind": differing.kind, "text": differing.words}
+    if differing.a is not None and differing.b is not None:
         difference |= {
-            "arg": found.arg, "title": found.title, "count": found.count, "of": found.of, "at": list(found.at),
-            "a": _value(found.a), "b": _value(found.b),
+            "arg": differing.arg, "title": differing.title, "count": differing.count, "of": differing.of,
+            "at": list(differing.indexes), "a": _value(differing.a), "b": _value(differing.b),
         }  # fmt: skip
-    store = found.store
+    store = differing.store
     stores = None if store is None else {
-        "a": _store_values(store.a, store.a_text, found), "b": _store_values(store.b, store.b_text, found),
+        "a": _store_values(store.a, store.a_text, differing), "b": _store_values(store.b, store.b_text, differing),
     }  # fmt: skip
     return {
         **values,
@@ -108,7 +111,7 @@ def _point(point: SweepPoint) -> dict[str, Any]:
     return {name: list(value) if isinstance(value, tuple) else value for name, value in point}
 
 
-def _store_values(store: ElementStore | None, text: str, found: Differing) -> dict[str, Any] | None:
+def _store_values(store: ElementStore | None, text: str, differing: Differing) -> dict[str, Any] | None:
     if store is None:
         return None
     return {
@@ -119,5 +122,5 @@ def _store_values(store: ElementStore | None, text: str, found: Differing) -> di
         "instruction": store.instruction,
         "line": store.line + 1 if store.line >= 0 else None,
         "text": text,
-        "value": _value_of(store, found),
+        "value": _value_of(store, differing),
     }

@@ -45,10 +45,10 @@ class ComparedProgram:
         Raises TextProblems for a text with errors, and LaunchError for an input that is not a program.
         """
         name = platform.name if platform else ""
-        known = self._made.get(name)
-        if known is None:
-            known = self._made[name] = self._make(platform)
-        return known
+        program = self._made.get(name)
+        if program is None:
+            program = self._made[name] = self._make(platform)
+        return program
 
     def _make(self, platform: Platform | None) -> tuple[Module, dict[str, BodySource]]:
         if not self.is_object:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class ComparedRuns:
-    """The outcome of a comparison: ``found`` is None if all ``compared`` points agree.
+    """The outcome of a comparison: ``difference`` is None if all ``compared`` points agree.
 
     ``point`` of ``launch`` is the first different point, ``smallest`` the shrunk one. ``skipped`` has a reason for each
     point that was not compared.
@@ -36,7 +36,7 @@ class ComparedRuns:
     launch: str = ""
     point: SweepPoint = ()
     smallest: SweepPoint = ()
-    found: Differing | None = None
+    difference: Differing | None = None
 
 
 def compare(
@@ -63,28 +63,28 @@ def compare(
                 continue
             done += 1
             if outcome.difference is not None:
-                smallest, found = _smallest(comparer, launch, point, outcome.difference)
-                return ComparedRuns(count, done, tuple(skipped), launch.name, point, smallest, found)
+                smallest, difference = _smallest(comparer, launch, point, outcome.difference)
+                return ComparedRuns(count, done, tuple(skipped), launch.name, point, smallest, difference)
     return ComparedRuns(count, done, tuple(skipped))
 
 
 def _smallest(
-    comparer: PointComparer, launch: GridLaunch, point: SweepPoint, first: Differing
+    comparer: PointComparer, launch: GridLaunch, point: SweepPoint, original: Differing
 ) -> tuple[SweepPoint, Differing]:
     """Return the smallest point with a difference of the same kind, and the difference."""
-    known: dict[SweepPoint, Differing] = {}
+    differences: dict[SweepPoint, Differing] = {}
 
     def differs(other: SweepPoint) -> bool:
-        found = comparer.at(other).difference
-        if found is None or found.kind != first.kind:
+        difference = comparer.at(other).difference
+        if difference is None or difference.kind != original.kind:
             return False
-        known[other] = found
+        differences[other] = difference
         return True
 
     axes = launch.sweep.axes if launch.sweep is not None else ()
     start = _with_sizes(comparer, launch, point)
     smallest = shrunk(start, {axis.name: axis.values for axis in axes}, differs)
-    return smallest, comparer.with_store(smallest, known.get(smallest, first))
+    return smallest, comparer.with_store(smallest, differences.get(smallest, original))
 
 
 def _with_sizes(comparer: PointComparer, launch: GridLaunch, point: SweepPoint) -> SweepPoint:

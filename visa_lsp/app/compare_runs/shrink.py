@@ -51,8 +51,8 @@ class _Search:
         if isinstance(value, int):
             self._number(name, value, min([1, *(v for v in self._values.get(name, ()) if isinstance(v, int))]))
         elif isinstance(value, tuple) and all(isinstance(entry, int) for entry in value):
-            for at in range(len(value)):
-                self._entry(name, at)
+            for index in range(len(value)):
+                self._entry(name, index)
         else:
             earlier = self._values.get(name, ())
             for other in earlier[: earlier.index(value)] if value in earlier else ():
@@ -65,12 +65,12 @@ class _Search:
 
         self._bisect(name, value, least, put)
 
-    def _entry(self, name: str, at: int) -> None:
+    def _entry(self, name: str, index: int) -> None:
         value = self.point[name]
         assert isinstance(value, tuple)
-        entry = value[at]
+        entry = value[index]
         assert isinstance(entry, int)
-        self._bisect(name, entry, 1, lambda number: (*value[:at], number, *value[at + 1 :]))
+        self._bisect(name, entry, 1, lambda number: (*value[:index], number, *value[index + 1 :]))
 
     def _bisect(self, name: str, value: int, least: int, put: Callable[[int], AxisValue]) -> None:
         """Bisect between the largest number that is known to fail and the smallest that holds."""

@@ -110,32 +110,32 @@ def build_source(
             path = folder / (path.name or "source.cl")
             path.write_bytes(source.data)
         try:
-            made = compile_source(
+            compiled = compile_source(
                 path, source.data, CompilerCall(chosen, device, options, seconds, stop, source.is_untrusted)
             )
         except ToolError as error:
             raise UserError(f"{source.name}: {error}") from None
         if path.parent == folder:  # the folder is deleted before the texts are read
-            texts = (replace(text, text=text.text.replace(f'FILE "{folder}/', 'FILE "')) for text in made.texts)
-            made = replace(made, texts=tuple(texts))
-    return _build_of(source, device, made)
+            texts = (replace(text, text=text.text.replace(f'FILE "{folder}/', 'FILE "')) for text in compiled.texts)
+            compiled = replace(compiled, texts=tuple(texts))
+    return _build_of(source, device, compiled)
 
 
-def _build_of(source: BuildSource, device: str, made: Compiled) -> Build:
+def _build_of(source: BuildSource, device: str, compiled: Compiled) -> Build:
     from visa_lsp.zeinfo.zebin import ZebinError, read_zebin
 
     zebin: Zebin | None = None
-    if made.program is not None:
+    if compiled.program is not None:
         try:
-            zebin = read_zebin(made.program)
+            zebin = read_zebin(compiled.program)
         except ZebinError as error:
             raise UserError(f"{source.name}: cannot read the zebin from the compiler: {error}") from None
-    findings = findings_of(source.name, source.text, _diagnostics(source, made))
+    findings = findings_of(source.name, source.text, _diagnostics(source, compiled))
     family = zebin.product_family if zebin is not None else None
     platform = (platform_of_product(family) if family is not None else None) or platform_named(device)
-    texts = tuple(_in_program(made.texts, zebin)) if zebin is not None else ()
+    texts = tuple(_in_program(compiled.texts, zebin)) if zebin is not None else ()
     name = platform.name if platform is not None else DEFAULT_PLATFORM
-    return Build(source, device, name, made.program, zebin, texts, findings, made.ir)
+    return Build(source, device, name, compiled.program, zebin, texts, findings, compiled.ir)
 
 
 def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[CompiledText]:
@@ -159,17 +159,17 @@ def _in_program(texts: tuple[CompiledText, ...], zebin: Zebin) -> Iterator[Compi
     yield from functions.values()
 
 
-def _diagnostics(source: BuildSource, made: Compiled) -> Iterator[Diagnostic]:
+def _diagnostics(source: BuildSource, compiled: Compiled) -> Iterator[Diagnostic]:
     lines, index = lines_of(source.text), LineIndex(source.text)
-    host = _host(source) if any(message.inline for message in made.messages) else None
-    for message in made.messages:
+    host = _host(source) if any(message.inline for message in compiled.messages) else None
+    for message in compiled.messages:
         rule = COMPILER_ERROR if message.is_error else COMPILER_WARNING
         notes = tuple(Related(_span(lines, index, note), note.message) for note in message.notes)
-        known = place_of_line(host, message.inline) if host is not None and message.inline else None
-        known = known or _find_required_size(source.text, message)
-        yield Diagnostic(rule, known or _span(lines, index, message), _words(message), notes)
-    if made.failure and not any(message.is_error for message in made.messages):
-        yield Diagnostic(COMPILER_ERROR, Span(0, 0), f"the compiler {made.failure}")
+        span = place_of_line(host, message.inline) if host is not None and message.inline else None
+        span = span or _find_required_size(source.text, message)
+        yield Diagnostic(rule, span or _span(lines, index, message), _words(message), notes)
+    if compiled.failure and not any(message.is_error for message in compiled.messages):
+        yield Diagnostic(COMPILER_ERROR, Span(0, 0), f"the compiler {compiled.failure}")
 
 
 def _host(source: BuildSource) -> HostText | None:
@@ -190,14 +190,14 @@ def _span(lines: list[str], index: LineIndex, message: BuildMessage) -> Span:
     place = message.place
     if place is None:
         return _find_inline_line(lines, index, message.inline)
-    at = min(max(place.line - 1, 0), len(lines) - 1)
+    line = min(max(place.line - 1, 0), len(lines) - 1)
     if place.inside:
-        return Span(index.start(at), index.start(at) + len(lines[at]))
+        return Span(index.start(line), index.start(line) + len(lines[line]))
     # Columns count bytes.
-    before = encode_text(lines[at])[: max(place.column - 1, 0)]
-    column = min(len(before.decode("utf-8", "replace")), len(lines[at]))
-    word = _WORD.match(lines[at], column)
-    return Span(index.start(at) + column, index.start(at) + (word.end() if word else column))
+    before = encode_text(lines[line])[: max(place.column - 1, 0)]
+    column = min(len(before.decode("utf-8", "replace")), len(lines[line]))
+    word = _WORD.match(lines[line], column)
+    return Span(index.start(line) + column, index.start(line) + (word.end() if word else column))
 
 
 def _find_required_size(text: str, message: BuildMessage) -> Span | None:
@@ -215,9 +215,9 @@ def _find_required_size(text: str, message: BuildMessage) -> Span | None:
 def _find_inline_line(lines: list[str], index: LineIndex, code: str) -> Span:
     """Return the first word of a line of inline assembly in the source, preferably after ``asm``; else the first line."""
     word = code.replace("(", " ").split()[0] if code else ""
-    having = [at for at, line in enumerate(lines) if word and word in line]
-    at = next((at for at in having if "asm" in lines[at]), having[0] if having else None)
-    if at is None:
+    having = [number for number, line in enumerate(lines) if word and word in line]
+    number = next((number for number in having if "asm" in lines[number]), having[0] if having else None)
+    if number is None:
         return Span(0, 0)
-    start = index.start(at) + lines[at].find(word)
+    start = index.start(number) + lines[number].find(word)
     return Span(start, start + len(word))

@@ -38,9 +38,9 @@ class WrittenFiles(Struct, frozen=True):
 def figures_table(rows: Iterable[tuple[str, ...]]) -> list[str]:
     """Return a table of kernels and devices with a line of titles; a row has as many cells as there are titles."""
     cells = [_COLUMNS, *rows]
-    widths = [max(len(row[at]) for row in cells) for at in range(len(_COLUMNS))]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(_COLUMNS))]
     return [
-        "  ".join(cell.ljust(width) if at < 2 else cell.rjust(width) for at, (cell, width) in enumerate(zip(row, widths, strict=True)))
+        "  ".join(cell.ljust(width) if column < 2 else cell.rjust(width) for column, (cell, width) in enumerate(zip(row, widths, strict=True)))
         for row in cells
     ]  # fmt: skip
 
@@ -111,7 +111,7 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
             continue
         try:
             proposal = propose_run(text.text, RunOptions(path), launch).proposal
-            written += [str(one) for one in write_launches(launch, proposal, path)]
+            written += [str(file) for file in write_launches(launch, proposal, path)]
             assumed += [f"{launch}: {words}" for words in proposal.assumed]
         except (LaunchError, TextProblems) as error:
             notes.append(f"{launch} is not written: {error}")

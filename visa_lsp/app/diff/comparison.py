@@ -107,17 +107,17 @@ def _folders(
     pairs = by_name(ours, theirs)
     out: list[FileDiff] = []
     unreadable = 0
-    for done, (name, one) in enumerate(
+    for done, (name, outcome) in enumerate(
         zip(pairs, _pairs(ours, theirs, pairs, partial(_pair, platform), cluster), strict=True)
     ):
         if progress.is_due():
             progress.show(f"{done} of {len(pairs)} files, {name}")
-        for line in one.said.splitlines():
+        for line in outcome.said.splitlines():
             say(line)
-        if isinstance(one.result, FileDiff):
-            out.append(one.result)
+        if isinstance(outcome.result, FileDiff):
+            out.append(outcome.result)
         else:
-            unreadable += one.result
+            unreadable += outcome.result
     taken = set(pairs.values())
     left = [_read(InputFile(path, named=False), platform, say) for name, path in ours.items() if name not in pairs]
     others = [_read(InputFile(path, named=False), platform, say) for name, path in theirs.items() if name not in taken]
@@ -147,8 +147,8 @@ def _pairs(
 def _pair(platform: str | None, pair: PairOfFiles) -> FileDiff | int:
     """Return the differences of two files, or the number of unreadable ones; print the reasons to standard error."""
     say = partial(print, file=sys.stderr)
-    one, its = _read(pair.a, platform, say), _read(pair.b, platform, say)
-    return (one is None) + (its is None) if one is None or its is None else _diff(one, its)
+    own, its = _read(pair.a, platform, say), _read(pair.b, platform, say)
+    return (own is None) + (its is None) if own is None or its is None else _diff(own, its)
 
 
 def _report_lost(pair: PairOfFiles, why: str) -> Said[FileDiff | int]:

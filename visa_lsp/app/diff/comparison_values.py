@@ -16,8 +16,8 @@ def comparison_values(comparison: ProgramComparison) -> dict[str, Any]:
     kernels = []
     for file in comparison.files:
         names = [printable(side.name) if side else None for side in (file.a, file.b)]
-        more = {"files": names} if comparison.folders else {}
-        kernels += [{**kernel_values(kernel), **more} for kernel in file.kernels]
+        files = {"files": names} if comparison.folders else {}
+        kernels += [{**kernel_values(kernel), **files} for kernel in file.kernels]
     return {"kernels": kernels}
 
 

@@ -25,12 +25,12 @@ def figure_pairs(diff: KernelDiff) -> dict[str, Pair]:
 
 
 def _figures(body: ComparedBody) -> dict[str, int | None]:
-    found = figures_of(body.kernel)
+    figures = figures_of(body.kernel)
     return {
-        "instructions": found.instructions,
-        "sends": found.sends,
-        "variables": found.variables,
-        "simd": found.simd,
+        "instructions": figures.instructions,
+        "sends": figures.sends,
+        "variables": figures.variables,
+        "simd": figures.simd,
         "pressure": max(registers_of(body.kernel, body.grf_bytes).grf_rows, default=0),
         "grf_bytes": body.grf_bytes,
     }

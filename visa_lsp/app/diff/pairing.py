@@ -8,15 +8,15 @@ from collections.abc import Iterable
 
 def by_name(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
     """Pair files with the same path inside their folders, then files with the same stem if it is unique in both."""
-    ours, theirs = list(a), list(b)
-    pairs = {name: name for name in ours if name in set(theirs)}
+    ours, theirs = list(a), dict.fromkeys(b)
+    pairs = {name: name for name in ours if name in theirs}
     taken = set(pairs.values())
     left = _stems(name for name in ours if name not in pairs)
     others = _stems(name for name in theirs if name not in taken)
     for stem, names in left.items():
-        found = others.get(stem, [])
-        if len(names) == len(found) == 1:
-            pairs[names[0]] = found[0]
+        matches = others.get(stem, [])
+        if len(names) == len(matches) == 1:
+            pairs[names[0]] = matches[0]
     return pairs
 
 

@@ -87,31 +87,34 @@ def side_of_object(name: str, module: Module, platform: str | None) -> Side:
     ends = [*starts[1:], len(lines)]
     shown = chosen or default_platform(grf_of(module).bytes)
     bodies = [
-        _of_object(kernel, names_of(kernel, shown), lines[first:end], first, shown.grf_bytes)
-        for kernel, first, end in zip(module.bodies, starts, ends, strict=True)
+        _of_object(kernel, names_of(kernel, shown), lines[start:end], start, shown.grf_bytes)
+        for kernel, start, end in zip(module.bodies, starts, ends, strict=True)
     ]
     return Side(name, [line.text for line in lines], bodies)
 
 
 def _of_object(
-    kernel: Kernel, names: OperandNames, lines: Sequence[TextLine], first: int, grf_bytes: int
+    kernel: Kernel, names: OperandNames, lines: Sequence[TextLine], first_line: int, grf_bytes: int
 ) -> ComparedBody:
     places: dict[Subject, dict[int, int]] = {subject: {} for subject in Subject}
-    for n, line in enumerate(lines, first):
+    for n, line in enumerate(lines, first_line):
         places[line.subject][line.number] = n
     letters: set[str] = {s.value for s in Subject} & set(VARIABLE_LETTER)
     declared: dict[Ref, int] = {
-        (s.value, number): n for s, found in places.items() if s.value in letters for number, n in found.items()
+        (s.value, number): n
+        for s, lines_by_number in places.items()
+        if s.value in letters
+        for number, n in lines_by_number.items()
     }
-    last = max((n for n, line in enumerate(lines, first) if line.subject is not Subject.NONE), default=first)
+    last = max((n for n, line in enumerate(lines, first_line) if line.subject is not Subject.NONE), default=first_line)
     return ComparedBody(
         kernel,
         names,
-        first,
+        first_line,
         last,
         declared,
-        tuple(places[Subject.CODE].get(n, first) for n in range(len(kernel.instructions))),
-        tuple(places[Subject.INPUT].get(n, first) for n in range(len(kernel.inputs))),
-        tuple(places[Subject.ATTRIBUTE].get(n, first) for n in range(len(kernel.attributes))),
+        tuple(places[Subject.CODE].get(n, first_line) for n in range(len(kernel.instructions))),
+        tuple(places[Subject.INPUT].get(n, first_line) for n in range(len(kernel.inputs))),
+        tuple(places[Subject.ATTRIBUTE].get(n, first_line) for n in range(len(kernel.attributes))),
         grf_bytes,
     )

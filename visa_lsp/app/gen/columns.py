@@ -74,9 +74,9 @@ class Columns:
 
     def _hues(self) -> dict[int, int]:
         """Return a colour for each line of the text with Gen: one per line of the source, else in turn."""
-        lines = sorted({one.line for kernel in self._kernels for one in kernel.lines if one.gen})
+        lines = sorted({under_line.line for kernel in self._kernels for under_line in kernel.lines if under_line.gen})
         if self._source is None:
-            return {line: at % HUES for at, line in enumerate(lines)}
+            return {line: index % HUES for index, line in enumerate(lines)}
         return {line: self._by_line[line] % HUES for line in lines if line in self._by_line}
 
     @property
@@ -93,18 +93,21 @@ class Columns:
     def visa(self, findings: Sequence[ReportedFinding]) -> Iterator[ColumnLine]:
         """Yield the lines of the text, with the first finding of each."""
         pressure = {
-            one.line: one.pressure for kernel in self._kernels for one in kernel.lines if one.pressure is not None
+            under_line.line: under_line.pressure
+            for kernel in self._kernels
+            for under_line in kernel.lines
+            if under_line.pressure is not None
         }
         peak = max(pressure.values(), default=0) or 1
         wrong = {finding.place.line - 1: finding for finding in reversed(findings)}
         made_from = self._document.source
         for line, parts in enumerate(visa_lines(made_from.text, made_from.platform)):
-            found = wrong.get(line)
+            finding = wrong.get(line)
             live = pressure.get(line)
             bar = None if live is None else Bar(live, 100 * live // peak, f"{live} registers live")
             yield ColumnLine(
                 str(line + 1), parts, line + 1, self._by_line.get(line), self._hue.get(line),
-                found.severity.value if found else "", found.message if found else "", bar,
+                finding.severity.value if finding else "", finding.message if finding else "", bar,
             )  # fmt: skip
 
     def gen(self) -> Iterator[GenBlock]:

@@ -53,19 +53,21 @@ def compare_documents(left: GenDocument, right: GenDocument) -> Comparison:
     """Compare two results of one text, body by body."""
     sides = [{kernel.body.line: kernel for kernel in side.result.kernels} for side in (left, right)]
     places = sorted({*sides[0], *sides[1]})
-    return Comparison(left, right, tuple(_kernel(sides[0].get(at), sides[1].get(at)) for at in places))
+    return Comparison(left, right, tuple(_kernel(sides[0].get(line), sides[1].get(line)) for line in places))
 
 
 def _kernel(left: FinalizedKernel | None, right: FinalizedKernel | None) -> ComparedKernel:
-    one = left or right
-    assert one is not None
+    kernel = left or right
+    assert kernel is not None
     figures = [_figures(left), _figures(right)]
     codes = [{u.line: u.instructions for u in side.lines} if side else {} for side in (left, right)]
     lines = tuple(
-        ComparedLine(at, *(tuple(gen.text for gen in code.get(at, ())) for code in codes))
-        for at in sorted({*codes[0], *codes[1]})
+        ComparedLine(line, *(tuple(gen.text for gen in code.get(line, ())) for code in codes))
+        for line in sorted({*codes[0], *codes[1]})
     )
-    return ComparedKernel(one.body.name, {key: (figures[0].get(key), figures[1].get(key)) for key in _FIGURES}, lines)
+    return ComparedKernel(
+        kernel.body.name, {key: (figures[0].get(key), figures[1].get(key)) for key in _FIGURES}, lines
+    )
 
 
 _FIGURES: Final = {

@@ -95,9 +95,9 @@ def _disassemble(name: str, data: bytes, platform: str | None) -> str:
 
 def platform_for(path: str, text: str) -> str:
     """Return the default platform of a text: the one that files tell, else by its register size, else the default."""
-    told = platform_of_program(Path(path) if is_file_name(path) else None, text)
-    if told is not None:
-        return told[0].name
+    platform = platform_of_program(Path(path) if is_file_name(path) else None, text)
+    if platform is not None:
+        return platform[0].name
     return _GRF64_PLATFORM if _has_long_registers(text) else DEFAULT_PLATFORM
 
 

@@ -53,12 +53,12 @@ def visa_lines(text: str, platform: str) -> Iterator[list[Part]]:
     for line in range(document.line_count):
         words, code = document.line_text(line), document.code(line)
         parts: list[Part] = []
-        at = 0
+        column = 0
         for start, end, kind in marks.get(line, ()):
-            if kind and start >= at:
-                parts += [_plain(words, code, at, start), (kind, words[start:end])]
-                at = end
-        yield [part for part in (*parts, _plain(words, code, at, len(words))) if part[1]]
+            if kind and start >= column:
+                parts += [_plain(words, code, column, start), (kind, words[start:end])]
+                column = end
+        yield [part for part in (*parts, _plain(words, code, column, len(words))) if part[1]]
 
 
 def _plain(words: str, code: str, start: int, end: int) -> Part:
@@ -97,20 +97,20 @@ def source_lines(lines: Iterable[str]) -> Iterator[list[Part]]:
 
 
 def _parts(pattern: re.Pattern[str], text: str) -> Iterator[Part]:
-    at = 0
+    offset = 0
     for match in pattern.finditer(text):
-        if match.start() > at:
-            yield "", text[at : match.start()]
+        if match.start() > offset:
+            yield "", text[offset : match.start()]
         yield match.lastgroup or "", match[0]
-        at = match.end()
-    if at < len(text):
-        yield "", text[at:]
+        offset = match.end()
+    if offset < len(text):
+        yield "", text[offset:]
 
 
 def living_in(kernel: FinalizedKernel, platform: str) -> dict[int, str]:
     """Return the names of all variables of each GRF register; several share a register over time."""
-    known = platform_named(platform)
-    size = known.grf_bytes if known is not None else 32
+    target = platform_named(platform)
+    size = target.grf_bytes if target is not None else 32
     rows: dict[int, list[str]] = {}
     for name, where in kernel.listing.registers.items():
         match = _REGISTER.fullmatch(where)
@@ -122,8 +122,8 @@ def living_in(kernel: FinalizedKernel, platform: str) -> dict[int, str]:
 
 
 def _some(names: list[str]) -> str:
-    more = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
-    return ", ".join(names[:_MAX_NAMES]) + more
+    rest = f" and {len(names) - _MAX_NAMES} more" if len(names) > _MAX_NAMES else ""
+    return ", ".join(names[:_MAX_NAMES]) + rest
 
 
 def row_of(register: str) -> int | None:

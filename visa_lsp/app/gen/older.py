@@ -35,7 +35,7 @@ def name_for(platform: str, platforms: Sequence[str]) -> str | None:
 
 def reads_newest(platforms: Sequence[str]) -> bool:
     """Return whether a finalizer with these platforms reads text 4.2, which came with Xe2."""
-    return any(found.name in _NEWEST for name in platforms if (found := platform_named(name)) is not None)
+    return any(platform.name in _NEWEST for name in platforms if (platform := platform_named(name)) is not None)
 
 
 def _has_newer_word(row: Instruction, code: str) -> bool:

@@ -32,7 +32,7 @@ _HELP: Final = (
 
 def page(documents: Sequence[GenDocument], source: str | None = None) -> str:
     """Return the page of texts. ``source`` is the source file that the user named. Raises UserError if it cannot be read."""
-    return page_of("machine code", [(one.source.name, _document(one, source)) for one in documents])
+    return page_of("machine code", [(document.source.name, _document(document, source)) for document in documents])
 
 
 def page_of(subject: str, sections: Sequence[tuple[str, Iterable[str]]]) -> str:
@@ -146,9 +146,9 @@ def line_of(line: ColumnLine, title: Callable[[str, str], str] = lambda _kind, _
     own = () if line.v is None else (line.v,)
     ties = f' data-v="{" ".join(map(str, line.parts_of or own))}"' if line.parts_of or own else ""
     ties += f' data-s="{line.s}"' if line.s is not None else ""
-    told = f' title="{_text(line.title)}"' if line.title else ""
+    tooltip = f' title="{_text(line.title)}"' if line.title else ""
     code = "".join(_part(kind, text, title(kind, text)) for kind, text in line.parts) or " "
-    return f'<div class="line{classes}" role="option"{ties}{told}><i>{line.number}</i>{bar}<code>{code}</code></div>'
+    return f'<div class="line{classes}" role="option"{ties}{tooltip}><i>{line.number}</i>{bar}<code>{code}</code></div>'
 
 
 def _bar(bar: Bar | None) -> str:
@@ -158,5 +158,5 @@ def _bar(bar: Bar | None) -> str:
 
 
 def _part(kind: str, text: str, title: str) -> str:
-    told = f' title="{_text(title)}"' if title else ""
-    return f'<span class="{kind}"{told}>{_text(text)}</span>' if kind else _text(text)
+    tooltip = f' title="{_text(title)}"' if title else ""
+    return f'<span class="{kind}"{tooltip}>{_text(text)}</span>' if kind else _text(text)

@@ -25,9 +25,9 @@ def as_json(document: GenDocument) -> dict[str, Any]:
         "tool": document.tool,
         "kernels": [_kernel(kernel) for kernel in document.result.kernels],
     }
-    found = [*findings_json(document.errors, "visa-lsp"), *findings_json(document.findings, "finalizer")]
-    if found:
-        value["findings"] = found
+    findings = [*findings_json(document.errors, "visa-lsp"), *findings_json(document.findings, "finalizer")]
+    if findings:
+        value["findings"] = findings
     return value
 
 

@@ -35,12 +35,12 @@ def source_for(name: str, text: str, named: str | None) -> TiedSource | None:
     files = [file for file, _ in Counter(mark.source.file for mark in marks).most_common()]
     if named is not None:
         try:
-            found = read_source_file(named)
+            source_text = read_source_file(named)
         except OSError as error:
             raise UserError(f"{named}: {reason(error)}") from None
         base = Path(named).name
         meant = [file for file in files if names_of(file)[-1] == base] or files[:1]
-        return TiedSource(str(Path(named).absolute()), base, found, _by_line(marks, meant[0] if meant else ""))
+        return TiedSource(str(Path(named).absolute()), base, source_text, _by_line(marks, meant[0] if meant else ""))
     for file in files:
         path = _beside(Path(name), file)
         if path is not None:

@@ -38,8 +38,14 @@ def view_columns(document: GenDocument, source: str | None = None) -> dict[str, 
 
 def _line(line: ColumnLine) -> dict[str, Any]:
     value: dict[str, Any] = {"number": line.number, "parts": line.parts}
-    more = (("v", line.v), ("s", line.s), ("hue", line.hue), ("kind", line.kind or None), ("title", line.title or None))
-    value.update({key: told for key, told in more if told is not None})
+    entries = (
+        ("v", line.v),
+        ("s", line.s),
+        ("hue", line.hue),
+        ("kind", line.kind or None),
+        ("title", line.title or None),
+    )
+    value.update({key: entry for key, entry in entries if entry is not None})
     if line.bar is not None:
         value["bar"] = {"figure": line.bar.figure, "percent": line.bar.percent, "title": line.bar.title}
     return value

@@ -33,13 +33,13 @@ class DumpFiles(Struct, frozen=True):
     ze_info: Path | None
 
 
-def files_beside(one: DumpFigures) -> DumpFiles:
+def files_beside(dump: DumpFigures) -> DumpFiles:
     """Return the files of a dump's folder that describe its kernel: the text with the dump's name, else one with its kernel."""
-    path = Path(one.path)
+    path = Path(dump.path)
     finder = Beside()
     own = [text for text in (path.with_suffix(ending) for ending in TEXTS) if text.is_file()]
-    text = next(iter(own or finder.texts_of(one.name, path)), None)
-    document = finder.description(one.name, path, simd_size=one.simd)
+    text = next(iter(own or finder.texts_of(dump.name, path)), None)
+    document = finder.description(dump.name, path, simd_size=dump.simd)
     return DumpFiles(text, document.path if document is not None else None)
 
 
@@ -48,28 +48,28 @@ def find_undeclared_spills(dumps: Sequence[DumpFigures]) -> Iterator[ReportedFin
 
     A spilling dump is ignored if another dump of the same kernel and width has no spills, because the compiler rejected it.
     """
-    clean = {_attempt(one) for one in dumps if not one.spill_bytes}
+    clean = {_attempt(dump) for dump in dumps if not dump.spill_bytes}
     finder = Beside()
-    for one in dumps:
-        if not one.spill_bytes or _attempt(one) in clean or not Path(one.path).is_file():
+    for dump in dumps:
+        if not dump.spill_bytes or _attempt(dump) in clean or not Path(dump.path).is_file():
             continue
-        document = finder.description(one.name, Path(one.path), simd_size=one.simd)
-        if document is None or document.simd_size not in (0, one.simd) or _may_spill(document.text, one.name):
+        document = finder.description(dump.name, Path(dump.path), simd_size=dump.simd)
+        if document is None or document.simd_size not in (0, dump.simd) or _may_spill(document.text, dump.name):
             continue
-        text = decode_text(read_bytes(one.path))
-        line = next((at for at, words in enumerate(text.splitlines()) if words.startswith("//.spill size")), 0)
-        message = f"'{one.name}' spills {one.spill_bytes} bytes, but {document.path.name} says that it spills nothing"
-        yield from convert_findings(one.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
+        text = decode_text(read_bytes(dump.path))
+        line = next((index for index, words in enumerate(text.splitlines()) if words.startswith("//.spill size")), 0)
+        message = f"'{dump.name}' spills {dump.spill_bytes} bytes, but {document.path.name} says that it spills nothing"
+        yield from convert_findings(dump.path, text, (ToolFinding(UNDECLARED_SPILL, line, message),))
 
 
-def _attempt(one: DumpFigures) -> tuple[Path, str, int]:
-    return Path(one.path).parent, one.name, one.simd
+def _attempt(dump: DumpFigures) -> tuple[Path, str, int]:
+    return Path(dump.path).parent, dump.name, dump.simd
 
 
 def _may_spill(ze_info: str, name: str) -> bool:
     """Return whether the ze_info of a kernel has memory for spills."""
     kernel = next(
-        (one for one in entries(ZeInfoSource.of(ze_info).root, "kernels") if word_of(one, "name") == name), None
+        (entry for entry in entries(ZeInfoSource.of(ze_info).root, "kernels") if word_of(entry, "name") == name), None
     )
     buffers = entries(kernel, "per_thread_memory_buffers")
     return bool(number(child(kernel, "execution_env"), "spill_size")) or any(

@@ -41,21 +41,21 @@ def pair_dumps(a: Mapping[str, DumpFigures], b: Mapping[str, DumpFigures]) -> li
     """
     same = {path for path in a if path in b and a[path].name == b[path].name}
     by_kernel: dict[str, list[DumpFigures]] = {}
-    for path, one in b.items():
+    for path, dump in b.items():
         if path not in same:
-            by_kernel.setdefault(one.name, []).append(one)
+            by_kernel.setdefault(dump.name, []).append(dump)
     pairs = []
-    for path, one in a.items():
-        queue = by_kernel.get(one.name)
-        pairs.append(DumpPair(one.name, one, b[path] if path in same else queue.pop(0) if queue else None))
-    return [*pairs, *(DumpPair(one.name, None, one) for queue in by_kernel.values() for one in queue)]
+    for path, dump in a.items():
+        queue = by_kernel.get(dump.name)
+        pairs.append(DumpPair(dump.name, dump, b[path] if path in same else queue.pop(0) if queue else None))
+    return [*pairs, *(DumpPair(dump.name, None, dump) for queue in by_kernel.values() for dump in queue)]
 
 
 def pairs_json(pairs: Sequence[DumpPair]) -> dict[str, Any]:
     """Return both sides of each pair; null for a side without the kernel."""
     return {
         "pairs": [
-            {"name": printable(pair.name), **{side: one and dump_json(one) for side, one in _sides(pair).items()}}
+            {"name": printable(pair.name), **{side: dump and dump_json(dump) for side, dump in _sides(pair).items()}}
             for pair in pairs
         ]
     }
@@ -66,7 +66,7 @@ def pairs_csv(pairs: Sequence[DumpPair]) -> str:
     return csv_text(
         [
             {"name": printable(pair.name)}
-            | {f"{key}_{side}": value for side, one in _sides(pair).items() if one for key, value in dump_json(one).items() if key != "name"}
+            | {f"{key}_{side}": value for side, dump in _sides(pair).items() if dump for key, value in dump_json(dump).items() if key != "name"}
             for pair in pairs
         ]
     )  # fmt: skip
@@ -90,8 +90,8 @@ def _sides(pair: DumpPair) -> dict[str, DumpFigures | None]:
     return {"a": pair.a, "b": pair.b}
 
 
-def _value(one: DumpFigures | None, key: str) -> str:
-    value = None if one is None else getattr(one, key)
+def _value(dump: DumpFigures | None, key: str) -> str:
+    value = None if dump is None else getattr(dump, key)
     return "-" if value is None else str(value)
 
 
@@ -105,4 +105,4 @@ def _change(pair: DumpPair, key: str) -> str:
 
 
 def _paths(pair: DumpPair) -> str:
-    return " ".join(one.path for one in (pair.a, pair.b) if one is not None)
+    return " ".join(dump.path for dump in (pair.a, pair.b) if dump is not None)

@@ -42,8 +42,8 @@ class PeakVariable(Struct, frozen=True):
 
     name: str
     rows: float
-    first: int | None
-    last: int | None
+    first_line: int | None
+    last_line: int | None
 
 
 class Peak(Struct, frozen=True):
@@ -126,8 +126,8 @@ def _lives(use: RegisterUse) -> Iterator[LiveVariable]:
         if root != number:
             aliases.setdefault(root, []).append(kernel.variable_name(number))
     for key, runs in sorted(use.general.ranges(weights).items()):
-        ends = [(_line(kernel, first), _line(kernel, last)) for first, last in runs]
-        lines = tuple((first, last) for first, last in ends if first is not None and last is not None)
+        ends = [(_line(kernel, start), _line(kernel, end)) for start, end in runs]
+        lines = tuple((start, end) for start, end in ends if start is not None and end is not None)
         if lines:
             yield LiveVariable(
                 _name(kernel, key), tuple(aliases.get(number_of(key), ())), weights[key] / use.grf_bytes, lines
@@ -141,7 +141,7 @@ def _peak(use: RegisterUse, pressure: Pressure, most: int, unit: int) -> Peak:
     live = pressure.live(step)
     heaviest = sorted(live.items(), key=lambda item: -item[1])
     around = {
-        variable: next((first, last) for first, last in runs if first <= step <= last)
+        variable: next((start, stop) for start, stop in runs if start <= step <= stop)
         for variable, runs in pressure.ranges([key for key, _ in heaviest[:_MAX_RANGES]]).items()
     }
     variables = [

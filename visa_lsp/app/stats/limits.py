@@ -50,46 +50,51 @@ def _without_digest(path: str) -> str:
 
 def measures(kernels: Iterable[KernelFigures], dumps: Iterable[DumpFigures]) -> Iterator[Measure]:
     """Yield the figure of each kernel that has limits."""
-    for one in kernels:
-        yield Measure(one.path, one.pressure.line or 1, one.name, "pressure", one.pressure.max, "--max-pressure")
+    for kernel in kernels:
+        yield Measure(
+            kernel.path, kernel.pressure.line or 1, kernel.name, "pressure", kernel.pressure.max, "--max-pressure"
+        )
     for dump in dumps:
         yield Measure(dump.path, 1, dump.name, "spill_bytes", dump.spill_bytes, "--max-spill")
 
 
 def read_known(path: str) -> Known:
     """Return the figure of each kernel of a baseline. Raises UserError if the file is not a baseline."""
-    known: Known = {}
+    figures: Known = {}
     seen: Counter[tuple[str, str, str]] = Counter()
     for item in read_items(path, _KEY):
         key = next((key for key in _WORDS if isinstance(item.get(key), int)), None)
         if key is None or not {"path", "kernel"} <= item.keys():
             raise UserError(f"{path}: expected path, kernel and {' or '.join(_WORDS)} of each kernel")
         identity = _without_digest(str(item["path"])), str(item["kernel"]), key
-        known[*identity, seen[identity]] = item[key]
+        figures[*identity, seen[identity]] = item[key]
         seen[identity] += 1
-    return known
+    return figures
 
 
 def write_known(path: str, figures: Iterable[Measure], inputs: Sequence[str]) -> int:
     """Write the figures as the new baseline and return their number."""
-    items = [{"path": relative(one.path, path), "kernel": printable(one.kernel), one.key: one.value} for one in figures]
+    items = [
+        {"path": relative(measure.path, path), "kernel": printable(measure.kernel), measure.key: measure.value}
+        for measure in figures
+    ]
     write_items(path, _KEY, items, inputs)
     return len(items)
 
 
 def complaints(
-    figures: Iterable[Measure], limits: Mapping[str, int | None], known: Known | None, baseline: str
+    figures: Iterable[Measure], limits: Mapping[str, int | None], recorded: Known | None, baseline: str
 ) -> Iterator[str]:
     """Yield a line for each figure above its limit (by its key), or above its entry in the baseline at ``baseline``."""
     seen: Counter[tuple[str, str, str]] = Counter()
-    for one in figures:
-        what = f"{one.path}:{one.line}: kernel '{one.kernel}' needs {one.value} {_WORDS[one.key]}"
-        most = limits[one.key]
-        if most is not None and one.value > most:
-            yield f"{what}, more than {one.limit} {most}"
-        if known is not None:
-            key = one.identity(baseline)
-            before = known.get((*key, seen[key]))
+    for measure in figures:
+        what = f"{measure.path}:{measure.line}: kernel '{measure.kernel}' needs {measure.value} {_WORDS[measure.key]}"
+        most = limits[measure.key]
+        if most is not None and measure.value > most:
+            yield f"{what}, more than {measure.limit} {most}"
+        if recorded is not None:
+            key = measure.identity(baseline)
+            before = recorded.get((*key, seen[key]))
             seen[key] += 1
-            if before is not None and one.value > before:
-                yield f"{what}, {one.value - before} more than the {before} of {baseline}"
+            if before is not None and measure.value > before:
+                yield f"{what}, {measure.value - before} more than the {before} of {baseline}"

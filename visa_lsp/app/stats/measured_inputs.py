@@ -37,19 +37,19 @@ def inputs_of(path: str) -> list[str]:
         return [path]
     files = files_of(path, (*PROGRAMS, DUMP_SUFFIX)).values()
     # Other assemblers use the suffix of dumps too.
-    dumps = {one for one in files if one.lower().endswith(DUMP_SUFFIX) and _is_dump(one)}
-    programs = {one for one in files if not one.lower().endswith(DUMP_SUFFIX)}
+    dumps = {file for file in files if file.lower().endswith(DUMP_SUFFIX) and _is_dump(file)}
+    programs = {file for file in files if not file.lower().endswith(DUMP_SUFFIX)}
     # Objects with the name of a text are skipped, because compilers write them beside dumps, some releases incompletely.
-    dumped = {Path(one).parent for one in dumps}
+    dumped = {Path(file).parent for file in dumps}
     programs -= {
-        one
-        for one in programs
-        if one.endswith(".isa") and Path(one).parent in dumped and f"{one.removesuffix('.isa')}.visaasm" in programs
+        file
+        for file in programs
+        if file.endswith(".isa") and Path(file).parent in dumped and f"{file.removesuffix('.isa')}.visaasm" in programs
     }
-    found = [one for one in files if one in dumps or one in programs]
-    if not found:
+    inputs = [file for file in files if file in dumps or file in programs]
+    if not inputs:
         raise UserError(f"{path}: no texts or objects in this folder")
-    return found
+    return inputs
 
 
 def _is_dump(path: str) -> bool:
@@ -66,10 +66,10 @@ def dumps_of(path: str) -> dict[str, DumpFigures]:
     Raises UserError if there are none.
     """
     paths = files_of(path, (DUMP_SUFFIX,)) if is_folder(path) else {"": path}
-    found = {place: read_bytes(file) for place, file in paths.items() if place == "" or _is_dump(file)}
-    if not all(map(is_dump, found.values())) or not found:
+    contents = {place: read_bytes(file) for place, file in paths.items() if place == "" or _is_dump(file)}
+    if not all(map(is_dump, contents.values())) or not contents:
         raise UserError(f"{path}: expected native dumps (.asm), which begin with //.kernel")
-    return {place: figures_of_dump(paths[place], decode_text(data)) for place, data in found.items()}
+    return {place: figures_of_dump(paths[place], decode_text(data)) for place, data in contents.items()}
 
 
 def figures_of_data(
@@ -117,8 +117,8 @@ def platform_of_launch(path: str) -> str | None:
     source = launch_source(decode(path, read_bytes(path)).text)
     if source.error is not None:
         raise UserError(f"{path}:{source.error.line}:{source.error.column}: {source.error.message}")
-    launch, found = read_launch(source, LaunchFolder(Path(path)))
-    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    launch, diagnostics = read_launch(source, LaunchFolder(Path(path)))
+    wrong = next((d for d in diagnostics if d.severity is Severity.ERROR), None)
     if wrong is not None:
         line, column = source.index.position(wrong.span.start)
         raise UserError(f"{path}:{line + 1}:{column + 1}: {wrong.message}")

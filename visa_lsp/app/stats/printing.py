@@ -27,7 +27,7 @@ _HEAD: Final = ("kernel", "instructions", "sends", "blocks", "loops", "GRF rows"
 
 def csv_of(kernels: Sequence[KernelFigures], dumps: Sequence[DumpFigures]) -> str:
     """Return the rows of ``--format csv``, with the columns of kernels, of dumps, or of both if there are both."""
-    rows: list[dict[str, Any]] = [dict(zip(_HEAD, map(printable, _cells(one)), strict=True)) for one in kernels]
+    rows: list[dict[str, Any]] = [dict(zip(_HEAD, map(printable, _cells(figures)), strict=True)) for figures in kernels]
     return csv_text([*rows, *map(dump_json, dumps)])
 
 
@@ -42,31 +42,33 @@ def csv_text(rows: Sequence[dict[str, Any]]) -> str:
 
 def as_json(kernels: Sequence[KernelFigures]) -> dict[str, Any]:
     """Return the document of ``--format json``."""
-    return {"kernels": [_kernel(one) for one in kernels]}
+    return {"kernels": [_kernel(figures) for figures in kernels]}
 
 
-def _kernel(one: KernelFigures) -> dict[str, Any]:
+def _kernel(figures: KernelFigures) -> dict[str, Any]:
     return {
-        "path": printable(one.path),
-        "name": printable(one.name),
-        "grf_bytes": one.grf_bytes,
-        "instructions": one.instructions,
-        "variables": one.variables,
-        "blocks": one.blocks,
-        "loops": one.loops,
-        "pressure": _peak(one.pressure),
-        "flags": _peak(one.flags),
-        "addresses": _peak(one.addresses),
-        "lines": [{"line": line.line, "pressure": line.pressure, "loop_depth": line.loop_depth} for line in one.lines],
-        "sends": one.sends,
-        "by_family": one.by_family,
-        **({} if one.lives is None else {"lives": [_live(variable) for variable in one.lives]}),
+        "path": printable(figures.path),
+        "name": printable(figures.name),
+        "grf_bytes": figures.grf_bytes,
+        "instructions": figures.instructions,
+        "variables": figures.variables,
+        "blocks": figures.blocks,
+        "loops": figures.loops,
+        "pressure": _peak(figures.pressure),
+        "flags": _peak(figures.flags),
+        "addresses": _peak(figures.addresses),
+        "lines": [
+            {"line": line.line, "pressure": line.pressure, "loop_depth": line.loop_depth} for line in figures.lines
+        ],
+        "sends": figures.sends,
+        "by_family": figures.by_family,
+        **({} if figures.lives is None else {"lives": [_live(variable) for variable in figures.lives]}),
     }
 
 
-def _live(one: LiveVariable) -> dict[str, Any]:
-    aliases = [printable(name) for name in one.aliases]
-    return {"name": printable(one.name), "aliases": aliases, "takes": one.rows, "runs": one.runs}
+def _live(variable: LiveVariable) -> dict[str, Any]:
+    aliases = [printable(name) for name in variable.aliases]
+    return {"name": printable(variable.name), "aliases": aliases, "takes": variable.rows, "runs": variable.runs}
 
 
 def _peak(peak: Peak) -> dict[str, Any]:
@@ -75,33 +77,38 @@ def _peak(peak: Peak) -> dict[str, Any]:
         "line": peak.line,
         "variables": [printable(v.name) for v in peak.variables],
         "live": [
-            {"name": printable(v.name), "takes": v.rows, "first": v.first, "last": v.last} for v in peak.variables
+            {"name": printable(v.name), "takes": v.rows, "first": v.first_line, "last": v.last_line}
+            for v in peak.variables
         ],
     }
 
 
-def page(one: KernelFigures) -> Iterator[str]:
+def page(figures: KernelFigures) -> Iterator[str]:
     """Yield the lines of the page of one kernel."""
-    yield f"{one.path}: '{one.name}'"
-    code = f"{_count_words(one.instructions, 'instruction')}, {one.sends} of them messages"
-    held = ", ".join(
-        (_count_words(one.blocks, "block"), _count_words(one.loops, "loop"), _count_words(one.variables, "variable"))
+    yield f"{figures.path}: '{figures.name}'"
+    code = f"{_count_words(figures.instructions, 'instruction')}, {figures.sends} of them messages"
+    counts = ", ".join(
+        (
+            _count_words(figures.blocks, "block"),
+            _count_words(figures.loops, "loop"),
+            _count_words(figures.variables, "variable"),
+        )
     )
-    yield f"  {code}; {held}"
-    yield "  by family: " + (", ".join(f"{name} {count}" for name, count in one.by_family.items()) or "none")
-    at = "" if one.pressure.line is None else f" at line {one.pressure.line}"
+    yield f"  {code}; {counts}"
+    yield "  by family: " + (", ".join(f"{name} {count}" for name, count in figures.by_family.items()) or "none")
+    where = "" if figures.pressure.line is None else f" at line {figures.pressure.line}"
     yield (
-        f"  needs up to {_count_words(one.pressure.max, 'GRF row')} of {one.grf_bytes} bytes{at}, "
-        f"{_count_words(one.flags.max, 'flag')} of 16 bits, {_count_words(one.addresses.max, 'address element')}"
+        f"  needs up to {_count_words(figures.pressure.max, 'GRF row')} of {figures.grf_bytes} bytes{where}, "
+        f"{_count_words(figures.flags.max, 'flag')} of 16 bits, {_count_words(figures.addresses.max, 'address element')}"
     )
-    variables = one.pressure.variables
+    variables = figures.pressure.variables
     for variable in variables[:_SHOWN_VARIABLES]:
-        lines = "" if variable.first is None else f"   lines {variable.first} to {variable.last}"
+        lines = "" if variable.first_line is None else f"   lines {variable.first_line} to {variable.last_line}"
         yield f"    {variable.name:<16} {variable.rows:>7.3g}{lines}"
     if len(variables) > _SHOWN_VARIABLES:
         rest = sum(variable.rows for variable in variables[_SHOWN_VARIABLES:])
         yield f"    and {len(variables) - _SHOWN_VARIABLES} more {rest:>7.3g}"
-    deep = sorted(one.lines, key=lambda line: (-line.loop_depth, -line.pressure, line.line))[:_SHOWN_LINES]
+    deep = sorted(figures.lines, key=lambda line: (-line.loop_depth, -line.pressure, line.line))[:_SHOWN_LINES]
     if deep and deep[0].loop_depth:
         yield "  heaviest lines of the innermost loops: " + ", ".join(
             f"{line.line} ({line.pressure} rows, depth {line.loop_depth})" for line in deep if line.loop_depth
@@ -114,13 +121,13 @@ def _count_words(count: int, word: str) -> str:
 
 def table(kernels: Sequence[KernelFigures]) -> Iterator[str]:
     """Yield the lines of a table with a row for each kernel."""
-    yield from align([_HEAD, *(_cells(one) for one in kernels)])
+    yield from align([_HEAD, *(_cells(figures) for figures in kernels)])
 
 
-def _cells(one: KernelFigures) -> list[str]:
+def _cells(figures: KernelFigures) -> list[str]:
     return [
-        one.name, str(one.instructions), str(one.sends), str(one.blocks), str(one.loops), str(one.pressure.max),
-        str(one.pressure.line or "-"), str(one.flags.max), one.path,
+        figures.name, str(figures.instructions), str(figures.sends), str(figures.blocks), str(figures.loops),
+        str(figures.pressure.max), str(figures.pressure.line or "-"), str(figures.flags.max), figures.path,
     ]  # fmt: skip
 
 
@@ -131,46 +138,46 @@ def align(rows: Sequence[Sequence[str]]) -> Iterator[str]:
     widths = [max(len(row[column]) for row in rows) for column in range(last + 1)]
     for row in rows:
         cells = [
-            cell if at == last else cell.ljust(width) if at == 0 else cell.rjust(width)
-            for at, (cell, width) in enumerate(zip(row, widths, strict=True))
+            cell if index == last else cell.ljust(width) if index == 0 else cell.rjust(width)
+            for index, (cell, width) in enumerate(zip(row, widths, strict=True))
         ]
         yield "  ".join(cells).rstrip()
 
 
-def dump_json(one: DumpFigures) -> dict[str, Any]:
+def dump_json(dump: DumpFigures) -> dict[str, Any]:
     """Return the figures of a dump as in JSON and CSV."""
-    return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(one).items()}
+    return {key: printable(value) if isinstance(value, str) else value for key, value in asdict(dump).items()}
 
 
-def dump_summary(one: DumpFigures) -> str:
+def dump_summary(dump: DumpFigures) -> str:
     """Return the figures of a dump as a line of words."""
     spill = "no spill"
-    if one.spill_bytes:
-        spill = f"{one.spill_bytes} bytes spilled by {_count_words(one.spills, 'message')}, filled by {one.fills}"
+    if dump.spill_bytes:
+        spill = f"{dump.spill_bytes} bytes spilled by {_count_words(dump.spills, 'message')}, filled by {dump.fills}"
     parts = (
-        f"{one.name} on {one.platform or 'an unknown platform'}: {_count_words(one.instructions, 'instruction')}",
-        f"SIMD{one.simd}",
-        f"{one.grf} GRF" if one.grf is not None else "",
+        f"{dump.name} on {dump.platform or 'an unknown platform'}: {_count_words(dump.instructions, 'instruction')}",
+        f"SIMD{dump.simd}",
+        f"{dump.grf} GRF" if dump.grf is not None else "",
         spill,
-        f"{one.private_bytes} bytes of private memory" if one.private_bytes else "",
-        _count_words(one.sends, "send"),
-        _count_words(one.syncs, "sync"),
-        f"{one.dpas} dpas" if one.dpas else "",
-        _count_words(one.bank_conflicts, "bank conflict") if one.bank_conflicts else "",
-        one.allocation,
+        f"{dump.private_bytes} bytes of private memory" if dump.private_bytes else "",
+        _count_words(dump.sends, "send"),
+        _count_words(dump.syncs, "sync"),
+        f"{dump.dpas} dpas" if dump.dpas else "",
+        _count_words(dump.bank_conflicts, "bank conflict") if dump.bank_conflicts else "",
+        dump.allocation,
     )
     return ", ".join(part for part in parts if part)
 
 
 def dump_table(dumps: Sequence[DumpFigures]) -> Iterator[str]:
     """Yield the lines of a table with a row for each dump."""
-    yield from align([_DUMP_HEAD, *(_dump_cells(one) for one in dumps)])
+    yield from align([_DUMP_HEAD, *(_dump_cells(dump) for dump in dumps)])
 
 
-def _dump_cells(one: DumpFigures) -> list[str]:
+def _dump_cells(dump: DumpFigures) -> list[str]:
     figures = (
-        one.instructions, one.simd, one.grf, one.spill_bytes, one.spills, one.fills, one.private_bytes, one.sends, one.syncs,
-        one.dpas, one.bank_conflicts,
+        dump.instructions, dump.simd, dump.grf, dump.spill_bytes, dump.spills, dump.fills, dump.private_bytes, dump.sends,
+        dump.syncs, dump.dpas, dump.bank_conflicts,
     )  # fmt: skip
-    words = (one.platform, one.allocation, one.path)
-    return [one.name, *("-" if value is None else str(value) for value in figures), *words]
+    words = (dump.platform, dump.allocation, dump.path)
+    return [dump.name, *("-" if value is None else str(value) for value in figures), *words]

@@ -60,30 +60,30 @@ def answer(question: WhyQuestion, job: LaunchJob, reference: ComparedProgram | N
     needed: list[Needed] = []
     group: tuple[int, int, int] | None = None
     if element is not None:
-        found = WhyReport(element.words, element.value, element.expected)
+        why_report = WhyReport(element.words, element.value, element.expected)
         needed = [(element.arg, element.offset, element.dtype.itemsize)]
         ours = _record(program.ready(launch, options), report.instructions, needed)
         starts = _last_writers(ours, needed)
     else:
         fault = _fault((*report.faults, *report.findings), question.fault)
-        found, group = WhyReport(str(fault)), fault.group
+        why_report, group = WhyReport(str(fault)), fault.group
         ours = _record(program.ready(launch, options), report.instructions, needed, group)
         starts = _fault_starts(ours, fault)
     theirs = None
     if reference is not None:
-        found.against = reference.name
+        why_report.against = reference.name
         steps = runner.run_ready(reference.ready(launch, options)).instructions
         theirs = _record(reference.ready(launch, options), steps, needed, group)
-    _fill(found, ours, starts, theirs, element, question.most)
-    found.notes += ours.notes
-    return found
+    _fill(why_report, ours, starts, theirs, element, question.most)
+    why_report.notes += ours.notes
+    return why_report
 
 
 def explain_recorded(recorded: RecordedRun, words: str, starts: list[Cause], most: int = SHOWN_NODES) -> WhyReport:
     """Explain the last writes of a value, from a run that is recorded already."""
-    found = WhyReport(words, notes=list(recorded.notes))
-    _fill(found, recorded, starts, None, None, most)
-    return found
+    report = WhyReport(words, notes=list(recorded.notes))
+    _fill(report, recorded, starts, None, None, most)
+    return report
 
 
 def _record(
@@ -92,28 +92,28 @@ def _record(
     """Record a run; of a large one record only some groups, and then those that wrote the bytes that these load."""
     buffers = run.prepared.buffers
     recorder = LaunchRecorder(run, steps)
-    found = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
-    while needed and found.groups and found.groups[0] > 0:
-        known = {id(buffer.whole): buffer for buffer in run.prepared.dispatch.buffers}
+    recorded = recorder.record([(buffers[arg], offset, size) for arg, offset, size in needed if arg in buffers], group)
+    while needed and recorded.groups and recorded.groups[0] > 0:
+        buffers_by_id = {id(buffer.whole): buffer for buffer in run.prepared.dispatch.buffers}
         origins = [
-            (known[cause.where], cause.offset, cause.size)
-            for cause in slice_of(found.dependences, _last_writers(found, needed), most=_WIDENING_STEPS).steps
-            if isinstance(cause, Unwritten) and cause.kind == "memory" and cause.where in known
+            (buffers_by_id[cause.where], cause.offset, cause.size)
+            for cause in slice_of(recorded.dependences, _last_writers(recorded, needed), most=_WIDENING_STEPS).steps
+            if isinstance(cause, Unwritten) and cause.kind == "memory" and cause.where in buffers_by_id
         ]
-        wider = recorder.widen(found, origins) if origins else None
+        wider = recorder.widen(recorded, origins) if origins else None
         if wider is None:
             break
-        found = wider
-    return found
+        recorded = wider
+    return recorded
 
 
 def _last_writers(run: RecordedRun, needed: Sequence[Needed]) -> list[Cause]:
     """Return the last steps that wrote the needed bytes of arguments."""
-    found = run.dependences
+    dependences = run.dependences
     return [
         cause
         for arg, offset, size in needed if arg in run.run.prepared.buffers
-        for cause in found.memory_writers(run.run.prepared.buffers[arg].whole, offset, size, len(found.pcs))
+        for cause in dependences.memory_writers(run.run.prepared.buffers[arg].whole, offset, size, len(dependences.pcs))
     ]  # fmt: skip
 
 
@@ -162,10 +162,10 @@ def _fill(
         ):
             report.notes.append("the reference run gives the same value")
             comparison = other = None
-    found = slice_of(ours.dependences, starts, comparison.forward if comparison is not None else None)
-    nodes = fold_alike(ours.dependences, nodes_of(ours.dependences, found, comparison, other), most)
-    if found.is_cut:
-        report.notes.append(f"the slice is cut off after {len(found.steps):,} steps")
+    sliced = slice_of(ours.dependences, starts, comparison.forward if comparison is not None else None)
+    nodes = fold_alike(ours.dependences, nodes_of(ours.dependences, sliced, comparison, other), most)
+    if sliced.is_cut:
+        report.notes.append(f"the slice is cut off after {len(sliced.steps):,} steps")
     describer = Describer(ours)
     describers = {
         False: describer,
@@ -174,25 +174,25 @@ def _fill(
     report.total = len(nodes)
     ids = {id(node): number for number, node in enumerate(nodes, 1)}
     for number, node in enumerate(nodes[:most], 1):
-        made = describers[node.of_reference].node(number, node)
-        _compare(made, node, comparison, describers[True])
-        made.causes = sorted(ids[id(cause)] for cause in node.causes if ids[id(cause)] <= most)
-        made.races = sorted(ids[id(rival)] for rival in node.rivals if ids[id(rival)] <= most)
-        report.nodes.append(made)
+        shown = describers[node.of_reference].node(number, node)
+        _compare(shown, node, comparison, describers[True])
+        shown.causes = sorted(ids[id(cause)] for cause in node.causes if ids[id(cause)] <= most)
+        shown.races = sorted(ids[id(rival)] for rival in node.rivals if ids[id(rival)] <= most)
+        report.nodes.append(shown)
 
 
-def _compare(made: WhyNode, node: SliceNode, comparison: RunComparison | None, theirs: Describer) -> None:
+def _compare(shown: WhyNode, node: SliceNode, comparison: RunComparison | None, theirs: Describer) -> None:
     """Add the values of the reference run."""
     nearest = node.steps[0]
     if comparison is None or not isinstance(nearest, Execution):
         return
     if node.of_reference:
-        made.differs = True
+        shown.differs = True
         return
-    made.differs = comparison.forward.differs(nearest)
+    shown.differs = comparison.forward.differs(nearest)
     partner = comparison.forward.partner(nearest)
-    if made.differs and partner is not None:
-        made.reference = theirs.values_written(partner)
+    if shown.differs and partner is not None:
+        shown.reference = theirs.values_written(partner)
 
 
 def _reference_starts(

@@ -78,8 +78,8 @@ class _AccessIndex:
 
     def over(self, offset: int, size: int) -> slice:
         """Return the part of the index that may touch the bytes."""
-        first = int(np.searchsorted(self.offsets, offset - self._largest + 1))
-        return slice(first, int(np.searchsorted(self.offsets, offset + size)))
+        start = int(np.searchsorted(self.offsets, offset - self._largest + 1))
+        return slice(start, int(np.searchsorted(self.offsets, offset + size)))
 
     def last(self, byte: int, part: slice, allowed: Array) -> int | None:
         """Return the index of the last access in a part that touches a byte and is allowed."""
@@ -133,12 +133,12 @@ class Dependences:
 
     def occurrences(self, owner: int, pc: int) -> Array:
         """Return the rows of an instruction in an activation."""
-        known = self._occurrences.get((owner, pc))
-        if known is None:
+        rows = self._occurrences.get((owner, pc))
+        if rows is None:
             key = owner * self._span + pc
-            first, last = np.searchsorted(self._keys, (key, key + 1))
-            known = self._occurrences[owner, pc] = self._order[first:last]
-        return known
+            start, end = np.searchsorted(self._keys, (key, key + 1))
+            rows = self._occurrences[owner, pc] = self._order[start:end]
+        return rows
 
     def is_active(self, row: int, lane: int) -> bool:
         """Return whether an instruction's lane was enabled."""
@@ -152,24 +152,27 @@ class Dependences:
 
     def causes(self, step: Execution) -> list[Cause]:
         """Return the causes of a step, each once: data first, then the predicate, then control."""
-        found = dict.fromkeys(cause for causes in self.inputs(step).values() for cause in causes)
-        found.pop(step, None)
-        return list(found)
+        unique_causes = dict.fromkeys(cause for causes in self.inputs(step).values() for cause in causes)
+        unique_causes.pop(step, None)
+        return list(unique_causes)
 
     def inputs(self, step: Execution) -> dict[str, list[Cause]]:
         """Return the causes of a step by role: the field of an operand, memory, a predicate, or control."""
         row = step.row
         place, owner = self.place(row), self.owner(row)
         plan, writers = place.plan, self._writers_in(owner.code)
-        found: dict[str, list[Cause]] = {}
+        causes_by_role: dict[str, list[Cause]] = {}
 
         def add(role: str, causes: Iterable[Cause | None]) -> None:
-            found.setdefault(role, []).extend(cause for cause in causes if cause is not None)
+            causes_by_role.setdefault(role, []).extend(cause for cause in causes if cause is not None)
 
         for operand in place.sources:
             if plan.selects and operand.touch.field in ("src0", "src1") and not self._is_chosen(step, operand):
                 continue
-            add(operand.touch.field, (self.register_writer(owner, at, row) for at in self._bytes_read(step, operand)))
+            add(
+                operand.touch.field,
+                (self.register_writer(owner, byte, row) for byte in self._bytes_read(step, operand)),
+            )
         for access in self.accesses(row):
             if access.kind != "write":
                 for n in self.elements(step, access):
@@ -190,7 +193,7 @@ class Dependences:
         if place.has_modes and modes in writers.bytes:
             add("modes", [self.register_writer(owner, modes, row)])
         add("control", [self.decider(step)])
-        return found
+        return causes_by_role
 
     def _predicate_lanes(self, step: Execution, *, whole: bool) -> Iterable[int]:
         """Return the lanes of a predicate that a step reads."""
@@ -228,8 +231,8 @@ class Dependences:
         """Return the bytes of an operand's cells, a row for each."""
         if operand.places is not None:
             return operand.places
-        at = self.recorder.dynamic[row][self.place(row).dynamic.index(operand)]
-        return np.asarray(at[:, None] + np.arange(operand.touch.size))
+        starts = self.recorder.dynamic[row][self.place(row).dynamic.index(operand)]
+        return np.asarray(starts[:, None] + np.arange(operand.touch.size))
 
     def _bytes_read(self, step: Execution, operand: RegisterOperand, *, in_order: bool = False) -> list[int]:
         place, cells = self.place(step.row), self._cells(step.row, operand)
@@ -237,16 +240,16 @@ class Dependences:
             flat = cells.reshape(-1)
             part = flat[step.unit * _DWORD : (step.unit + 1) * _DWORD]
             return [int(byte) for byte in (part if part.size else flat)]
-        found = [int(byte) for cell in self._rows_of(step, len(cells)) for byte in cells[cell]]
-        return found if in_order else sorted(set(found))
+        bytes_read = [int(byte) for cell in self._rows_of(step, len(cells)) for byte in cells[cell]]
+        return bytes_read if in_order else sorted(set(bytes_read))
 
     def elements(self, step: Execution, access: RecordedAccess) -> list[int]:
         """Return the elements of a message that belong to a unit."""
         if self.place(step.row).by_lane:
             return [int(n) for n in np.flatnonzero(access.lanes == step.unit)]
-        first = access.elements * access.size
+        starts = access.elements * access.size
         byte = step.unit * _DWORD
-        return [int(n) for n in np.flatnonzero((first < byte + _DWORD) & (first + access.size > byte))]
+        return [int(n) for n in np.flatnonzero((starts < byte + _DWORD) & (starts + access.size > byte))]
 
     def _unit_of(self, access: RecordedAccess, element: int, offset: int) -> int:
         """Return the unit of the instruction that wrote byte ``offset`` by an element."""
@@ -259,27 +262,27 @@ class Dependences:
 
     def writers_of_registers(self, owner: BodyActivation, start: int, size: int) -> list[Cause]:
         """Return the last writers of register bytes at the end of the recording."""
-        found = (self.register_writer(owner, byte, self.pcs.size) for byte in range(start, start + size))
-        return list(dict.fromkeys(cause for cause in found if cause is not None))
+        writers = (self.register_writer(owner, byte, self.pcs.size) for byte in range(start, start + size))
+        return list(dict.fromkeys(cause for cause in writers if cause is not None))
 
     def writers_of_predicate(self, owner: BodyActivation, var: int, lanes: Iterable[int]) -> list[Cause]:
         """Return the last writers of lanes of a predicate at the end of the recording."""
-        found = (self._predicate_writer(owner, var, lane, self.pcs.size) for lane in lanes)
-        return list(dict.fromkeys(cause for cause in found if cause is not None))
+        writers = (self._predicate_writer(owner, var, lane, self.pcs.size) for lane in lanes)
+        return list(dict.fromkeys(cause for cause in writers if cause is not None))
 
     # ---- definitions in registers
 
     def _writers_in(self, code: Code) -> _Writers:
-        known = self._writers.get(id(code))
-        if known is None:
-            known = self._writers[id(code)] = _Writers(self.recorder.places[id(code)])
-        return known
+        writers = self._writers.get(id(code))
+        if writers is None:
+            writers = self._writers[id(code)] = _Writers(self.recorder.places[id(code)])
+        return writers
 
     def register_writer(self, owner: BodyActivation, byte: int, before: int) -> Cause | None:
         """Return the last step that wrote a register byte; None for predefined values of the hardware."""
-        found = self._register_step(owner, byte, before)
-        if found is not None:
-            return found
+        step = self._register_step(owner, byte, before)
+        if step is not None:
+            return step
         layout = owner.code.layout
         if byte < layout.predefined_end:
             return None
@@ -312,9 +315,9 @@ class Dependences:
     def _register_step_in(self, called: BodyActivation, byte: int, before: int) -> Execution | None:
         best, unit = self._last_write(called, byte, before)
         for inner in called.calls:
-            found = self._register_step_in(inner, byte, before)
-            if found is not None and found.row > best:
-                best, unit = found
+            step = self._register_step_in(inner, byte, before)
+            if step is not None and step.row > best:
+                best, unit = step
         return Execution(best, unit) if best >= 0 else None
 
     def _last_write(self, owner: BodyActivation, byte: int, before: int) -> tuple[int, int]:
@@ -333,13 +336,13 @@ class Dependences:
                     break
         return best, unit
 
-    def _rows_between(self, owner: BodyActivation, pc: int, first: int, last: int) -> Iterator[int]:
+    def _rows_between(self, owner: BodyActivation, pc: int, first_row: int, last_row: int) -> Iterator[int]:
         """Yield the rows of an instruction between two rows, both not included, the last first."""
         rows = self.occurrences(owner.number, pc)
-        for at in range(int(np.searchsorted(rows, last)) - 1, -1, -1):
-            if rows[at] <= first:
+        for index in range(int(np.searchsorted(rows, last_row)) - 1, -1, -1):
+            if rows[index] <= first_row:
                 return
-            yield int(rows[at])
+            yield int(rows[index])
 
     def _indirect_lane(self, row: int, byte: int) -> int | None:
         """Return the lane that wrote a byte through an address register."""
@@ -369,8 +372,8 @@ class Dependences:
         return Execution(best, unit) if best >= 0 else None
 
     def _predicate_after(self, row: int) -> int:
-        at = self._after_registers(row)
-        return int.from_bytes(self.recorder.values[at : at + _DWORD], "little")
+        offset = self._after_registers(row)
+        return int.from_bytes(self.recorder.values[offset : offset + _DWORD], "little")
 
     # ---- control
 
@@ -393,10 +396,10 @@ class Dependences:
 
     def _deciders_of(self, code: Code) -> list[tuple[int, ...]]:
         """Return the branches on which each instruction of a body is control dependent."""
-        known = self._deciders.get(id(code))
-        if known is None:
-            known = self._deciders[id(code)] = _control_dependences(code)
-        return known
+        deciders = self._deciders.get(id(code))
+        if deciders is None:
+            deciders = self._deciders[id(code)] = _control_dependences(code)
+        return deciders
 
     # ---- memory
 
@@ -413,22 +416,22 @@ class Dependences:
         index = self._index(buffer, writes=True)
         part = index.over(offset, size) if index is not None else slice(0, 0)
         allowed = index.rows[part] < before if index is not None else np.zeros(0, bool)
-        found: dict[Cause, None] = {}
+        writers: dict[Cause, None] = {}
         for byte in range(offset, offset + size):
-            at = index.last(byte, part, allowed) if index is not None else None
-            if index is not None and at is not None:
-                access = self.recorder.accesses[int(index.access[at])]
-                found.setdefault(Execution(access.row, self._unit_of(access, int(index.element[at]), byte)))
+            entry = index.last(byte, part, allowed) if index is not None else None
+            if index is not None and entry is not None:
+                access = self.recorder.accesses[int(index.access[entry])]
+                writers.setdefault(Execution(access.row, self._unit_of(access, int(index.element[entry]), byte)))
             else:
-                first = offset if size <= 2 * _DWORD else byte // _DWORD * _DWORD
-                found.setdefault(
-                    Unwritten("memory", 0, id(buffer), first, min(size, 2 * _DWORD) if first == offset else _DWORD)
+                start = offset if size <= 2 * _DWORD else byte // _DWORD * _DWORD
+                writers.setdefault(
+                    Unwritten("memory", 0, id(buffer), start, min(size, 2 * _DWORD) if start == offset else _DWORD)
                 )
-        return list(found)
+        return list(writers)
 
     def rivals(self, step: Execution) -> list[Execution]:
         """Return the other parties of races on the bytes of a step: unordered accesses that involve another value."""
-        found: dict[Execution, None] = {}
+        rivals: dict[Execution, None] = {}
         owner = self.owner(step.row)
         for access in self.accesses(step.row):
             for element in self.elements(step, access) if not access.buffer.private else ():
@@ -436,10 +439,10 @@ class Dependences:
                 for number, other_element in self._neighbours(access, start):
                     other = self.recorder.accesses[number]
                     if other.row != step.row and self._is_race(owner, access, element, other, other_element):
-                        found.setdefault(Execution(other.row, self._unit_of(other, other_element, start)))
-                        if len(found) >= _MAX_RIVALS:
-                            return list(found)
-        return list(found)
+                        rivals.setdefault(Execution(other.row, self._unit_of(other, other_element, start)))
+                        if len(rivals) >= _MAX_RIVALS:
+                            return list(rivals)
+        return list(rivals)
 
     def _neighbours(self, access: RecordedAccess, start: int) -> Iterator[tuple[int, int]]:
         """Yield accesses, each with an element, that may touch these bytes: writes, and for a write also loads."""
@@ -470,29 +473,31 @@ class Dependences:
     def value(self, step: Execution) -> bytes:
         """Return the result of a step as bytes to compare: the written value and a store's addresses, or a branch's outcome."""
         place = self.place(step.row)
-        made = b"".join(self.bytes_after(step, target) for target in place.targets)
+        compared = b"".join(self.bytes_after(step, target) for target in place.targets)
         if place.predicate:
-            made += bytes([self.predicate_bit(step)])
+            compared += bytes([self.predicate_bit(step)])
         if place.addresses is not None:
-            at = self._address_values(step.row) + 8 * min(step.unit, place.addresses[1] - 1)
-            made += self._relative(step.row, int.from_bytes(self.recorder.values[at : at + 8], "little", signed=True))
+            offset = self._address_values(step.row) + 8 * min(step.unit, place.addresses[1] - 1)
+            compared += self._relative(
+                step.row, int.from_bytes(self.recorder.values[offset : offset + 8], "little", signed=True)
+            )
         for operand in place.dynamic:
             if operand.touch.write:
                 cells = self._cells(step.row, operand)
-                made += self._relative(step.row, int(cells[min(step.unit, len(cells) - 1), 0]))
+                compared += self._relative(step.row, int(cells[min(step.unit, len(cells) - 1), 0]))
         if place.plan.state_written is not None:
-            at = self._after_registers(step.row)
-            made += bytes(self.recorder.values[at : at + _DWORD])
+            offset = self._after_registers(step.row)
+            compared += bytes(self.recorder.values[offset : offset + _DWORD])
         if place.is_branch:
-            made += bytes([self.is_taken(step)])
+            compared += bytes([self.is_taken(step)])
         for access in self.accesses(step.row):
             if access.kind == "read":
                 continue
             for element in self.elements(step, access):
-                made += access.buffer.name.encode() + int(access.offsets[element]).to_bytes(8, "little")
+                compared += access.buffer.name.encode() + int(access.offsets[element]).to_bytes(8, "little")
                 if access.values is not None:
-                    made += access.values[element].tobytes()
-        return made
+                    compared += access.values[element].tobytes()
+        return compared
 
     def reads(self, step: Execution) -> list[bytes | None]:
         """Return the bytes that a step read from each register operand."""
@@ -507,14 +512,14 @@ class Dependences:
 
     def _dynamic_bytes(self, step: Execution, target: RegisterOperand) -> bytes:
         place = self.place(step.row)
-        at = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
-        at += _DWORD * ((place.plan.state_written is not None) + place.is_branch)
+        offset = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
+        offset += _DWORD * ((place.plan.state_written is not None) + place.is_branch)
         for operand in place.dynamic:
             if operand is target:
                 break
-            at += operand.touch.size * len(self._cells(step.row, operand)) * operand.touch.write
-        at += step.unit * target.touch.size
-        return bytes(self.recorder.values[at : at + target.touch.size])
+            offset += operand.touch.size * len(self._cells(step.row, operand)) * operand.touch.write
+        offset += step.unit * target.touch.size
+        return bytes(self.recorder.values[offset : offset + target.touch.size])
 
     def _relative(self, row: int, byte: int) -> bytes:
         """Return an address of a register byte as the offset in its variable, which does not depend on the layout."""
@@ -533,8 +538,10 @@ class Dependences:
     def bytes_before(self, step: Execution, source: RegisterOperand) -> bytes | None:
         """Return the bytes of an operand that a step read; None if some are not recorded."""
         owner = self.owner(step.row)
-        found = [self._byte_before(owner, byte, step.row) for byte in self._bytes_read(step, source, in_order=True)]
-        return None if None in found else bytes(byte for byte in found if byte is not None)
+        bytes_read = [
+            self._byte_before(owner, byte, step.row) for byte in self._bytes_read(step, source, in_order=True)
+        ]
+        return None if None in bytes_read else bytes(byte for byte in bytes_read if byte is not None)
 
     def _byte_before(self, owner: BodyActivation, byte: int, before: int) -> int | None:
         writer = self.register_writer(owner, byte, before)
@@ -563,8 +570,8 @@ class Dependences:
     def is_taken(self, step: Execution) -> bool:
         """Return whether a branch moved a lane."""
         place = self.place(step.row)
-        at = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
-        return bool(int.from_bytes(self.recorder.values[at : at + _DWORD], "little") >> step.unit & 1)
+        offset = self._address_values(step.row) + 8 * (place.addresses[1] if place.addresses else 0)
+        return bool(int.from_bytes(self.recorder.values[offset : offset + _DWORD], "little") >> step.unit & 1)
 
     def _after_registers(self, row: int) -> int:
         place = self.place(row)

@@ -39,15 +39,15 @@ def _fold(nodes: Sequence[SliceNode], groups: Collection[list[SliceNode]]) -> li
     """Return the nodes with each group of at least four as its first node."""
     kept = {id(node): group[0] if len(group) >= _MIN_ALIKE else node for group in groups for node in group}
     for group in groups:
-        first = group[0]
+        first_node = group[0]
         if len(group) >= _MIN_ALIKE:
-            first.alike = sum(1 + node.alike for node in group) - 1
-            first.steps = [step for node in group for step in node.steps]
-            first.causes = [cause for node in group for cause in node.causes]
-    found = [node for node in nodes if kept[id(node)] is node]
-    for node in found:
+            first_node.alike = sum(1 + node.alike for node in group) - 1
+            first_node.steps = [step for node in group for step in node.steps]
+            first_node.causes = [cause for node in group for cause in node.causes]
+    folded = [node for node in nodes if kept[id(node)] is node]
+    for node in folded:
         node.causes = _without(node, (kept[id(cause)] for cause in node.causes))
-    return found
+    return folded
 
 
 def _without(node: SliceNode, causes: Iterable[SliceNode]) -> list[SliceNode]:

@@ -43,14 +43,14 @@ class GroupReplay:
         runner = runner_of(machine)
         self._runner = None if isinstance(runner, str) else runner
 
-    def run(self, first: int, end: int) -> None:
-        """Run the groups from ``first`` up to ``end``, not included. A fatal fault of a thread ends its group."""
+    def run(self, first_group: int, end: int) -> None:
+        """Run the groups from ``first_group`` up to ``end``, not included. A fatal fault of a thread ends its group."""
         try:
             with np.errstate(all="ignore"):
                 if self._runner is not None:
-                    self._runner.run(GroupQueue(end, first))
+                    self._runner.run(GroupQueue(end, first_group))
                     return
-                for number in range(first, end):
+                for number in range(first_group, end):
                     self._machine.interpret_group(number)
         except KernelFault:
             return

@@ -46,9 +46,9 @@ def element_of(words: str, prepared: PreparedLaunch, report: RunReport | None = 
         title: key for key in prepared.arrays for title in (prepared.names.get(key, ""), str(key), f"arg{key}") if title
     }
     if name not in keys:
-        known = ", ".join(title_of(key, prepared) for key in prepared.arrays)
+        titles = ", ".join(title_of(key, prepared) for key in prepared.arrays)
         raise UserError(
-            f"--value {words}: no buffer is called '{name}'; buffers: {known or 'none'}{did_you_mean(name, keys)}"
+            f"--value {words}: no buffer is called '{name}'; buffers: {titles or 'none'}{did_you_mean(name, keys)}"
         )
     key = keys[name]
     array = prepared.arrays[key]

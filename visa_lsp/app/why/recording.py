@@ -72,12 +72,12 @@ class LaunchRecorder:
         number = self._number(group) if group is not None else self._writer(needed)
         return self._groups(() if number is None else (number,))
 
-    def widen(self, known: RecordedRun, origins: Sequence[Bytes]) -> RecordedRun | None:
+    def widen(self, recorded: RecordedRun, origins: Sequence[Bytes]) -> RecordedRun | None:
         """Record also the last earlier group that wrote some of the bytes; return None if there is none."""
-        if self._replay is None or len(known.groups) >= MAX_GROUPS:
+        if self._replay is None or len(recorded.groups) >= MAX_GROUPS:
             return None
-        found = self._writer(origins, before=known.groups[0]) if known.groups else None
-        return self._groups((found, *known.groups)) if found is not None else None
+        writer = self._writer(origins, before=recorded.groups[0]) if recorded.groups else None
+        return self._groups((writer, *recorded.groups)) if writer is not None else None
 
     def _interpret(self) -> RecordedRun:
         recorder = StepRecorder()
@@ -100,17 +100,19 @@ class LaunchRecorder:
         """
         total = prod(self._dispatch.groups) if before is None else before
         for inverted in (False, True) if before is None else (False,):
-            first, end = 0, total
-            while end > first:
-                found = self._last_change(needed, first, end, inverted=inverted)
-                if found is None:
+            first_group, end = 0, total
+            while end > first_group:
+                part = self._last_change(needed, first_group, end, inverted=inverted)
+                if part is None:
                     break
-                first, end = found
-                if end - first == 1:
-                    return first
+                first_group, end = part
+                if end - first_group == 1:
+                    return first_group
         return None
 
-    def _last_change(self, needed: Sequence[Bytes], first: int, end: int, *, inverted: bool) -> tuple[int, int] | None:
+    def _last_change(
+        self, needed: Sequence[Bytes], first_group: int, end: int, *, inverted: bool
+    ) -> tuple[int, int] | None:
         """Return the last part of a range of groups that changes the bytes."""
         replay = self._replay
         assert replay is not None
@@ -118,38 +120,38 @@ class LaunchRecorder:
         if inverted:
             for buffer, offset, size in needed:
                 buffer.data[offset : offset + size] ^= 0xFF
-        replay.run(0, first)
-        edges = sorted({first + (end - first) * n // _PARTS for n in range(_PARTS + 1)})
-        found, known = None, _contents(needed)
+        replay.run(0, first_group)
+        edges = sorted({first_group + (end - first_group) * n // _PARTS for n in range(_PARTS + 1)})
+        part, before = None, _contents(needed)
         for start, stop in itertools.pairwise(edges):
             replay.run(start, stop)
             now = _contents(needed)
-            if now != known:
-                found, known = (start, stop), now
-        return found
+            if now != before:
+                part, before = (start, stop), now
+        return part
 
     def _groups(self, groups: tuple[int, ...]) -> RecordedRun:
         """Return a recording of groups, in their order; all other groups run as compiled code."""
         replay = self._replay
         assert replay is not None
-        recorder, at, notes, late = StepRecorder(), 0, list[str](), dict[int, int]()
+        recorder, next_group, notes, late = StepRecorder(), 0, list[str](), dict[int, int]()
         if self._steps > WINDOW:
             replay.restart()
             for number in groups:
-                replay.run(at, number)
+                replay.run(next_group, number)
                 steps = replay.steps_of(number)
-                at, late[number] = number + 1, max(0, steps - WINDOW)
+                next_group, late[number] = number + 1, max(0, steps - WINDOW)
                 if late[number]:
                     notes.append(
                         f"of group {number} at most the last {WINDOW:,} of {steps:,} instructions are recorded"
                     )
         replay.restart()
-        at = 0
+        next_group = 0
         for number in groups:
-            replay.run(at, number)
+            replay.run(next_group, number)
             quantum = min(QUANTUM, max(1, WINDOW // (2 * self._dispatch.threads_per_group)))
             replay.interpret(number, recorder, late.get(number, 0), quantum if late.get(number) else QUANTUM)
-            at = number + 1
+            next_group = number + 1
         if prod(self._dispatch.groups) > 1:
             notes.append(
                 f"recorded groups, by number: {', '.join(map(str, groups)) or 'none, because none wrote the value'}"

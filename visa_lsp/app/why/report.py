@@ -105,51 +105,53 @@ class Describer:
 
     # ---- nodes
 
-    def node(self, number: int, found: SliceNode) -> WhyNode:
+    def node(self, number: int, node: SliceNode) -> WhyNode:
         """Return a node without causes."""
-        nearest = found.steps[0]
+        nearest = node.steps[0]
         if isinstance(nearest, Unwritten):
-            return self._of_origins(number, found, [one for one in found.steps if isinstance(one, Unwritten)])
-        steps = [one for one in found.steps if isinstance(one, Execution)]
+            return self._of_origins(number, node, [step for step in node.steps if isinstance(step, Unwritten)])
+        steps = [step for step in node.steps if isinstance(step, Execution)]
         run = self._dependences
         owner, pc = run.owner(nearest.row), int(run.pcs[nearest.row])
         inst = owner.code.kernel.instructions[pc]
         source = self._run.texts.get(owner.code.kernel.name)
-        known = source is not None and 0 <= inst.line < len(source.lines)
+        has_line = source is not None and 0 <= inst.line < len(source.lines)
         text = (
-            source.lines[inst.line] if source is not None and known else instruction(self._names_of(owner.code), inst)
+            source.lines[inst.line]
+            if source is not None and has_line
+            else instruction(self._names_of(owner.code), inst)
         )
         here = [step for step in steps if (run.owner(step.row), int(run.pcs[step.row])) == (owner, pc)]
         lanes = sorted({lane for step in here if (lane := self._lane(step)) is not None})
         place = run.source(nearest.row)
         excerpt = source_excerpt(source, place) if place is not None else ("", "")
         return WhyNode(
-            number, "missing" if found.of_reference else "instruction", _plain(text),
-            source.path if source is not None else "", inst.line + 1 if known else 0, owner.code.kernel.name, owner.group,
-            owner.thread, self._lane(nearest), tuple(lanes[:_MAX_LANES]), len({step.row for step in steps}), found.distance,
-            found.is_first, values=self.values_written(nearest), reads={} if found.of_reference else self.read(nearest),
-            source=excerpt[0], source_excerpt=excerpt[1], alike=found.alike,
+            number, "missing" if node.of_reference else "instruction", _plain(text),
+            source.path if source is not None else "", inst.line + 1 if has_line else 0, owner.code.kernel.name,
+            owner.group, owner.thread, self._lane(nearest), tuple(lanes[:_MAX_LANES]),
+            len({step.row for step in steps}), node.distance, node.is_first, values=self.values_written(nearest),
+            reads={} if node.of_reference else self.read(nearest), source=excerpt[0], source_excerpt=excerpt[1], alike=node.alike,
         )  # fmt: skip
 
-    def _of_origins(self, number: int, found: SliceNode, origins: Sequence[Unwritten]) -> WhyNode:
-        first = origins[0]
+    def _of_origins(self, number: int, node: SliceNode, origins: Sequence[Unwritten]) -> WhyNode:
+        first_origin = origins[0]
         values: Values = {}
         words = ""
         for origin in origins[:_MAX_STEPS_SHOWN]:
             if origin.kind == "memory":
                 buffer = self._buffers[origin.where]
                 values |= self.memory_values(buffer, origin.offset, self._before.of(buffer, origin.offset, origin.size))
-        if first.kind == "memory":
-            words = f"{self._buffer_title(self._buffers[first.where])}: initial value of the launch"
-            return WhyNode(number, first.kind, words, distance=found.distance, times=len(origins), values=values)
-        owner = self._dependences.recorder.activations[first.owner]
-        name = owner.code.kernel.variable_name(first.where)
-        words = f"{name}: {_ORIGINS[first.kind]}"
-        if first.kind == "input":
+        if first_origin.kind == "memory":
+            words = f"{self._buffer_title(self._buffers[first_origin.where])}: initial value of the launch"
+            return WhyNode(number, first_origin.kind, words, distance=node.distance, times=len(origins), values=values)
+        owner = self._dependences.recorder.activations[first_origin.owner]
+        name = owner.code.kernel.variable_name(first_origin.where)
+        words = f"{name}: {_ORIGINS[first_origin.kind]}"
+        if first_origin.kind == "input":
             values = {name: self._input_value(origins)}
         return WhyNode(
-            number, first.kind, words, kernel=owner.code.kernel.name, group=owner.group, thread=owner.thread,
-            times=len(origins), distance=found.distance, values=values, alike=found.alike,
+            number, first_origin.kind, words, kernel=owner.code.kernel.name, group=owner.group, thread=owner.thread,
+            times=len(origins), distance=node.distance, values=values, alike=node.alike,
         )  # fmt: skip
 
     def _input_value(self, origins: Sequence[Unwritten]) -> Any:
@@ -177,34 +179,34 @@ class Describer:
         run = self._dependences
         place, code = run.place(step.row), run.owner(step.row).code
         names = self._names_of(code)
-        found: Values = {}
+        values: Values = {}
         for target in place.targets:
-            found[self._name(names, target)] = _to_values(
+            values[self._name(names, target)] = _to_values(
                 run.bytes_after(step, target), self._type(code, step.row, target)
             )
         for var in place.plan.preds_written[:1]:
-            found[names.predicate.get(var, f"P{var}")] = run.predicate_bit(step)
+            values[names.predicate.get(var, f"P{var}")] = run.predicate_bit(step)
         for access in run.accesses(step.row):
             if access.kind != "read" and access.values is not None:
                 type_ = self._data_type(code, step.row)
                 for element in run.elements(step, access)[:_MAX_STEPS_SHOWN]:
-                    at = int(access.offsets[element])
-                    found |= self.memory_values(access.buffer, at, access.values[element], type_)
+                    offset = int(access.offsets[element])
+                    values |= self.memory_values(access.buffer, offset, access.values[element], type_)
         if place.is_branch and place.plan.pred is not None:
-            found["taken"] = run.is_taken(step)
-        return found
+            values["taken"] = run.is_taken(step)
+        return values
 
     def read(self, step: Execution) -> Values:
         """Return the values that a step read."""
         run = self._dependences
         code = run.owner(step.row).code
         names = self._names_of(code)
-        found: Values = {}
+        values: Values = {}
         for source in run.place(step.row).sources:
             raw = run.bytes_before(step, source)
             if raw is not None:
-                found[self._name(names, source)] = _to_values(raw, self._type(code, step.row, source))
-        return found
+                values[self._name(names, source)] = _to_values(raw, self._type(code, step.row, source))
+        return values
 
     @staticmethod
     def _name(names: OperandNames, operand: RegisterOperand) -> str:
@@ -213,7 +215,7 @@ class Describer:
 
     def _data_type(self, code: Code, row: int) -> np.dtype[Any] | None:
         """Return the type of the values that a message stores; None if unknown."""
-        data = next((one for one in self._dependences.place(row).sources if not one.address), None)
+        data = next((source for source in self._dependences.place(row).sources if not source.address), None)
         return self._type(code, row, data) if data is not None else None
 
     def _type(self, code: Code, row: int, operand: RegisterOperand) -> np.dtype[Any] | None:
@@ -227,8 +229,8 @@ class Describer:
 
     @cached_property
     def _buffers(self) -> dict[int, Buffer]:
-        found = {id(buffer.whole): buffer.whole for buffer in self._run.prepared.dispatch.buffers}
-        return found | {id(access.buffer): access.buffer for access in self._dependences.recorder.accesses}
+        buffers = {id(buffer.whole): buffer.whole for buffer in self._run.prepared.dispatch.buffers}
+        return buffers | {id(access.buffer): access.buffer for access in self._dependences.recorder.accesses}
 
     @cached_property
     def _arguments(self) -> dict[int, int | str]:
@@ -244,18 +246,18 @@ class Describer:
         array = self._run.prepared.arrays[key] if key is not None else None
         if array is None or offset % array.itemsize or raw.size % array.itemsize or not raw.size:
             return {f"{title} at byte {offset}": _to_values(raw.tobytes(), type_)}
-        found: Values = {}
+        values: Values = {}
         for number, value in enumerate(numbers(np.frombuffer(raw.tobytes(), array.dtype), _MAX_VALUES)):
-            at = offset // array.itemsize + number
-            if at < array.size:
-                found[f"{title}{index_words(at, array.shape)}"] = finite(value)
-        return found
+            index = offset // array.itemsize + number
+            if index < array.size:
+                values[f"{title}{index_words(index, array.shape)}"] = finite(value)
+        return values
 
     def _names_of(self, code: Code) -> OperandNames:
-        known = self._names.get(id(code))
-        if known is None:
-            known = self._names[id(code)] = names_of(code.kernel, self._run.prepared.dispatch.platform)
-        return known
+        names = self._names.get(id(code))
+        if names is None:
+            names = self._names[id(code)] = names_of(code.kernel, self._run.prepared.dispatch.platform)
+        return names
 
 
 def _stored_type(kernel: Kernel, var: int) -> np.dtype[Any] | None:
@@ -270,8 +272,8 @@ def _stored_type(kernel: Kernel, var: int) -> np.dtype[Any] | None:
     root = declared.alias_index if declared is not None and declared.alias_index else var
     others = [n for n, other in enumerate(kernel.variables, FIRST_VARIABLE) if other.alias_index == root]
     types = (kernel.variable_type(number) for number in (var, root, *others))
-    known = [DTYPE[other] for other in types if other is not None]
-    return next((dtype for dtype in known if dtype.kind == "f" and dtype.itemsize == known[0].itemsize), known[0])
+    dtypes = [DTYPE[other] for other in types if other is not None]
+    return next((dtype for dtype in dtypes if dtype.kind == "f" and dtype.itemsize == dtypes[0].itemsize), dtypes[0])
 
 
 def _to_values(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
@@ -279,8 +281,8 @@ def _to_values(raw: bytes, dtype: np.dtype[Any] | None) -> Any:
     if dtype is None or len(raw) % dtype.itemsize:
         size = next(n for n in (4, 2, 1) if len(raw) % n == 0)
         dtype = np.dtype(f"<u{size}")
-    found = [finite(value) for value in numbers(np.frombuffer(raw, dtype), _MAX_VALUES)]
-    return found[0] if len(found) == 1 else found
+    values = [finite(value) for value in numbers(np.frombuffer(raw, dtype), _MAX_VALUES)]
+    return values[0] if len(values) == 1 else values
 
 
 def _plain(text: str) -> str:
@@ -293,37 +295,37 @@ def _plain(text: str) -> str:
 
 def as_json(report: WhyReport) -> Values:
     """Return the answer as a JSON value."""
-    found: Values = {"value": report.value, "now": report.is_now, "nodes": [_node_json(node) for node in report.nodes]}
+    answer: Values = {"value": report.value, "now": report.is_now, "nodes": [_node_json(node) for node in report.nodes]}
     if report.expected is not None:
-        found["expected"] = report.expected
+        answer["expected"] = report.expected
     if report.against:
-        found["against"] = report.against
+        answer["against"] = report.against
     if report.total > len(report.nodes):
-        found["more"] = report.total - len(report.nodes)
+        answer["more"] = report.total - len(report.nodes)
     if report.notes:
-        found["notes"] = report.notes
-    return found
+        answer["notes"] = report.notes
+    return answer
 
 
 def _node_json(node: WhyNode) -> Values:
-    found: Values = {
+    entry: Values = {
         "id": node.id, "kind": node.kind, "path": node.path or None, "line": node.line or None, "lane": node.lane,
         "thread": node.thread, "group": list(node.group) if node.group is not None else None, "text": node.text,
         "values": node.values, "causes": node.causes, "distance": node.distance, "times": node.times,
     }  # fmt: skip
     if node.reads:
-        found["reads"] = node.reads
+        entry["reads"] = node.reads
     if node.source:
-        found |= {"source": node.source, "source_excerpt": node.source_excerpt}
+        entry |= {"source": node.source, "source_excerpt": node.source_excerpt}
     if node.alike:
-        found["alike"] = node.alike
+        entry["alike"] = node.alike
     if len(node.lanes) > 1:
-        found["lanes"] = list(node.lanes)
+        entry["lanes"] = list(node.lanes)
     if node.races:
-        found["races"] = node.races
+        entry["races"] = node.races
     if node.differs:
-        found |= {"differs": True, "first_difference": node.is_first, "reference": node.reference}
-    return found
+        entry |= {"differs": True, "first_difference": node.is_first, "reference": node.reference}
+    return entry
 
 
 def text_lines(report: WhyReport) -> Iterator[str]:
@@ -374,7 +376,7 @@ def _party(node: WhyNode) -> str:
     if node.thread is None or node.group is None:
         return ""
     lane = f", lane {node.lane}" if node.lane is not None else ""
-    more = f" and {len(node.lanes) - 1} more" if len(node.lanes) > 1 else ""
+    rest = f" and {len(node.lanes) - 1} more" if len(node.lanes) > 1 else ""
     times = f", {node.times} times" if node.times > 1 and not node.alike else ""
     alike = f", and {node.alike} alike" if node.alike else ""
-    return f"group {','.join(map(str, node.group))}, thread {node.thread}{lane}{more}{times}{alike}"
+    return f"group {','.join(map(str, node.group))}, thread {node.thread}{lane}{rest}{times}{alike}"

@@ -83,16 +83,16 @@ class Pairing:
         """Return whether the other run does not execute a step, or executes it with another result."""
         if isinstance(cause, Unwritten):
             return False
-        known = self._differs.get(cause)
-        if known is None:
+        differs = self._differs.get(cause)
+        if differs is None:
             partner = self.partner(cause)
-            known = partner is None or self._ours.value(cause) != self._theirs.value(partner)
-            self._differs[cause] = known
-        return known
+            differs = partner is None or self._ours.value(cause) != self._theirs.value(partner)
+            self._differs[cause] = differs
+        return differs
 
-    def is_first(self, found: SlicedCause) -> bool:
+    def is_first(self, sliced: SlicedCause) -> bool:
         """Return whether a step is a first difference."""
-        return self.differs(found.cause) and not any(self.differs(cause) for cause in found.causes)
+        return self.differs(sliced.cause) and not any(self.differs(cause) for cause in sliced.causes)
 
     def reads_same(self, cause: Cause) -> bool:
         """Return whether a step reads the same values in both runs; True if only one run executes it."""
@@ -109,59 +109,61 @@ class Pairing:
 def _match(a: Code, b: Code) -> dict[int, int]:
     """Return the matching instructions of two bodies by number."""
     ours, theirs = a.kernel.instructions, b.kernel.instructions
-    same = sum(one.row is other.row for one, other in zip(ours, theirs, strict=False))
+    same = sum(own.row is other.row for own, other in zip(ours, theirs, strict=False))
     if len(ours) == len(theirs) and same > len(ours) // 2:
         return {n: n for n in range(len(ours))}
-    found: dict[int, int] = {}
+    matches: dict[int, int] = {}
     # Equal instructions first, because the like of a deleted one may stand beside it.
-    for first, last, start, end in _align(ours, theirs, found):
+    for our_start, our_end, their_start, their_end in _align(ours, theirs, matches):
         shapes = [
             [f"{inst.row.mnemonic} {inst.get('exec')}" for inst in code]
-            for code in (ours[first:last], theirs[start:end])
+            for code in (ours[our_start:our_end], theirs[their_start:their_end])
         ]
         within: dict[int, int] = {}
         for low, high, other, other_end in _align(shapes[0], shapes[1], within):
             if high - low == other_end - other:
                 within.update(zip(range(low, high), range(other, other_end), strict=True))
-        found.update((first + n, start + m) for n, m in within.items())
-    return found
+        matches.update((our_start + n, their_start + m) for n, m in within.items())
+    return matches
 
 
 def _align(
-    ours: Sequence[object], theirs: Sequence[object], found: dict[int, int]
+    ours: Sequence[object], theirs: Sequence[object], matches: dict[int, int]
 ) -> Iterator[tuple[int, int, int, int]]:
-    """Add the numbers of equal elements to ``found``; yield the ranges in both sequences between them."""
+    """Add the numbers of equal elements to ``matches``; yield the ranges in both sequences between them."""
     numbers: dict[object, int] = {}
-    keys = [[numbers.setdefault(one, len(numbers)) for one in side] for side in (ours, theirs)]
-    for tag, first, last, start, end in SequenceMatcher(None, keys[0], keys[1], autojunk=False).get_opcodes():
+    keys = [[numbers.setdefault(element, len(numbers)) for element in side] for side in (ours, theirs)]
+    for tag, our_start, our_end, their_start, their_end in SequenceMatcher(
+        None, keys[0], keys[1], autojunk=False
+    ).get_opcodes():
         if tag == "equal":
-            found.update(zip(range(first, last), range(start, end), strict=True))
+            matches.update(zip(range(our_start, our_end), range(their_start, their_end), strict=True))
         else:
-            yield first, last, start, end
+            yield our_start, our_end, their_start, their_end
 
 
 def slice_of(
     run: Dependences, starts: Iterable[Cause], pairing: Pairing | None = None, *, most: int = MAX_STEPS
 ) -> Slice:
     """Return the backward slice from the given steps. With a pairing only steps that differ are followed."""
-    found: dict[Cause, SlicedCause] = {}
+    sliced: dict[Cause, SlicedCause] = {}
     waiting: deque[Cause] = deque()
     for start in starts:
-        found[start] = SlicedCause(start, 0)
+        sliced[start] = SlicedCause(start, 0)
         waiting.append(start)
     while waiting:
-        here = found[waiting.popleft()]
+        here = sliced[waiting.popleft()]
         if isinstance(here.cause, Unwritten) or (pairing is not None and not pairing.differs(here.cause)):
             continue
         here.causes = run.causes(here.cause)
         here.rivals = run.rivals(here.cause)
         for cause in (*here.causes, *here.rivals):
-            if cause not in found:
-                if len(found) >= most:
-                    return Slice(found, is_cut=True)
-                found[cause] = SlicedCause(cause, here.distance + 1)
+            if cause not in sliced:
+                if len(sliced) >= most:
+                    return Slice(sliced, is_cut=True)
+                sliced[cause] = SlicedCause(cause, here.distance + 1)
                 waiting.append(cause)
-    return Slice(found)
+    return Slice(sliced)
 
 
 @dataclass(slots=True)
@@ -206,42 +208,42 @@ class RunComparison:
         """
         firsts: dict[tuple[Execution, Execution], int] = {}
         for pairing, part in ((self.forward, ours), (self.backward, theirs)):
-            for found in part.steps.values():
-                step = found.cause
+            for sliced in part.steps.values():
+                step = sliced.cause
                 partner = pairing.partner(step) if isinstance(step, Execution) else None
-                if isinstance(step, Execution) and partner is not None and pairing.is_first(found):
-                    firsts.setdefault((step, partner) if pairing is self.forward else (partner, step), found.distance)
+                if isinstance(step, Execution) and partner is not None and pairing.is_first(sliced):
+                    firsts.setdefault((step, partner) if pairing is self.forward else (partner, step), sliced.distance)
         for (here, there), distance in firsts.items():
             own, other = self.ours.inputs(here), self.theirs.inputs(there)
             for role in {**own, **other}:
-                mine = [one if isinstance(one, Execution) else None for one in own.get(role, [])]
-                steps = [one for one in other.get(role, []) if isinstance(one, Execution)]
-                others = [self._back(one) for one in other.get(role, [])]
-                yield from ((one, distance, True) for one in steps if self.backward.place(one) is None)
+                mine = [cause if isinstance(cause, Execution) else None for cause in own.get(role, [])]
+                steps = [cause for cause in other.get(role, []) if isinstance(cause, Execution)]
+                others = [self._back(cause) for cause in other.get(role, [])]
+                yield from ((cause, distance, True) for cause in steps if self.backward.place(cause) is None)
                 if mine != others:
                     both = dict.fromkeys([*others, *mine])
-                    yield from ((one, distance + 1, False) for one in both if one is not None)
+                    yield from ((cause, distance + 1, False) for cause in both if cause is not None)
 
     def _back(self, cause: Cause) -> Execution | None:
         return self.backward.partner(cause) if isinstance(cause, Execution) else None
 
 
 def nodes_of(
-    run: Dependences, found: Slice, comparison: RunComparison | None = None, other: Slice | None = None
+    run: Dependences, own_slice: Slice, comparison: RunComparison | None = None, other: Slice | None = None
 ) -> list[SliceNode]:
     """Return the merged nodes of a slice, the best first; include nodes that only the slice of the reference has."""
-    made: dict[object, SliceNode] = {}
+    nodes_by_key: dict[object, SliceNode] = {}
     of_cause: dict[tuple[bool, Cause], SliceNode] = {}
 
     def node(cause: Cause, distance: int, *, of_reference: bool) -> SliceNode:
         key = _key(comparison.theirs if of_reference and comparison is not None else run, cause, of_reference)
-        known = made.setdefault(key, SliceNode([], distance, of_reference=of_reference))
-        known.steps.append(cause)
-        known.distance = min(known.distance, distance)
-        of_cause[of_reference, cause] = known
-        return known
+        merged = nodes_by_key.setdefault(key, SliceNode([], distance, of_reference=of_reference))
+        merged.steps.append(cause)
+        merged.distance = min(merged.distance, distance)
+        of_cause[of_reference, cause] = merged
+        return merged
 
-    sides: list[tuple[bool, Slice, Pairing | None]] = [(False, found, comparison.forward if comparison else None)]
+    sides: list[tuple[bool, Slice, Pairing | None]] = [(False, own_slice, comparison.forward if comparison else None)]
     if comparison is not None and other is not None:
         sides.append((True, other, comparison.backward))
     for of_reference, part, pairing in sides:
@@ -252,30 +254,30 @@ def nodes_of(
                     continue
                 partner = comparison.backward.partner(cause) if comparison is not None else None
                 own = (partner, False) if partner is not None else (cause, True)
-            known = of_cause.get((own[1], own[0])) or node(own[0], step.distance, of_reference=own[1])
-            of_cause[of_reference, cause] = known
+            merged = of_cause.get((own[1], own[0])) or node(own[0], step.distance, of_reference=own[1])
+            of_cause[of_reference, cause] = merged
             if pairing is not None and pairing.is_first(step):
-                known.is_first = True
-                known.is_own |= pairing.reads_same(cause)
+                merged.is_first = True
+                merged.is_own |= pairing.reads_same(cause)
     if comparison is not None and other is not None:
-        for lost, distance, of_reference in comparison.find_diverted(found, other):
-            known = of_cause.get((of_reference, lost)) or node(lost, distance, of_reference=of_reference)
-            known.is_diverted = True
+        for lost, distance, of_reference in comparison.find_diverted(own_slice, other):
+            merged = of_cause.get((of_reference, lost)) or node(lost, distance, of_reference=of_reference)
+            merged.is_diverted = True
             if of_reference:
-                known.is_first = known.is_own = True
+                merged.is_first = merged.is_own = True
     for of_reference, part, _ in sides:
         for cause, step in part.steps.items():
             here = of_cause.get((of_reference, cause))
             if here is not None:
-                _link(here.causes, here, [of_cause.get((of_reference, one)) for one in step.causes])
-                _link(here.rivals, here, [of_cause.get((of_reference, one)) for one in step.rivals])
-    return sorted(made.values(), key=lambda one: one.rank)
+                _link(here.causes, here, [of_cause.get((of_reference, input_cause)) for input_cause in step.causes])
+                _link(here.rivals, here, [of_cause.get((of_reference, input_cause)) for input_cause in step.rivals])
+    return sorted(nodes_by_key.values(), key=lambda merged: merged.rank)
 
 
 def _link(into: list[SliceNode], here: SliceNode, others: Sequence[SliceNode | None]) -> None:
-    for one in others:
-        if one is not None and one is not here and all(one is not known for known in into):
-            into.append(one)
+    for other in others:
+        if other is not None and other is not here and all(other is not linked for linked in into):
+            into.append(other)
 
 
 def _key(run: Dependences, cause: Cause, of_reference: bool) -> object:

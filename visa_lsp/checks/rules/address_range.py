@@ -42,9 +42,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         control = exec_control(bound)
         lanes = control.exec_size if control else 1
         if isinstance(value, Address):
-            first, count = value.offset, lanes if operand.slot.role is Role.WRITE else value.width
+            first_element, count = value.offset, lanes if operand.slot.role is Role.WRITE else value.width
         else:
-            first = value.addr_offset
+            first_element = value.addr_offset
             count = lanes // (value.region.width or 1) if value.region.vert_stride is None and value.region.width else 1
         place = operand_place(bound, operand)
         registers = address_registers(ctx.platform)
@@ -53,12 +53,14 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             yield ctx.report(RULE, place, message, severity=ERROR)
             continue
         related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
-        past_all = isinstance(value, Address) and operand.slot.role is Role.WRITE and first + count > registers
+        past_all = isinstance(value, Address) and operand.slot.role is Role.WRITE and first_element + count > registers
         if past_all and ctx.platform is not None and ctx.platform.generation >= _FIRST_CHECKED_GENERATION:
-            message = f"the instruction writes elements {first} to {first + count - 1}, but there are {registers} address registers"
+            message = f"the instruction writes elements {first_element} to {first_element + count - 1}, but there are {registers} address registers"
             yield ctx.report(RULE, place, message, related=related, severity=ERROR)
-        elif first + count > symbol.num_elements:
-            what = f"element {first}" if count <= 1 else f"elements {first} to {first + count - 1}"
+        elif first_element + count > symbol.num_elements:
+            what = (
+                f"element {first_element}" if count <= 1 else f"elements {first_element} to {first_element + count - 1}"
+            )
             message = f"`{symbol.name}` has {symbol.num_elements} elements; {what} cannot be used (the finalizer does not check)"
             yield ctx.report(RULE, place, message, related=related)
         elif isinstance(value, Indirect) and not -512 <= value.offset <= 511:

@@ -58,26 +58,26 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Iterator[Diagnostic]:
     assert statement.name is not None
     name, value = statement.name.text, statement.value
-    known = KERNEL_ATTRIBUTES.get(name)
-    if known is None or known.kind is AttributeKind.STRING or name == "Target" or value is None:
+    attribute = KERNEL_ATTRIBUTES.get(name)
+    if attribute is None or attribute.kind is AttributeKind.STRING or name == "Target" or value is None:
         return
     where = Place(place.line, value.span)
     if isinstance(value, (tree.Quoted, tree.Word)):
-        takes = "a number" if known.kind is AttributeKind.INTEGER else "no value"
+        takes = "a number" if attribute.kind is AttributeKind.INTEGER else "no value"
         if len(encode_text(value.text)) not in _INTEGER_SIZES:
             message = (
                 f"`{name}` takes {takes}, not a string; an object with a string of this length cannot be read back"
             )
             yield ctx.report(RULE, where, message)
-        elif known.kind is AttributeKind.INTEGER:
+        elif attribute.kind is AttributeKind.INTEGER:
             yield ctx.report(RULE, where, f"`{name}` takes a number, not a string", severity=WARNING)
         return
-    if known.kind is not AttributeKind.INTEGER:
+    if attribute.kind is not AttributeKind.INTEGER:
         return
     if not isinstance(value, tree.Number):
         return
-    if name == "SimdSize" and known.values and value.value not in known.values:
-        message = f"invalid SimdSize {value.value}; expected {words(known.values)} (the finalizer does not check)"
+    if name == "SimdSize" and attribute.values and value.value not in attribute.values:
+        message = f"invalid SimdSize {value.value}; expected {words(attribute.values)} (the finalizer does not check)"
         yield ctx.report(RULE, where, message, severity=WARNING)
     elif name == "SimdSize" and ctx.platform is not None:
         widths = thread_widths(ctx.platform.grf_bytes)

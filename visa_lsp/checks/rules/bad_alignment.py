@@ -33,11 +33,11 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
             problem.place,
             f"unknown alignment `{got}`; a number of bytes must be {words(n for n in ALIGN_BY_BYTES if n > 1)}",
         )
-    found = nearest(got, ALIGN_CODE)
+    suggestion = nearest(got, ALIGN_CODE)
     message = f"unknown alignment `{got}`; "
-    if found:
-        fix = ctx.fix(f"change to `{found}`", problem.place, found)
-        return ctx.report(RULE, problem.place, f"{message}did you mean `{found}`?", fixes=(fix,))
+    if suggestion:
+        fix = ctx.fix(f"change to `{suggestion}`", problem.place, suggestion)
+        return ctx.report(RULE, problem.place, f"{message}did you mean `{suggestion}`?", fixes=(fix,))
     return ctx.report(RULE, problem.place, f"{message}expected {words(ALIGN_TEXT.values())}")
 
 

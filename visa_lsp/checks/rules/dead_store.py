@@ -44,11 +44,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
     if not has_meaning(body):
         return
-    found, *others = [_find_dead_stores(body, steps_of_body(body, size)) for size in ctx.grf_sizes]
-    for number in sorted(found):
+    dead_stores, *others = [_find_dead_stores(body, steps_of_body(body, size)) for size in ctx.grf_sizes]
+    for number in sorted(dead_stores):
         if all(number in other for other in others):
             place = ctx.line_place(body.code[number].line)
-            yield ctx.report(RULE, place, f"the value written to {found[number]} here is never read")
+            yield ctx.report(RULE, place, f"the value written to {dead_stores[number]} here is never read")
 
 
 def _find_dead_stores(body: Body, steps: list[Step]) -> dict[int, str]:
@@ -61,7 +61,7 @@ def _find_dead_stores(body: Body, steps: list[Step]) -> dict[int, str]:
     graph = graph_of(steps, body.name, calls_end_blocks=True)
     # An unmasked instruction may read values of inactive lanes, so that no masked write ends their lives.
     masked, unmasked = Liveness(graph), Liveness(graph, waiting=frozenset(range(len(graph.blocks))))
-    found: dict[int, str] = {}
+    dead_stores: dict[int, str] = {}
     for no_mask, liveness in ((False, masked), (True, unmasked)):
         for block in graph.reachable():
             for number, live in liveness.behind_steps(block):
@@ -69,8 +69,8 @@ def _find_dead_stores(body: Body, steps: list[Step]) -> dict[int, str]:
                 if step.no_mask is no_mask and row is not None and _computes(row):
                     written = _unread(graph, number, live)
                     if written and names.keys() >= written:
-                        found[number] = " and ".join(f"`{names[key]}`" for key in sorted(written))
-    return found
+                        dead_stores[number] = " and ".join(f"`{names[key]}`" for key in sorted(written))
+    return dead_stores
 
 
 def _computes(row: Instruction) -> bool:

@@ -95,11 +95,11 @@ def _idle(graph: Graph, loop: Loop, live: set[int]) -> set[int]:
 
 def _words(graph: Graph, loop: Loop, names: list[str], size: int) -> str:
     named = ", ".join(f"`{name}`" for name in names[:_MAX_LISTED_NAMES])
-    more = f" and {len(names) - _MAX_LISTED_NAMES} more" if len(names) > _MAX_LISTED_NAMES else ""
+    rest = f" and {len(names) - _MAX_LISTED_NAMES} more" if len(names) > _MAX_LISTED_NAMES else ""
     last = max(graph.steps[graph.blocks[block].last].line for block in loop.blocks)
     verb = "is" if len(names) == 1 else "are"
     return (
-        f"{named}{more} {verb} live through the loop up to line {last + 1}, which does not use "
+        f"{named}{rest} {verb} live through the loop up to line {last + 1}, which does not use "
         f"{'it' if len(names) == 1 else 'them'}: {size:,} bytes of registers"
     )
 

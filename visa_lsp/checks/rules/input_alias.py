@@ -37,18 +37,18 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
 
 
 def _check_repeats(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    first: dict[str, Place] = {}
+    places_by_name: dict[str, Place] = {}
     for line, statement in ctx.document.statements():
         here = body.first_line <= line <= body.last_line
         if here and isinstance(statement, tree.InputDecl) and statement.name is not None:
             place = Place(line, statement.name.span)
             name = statement.name.text
-            if name in first:
-                related = [(first[name], "first passed here")]
+            if name in places_by_name:
+                related = [(places_by_name[name], "first passed here")]
                 yield ctx.report(
                     RULE, place, f"`{name}` is passed a second time (the finalizer does not check)", related=related
                 )
-            first.setdefault(name, place)
+            places_by_name.setdefault(name, place)
 
 
 CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

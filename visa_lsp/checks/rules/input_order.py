@@ -36,11 +36,11 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     implicit = [(place, name) for place, entry, name in inputs if entry.kind >> 3 and not entry.reserved]
     if not implicit:
         return
-    first, first_name = min(implicit, key=lambda item: item[0].line)
+    first_place, first_name = min(implicit, key=lambda item: item[0].line)
     for place, entry, name in inputs:
-        if not entry.kind >> 3 and place.line > first.line:
+        if not entry.kind >> 3 and place.line > first_place.line:
             message = f"the argument `{name}` follows `{first_name}`, which the runtime fills; the finalizer of 4.1 requires every `.input` before"
-            yield ctx.report(RULE, place, message, related=[(first, "the implicit input is here")])
+            yield ctx.report(RULE, place, message, related=[(first_place, "the implicit input is here")])
 
 
 CHECK = Check(RULE, body=_body, scope=Scope.OUTLINE)

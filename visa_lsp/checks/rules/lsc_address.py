@@ -25,9 +25,9 @@ RULE = rule("V604", "lsc-address", ERROR, __doc__)
 
 
 def _sizes(problem: Problem) -> str:
-    known = problem.args["words"]
-    assert isinstance(known, tuple)
-    return words(f"`:{w}`" for w in known)
+    sizes = problem.args["words"]
+    assert isinstance(sizes, tuple)
+    return words(f"`:{w}`" for w in sizes)
 
 
 def _no_size(ctx: CheckContext, problem: Problem) -> Diagnostic:

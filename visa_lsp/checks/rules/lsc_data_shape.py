@@ -43,8 +43,8 @@ def _report_missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 def _bad(ctx: CheckContext, problem: Problem) -> Diagnostic:
     shape = problem.args["shape"]
-    known = _EXAMPLES.get(shape) if isinstance(shape, Shape) else None
-    how = known or "elements are `d8 d16 d32 d64 d8u32 d16u32`, with `x1 x2 x3 x4 x8 x16 x32 x64` after them"
+    example = _EXAMPLES.get(shape) if isinstance(shape, Shape) else None
+    how = example or "elements are `d8 d16 d32 d64 d8u32 d16u32`, with `x1 x2 x3 x4 x8 x16 x32 x64` after them"
     return ctx.report(RULE, problem.place, f"invalid data shape `{problem.args['text']}`; {how}")
 
 

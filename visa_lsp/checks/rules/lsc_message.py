@@ -63,9 +63,9 @@ Found = tuple[Place, str]
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
     if ctx.dialect not in REAL or bound.inst is None or not isinstance(bound.statement, tree.Instruction):
         return
-    found = next(_findings(ctx, body, bound, bound.inst), None)
-    if found is not None:
-        yield ctx.report(RULE, *found)
+    finding = next(_findings(ctx, body, bound, bound.inst), None)
+    if finding is not None:
+        yield ctx.report(RULE, *finding)
     elif ctx.dialect is Dialect.V42 and ctx.platform is not None and ctx.platform.name in _HAVING:
         newest = next(judge_message(bound, bound.inst, ctx.platform), None)
         if newest is not None:

@@ -35,19 +35,19 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         return  # One finding is enough for a text that has just been begun: that it has no version.
     if bodies and bodies[0].place is None:
         line = bodies[0].first_line
-        more = len(bodies) > 1
+        is_later = len(bodies) > 1
         message = (
             "this statement is outside of a kernel; the first `.kernel` is further down"
-            if more
+            if is_later
             else "no `.kernel` precedes this statement"
         )
-        fixes = () if more else ctx.fix_before(line, 'insert `.kernel "main"`', '.kernel "main"')
+        fixes = () if is_later else ctx.fix_before(line, 'insert `.kernel "main"`', '.kernel "main"')
         yield ctx.report(RULE, ctx.line_place(line), message, fixes=fixes)
     if bodies:
         return
-    first = next(iter(ctx.document.statements()), None)
-    if first is not None and isinstance(first[1], tree.Version):
-        line = first[0]
+    first_statement = next(iter(ctx.document.statements()), None)
+    if first_statement is not None and isinstance(first_statement[1], tree.Version):
+        line = first_statement[0]
         fixes = ctx.fix_after(line, 'insert `.kernel "main"`', '.kernel "main"')
         yield ctx.report(RULE, ctx.line_place(line), "no `.kernel` follows this version", fixes=fixes)
 

@@ -33,15 +33,15 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     if problem.place != uses[0]:
         return None
     names = index_of(ctx, body)
-    found = names.labels.near(name, names.likeness)
+    suggestion = names.labels.near(name, names.likeness)
     message = f"label `{name}` is not defined in this body"
     fixes = []
-    if found:
-        message += f"; did you mean `{found}`?"
+    if suggestion:
+        message += f"; did you mean `{suggestion}`?"
         fixes.append(
             Fix(
-                f"change to `{found}`",
-                tuple(ctx.edit(place, found) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])),
+                f"change to `{suggestion}`",
+                tuple(ctx.edit(place, suggestion) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])),
             )
         )
     last = names.last_code if names.last_code >= 0 else problem.place.line

@@ -41,8 +41,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         last = code[-1]
         flow = FlowClass.FUNCTION_RETURN if not body.is_kernel and number == 0 else FlowClass.RETURN
         word = TABLE.by_flow[flow].mnemonic
-        more = number + 1 < len(parts)
-        where = "the subroutine that follows" if more else "the end of the text"
+        is_followed = number + 1 < len(parts)
+        where = "the subroutine that follows" if is_followed else "the end of the text"
         message = f"control runs from here into {where}; the last instruction should be `{word}`"
         fixes = ctx.fix_after(last.line, f"add `{word} (M1, 1)`", f"    {word} (M1, 1)")
         yield ctx.report(RULE, ctx.line_place(last.line), message, fixes=fixes)

@@ -43,13 +43,13 @@ def _judge(row: Instruction, typed: Typed, _: Platform | None, __: bool) -> Verd
     if any(demand is not None and t not in demand for demand, t in demands):
         return None
     written = [t for slot, t in typed if slot.role is Role.WRITE]
-    for at, (slot, type_) in enumerate(typed):
+    for index, (slot, type_) in enumerate(typed):
         if slot.role is Role.READ and written and not _agree(written[0], type_):
             message = (
                 f"`{slot.name}` has type `{type_.name}`, the result of `{row.mnemonic}` type `{written[0].name}`;"
                 " arithmetic on floats needs one type for all operands"
             )
-            return at, message, None
+            return index, message, None
     return None
 
 
@@ -64,15 +64,15 @@ def _agree(result: DataType, source: DataType) -> bool:
 def _select(row: Instruction, sources: list[tuple[int, DataType]]) -> tuple[int, str, Severity | None] | None:
     if len(sources) != 2:
         return None
-    (_, first), (at, second) = sources
-    kinds = {first.is_float or first.name == "vf", second.is_float or second.name == "vf"}
+    (_, first_type), (index, second_type) = sources
+    kinds = {first_type.is_float or first_type.name == "vf", second_type.is_float or second_type.name == "vf"}
     if len(kinds) != 2:
         return None
     message = (
-        f"`{row.mnemonic}` chooses between types `{first.name}` and `{second.name}`; both sources should have"
+        f"`{row.mnemonic}` chooses between types `{first_type.name}` and `{second_type.name}`; both sources should have"
         " one type (the finalizer does not check)"
     )
-    return at, message, WARNING
+    return index, message, WARNING
 
 
 CHECK = Check(

@@ -109,11 +109,11 @@ def _find_combination(row: Instruction, types: Types, platform: Platform | None,
 def _no_pair(row: Instruction, types: Types, platform: Platform | None) -> str:
     by_name = dict(types)
     to, source = (by_name[name].name if name in by_name else "another type" for name in ("dst", "src0"))
-    known = [c for c in row.together if all(t in c.types.get(n, (t,)) for n, t in types if n in _ENDS)]
-    if known and platform is not None:
-        first = next(p.name for p in PLATFORMS if any(p.name in c.platforms for c in known))
-        last = [p.name for p in PLATFORMS if any(p.name in c.platforms for c in known)][-1]
-        where = f"from {first} on" if last == PLATFORMS[-1].name else f"up to {last}"
+    conversions = [c for c in row.together if all(t in c.types.get(n, (t,)) for n, t in types if n in _ENDS)]
+    if conversions and platform is not None:
+        oldest = next(p.name for p in PLATFORMS if any(p.name in c.platforms for c in conversions))
+        newest = [p.name for p in PLATFORMS if any(p.name in c.platforms for c in conversions)][-1]
+        where = f"from {oldest} on" if newest == PLATFORMS[-1].name else f"up to {newest}"
         return f"`{row.mnemonic}` converts {source} to {to} {where}, not on {platform.name}"
     here = [c for c in row.together if platform is None or platform.name in c.platforms]
     pairs = dict.fromkeys(
@@ -125,8 +125,8 @@ def _no_pair(row: Instruction, types: Types, platform: Platform | None) -> str:
 def _no_operand(row: Instruction, operand: BoundOperand, types: dict[str, DataType]) -> str:
     name = operand.slot.name
     legal = {t for c in row.together for t in c.types.get(name, ())}
-    known = words(f"`{t.name}`" for t in TYPES if t in legal)
-    return f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{types[name].name}`; it can be {known}"
+    type_names = words(f"`{t.name}`" for t in TYPES if t in legal)
+    return f"{slot_words(operand.slot)} of `{row.mnemonic}` has type `{types[name].name}`; it can be {type_names}"
 
 
 def _names(combination: Together, slot: str) -> str:

@@ -127,8 +127,8 @@ def _readable(ctx: CheckContext, slot: Slot, problem: Problem) -> bool:
     if slot.shape not in (Shape.RAW, Shape.RAWS):
         return True
     end = problem.place.span.end
-    behind = ctx.document.line_text(problem.place.line)[end : end + 1]
-    return behind == "." or "." in ctx.text(problem.place)
+    next_character = ctx.document.line_text(problem.place.line)[end : end + 1]
+    return next_character == "." or "." in ctx.text(problem.place)
 
 
 def _article(text: str) -> str:
@@ -180,22 +180,22 @@ def _null(ctx: CheckContext, bound: Bound, nulls: Iterable[BoundOperand]) -> Ite
 
 def _check_together(ctx: CheckContext, bound: Bound, row: Instruction) -> Iterator[Diagnostic]:
     """Yield operands that are legal one by one but not together."""
-    found = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
-    if len(found) < len(row.slots):
+    operands = [(o, cls) for o in bound.operands if (cls := _CLASS.get(type(o.value))) is not None]
+    if len(operands) < len(row.slots):
         return
-    if row.needs and all(cls not in row.needs for _, cls in found):
-        place = operand_place(bound, found[-1][0])
+    if row.needs and all(cls not in row.needs for _, cls in operands):
+        place = operand_place(bound, operands[-1][0])
         message = f"one operand of `{row.mnemonic}` must be a {describe_classes(row.needs)}, as in `T6(0)`"
         yield ctx.report(RULE, place, message)
-    first, its = found[0]
-    other = next((o for o, cls in found if (cls in row.unmixed) != (its in row.unmixed)), None)
+    first_operand, its = operands[0]
+    other = next((o for o, cls in operands if (cls in row.unmixed) != (its in row.unmixed)), None)
     if row.unmixed and other is not None:
         place = operand_place(bound, other)
         kind = describe_classes(row.unmixed)
         is_kind = f"is not a {kind}" if its in row.unmixed else f"is a {kind}"
         against = "is one" if its in row.unmixed else "is not"
         message = (
-            f"`{ctx.text(place)}` {is_kind} and `{ctx.text(operand_place(bound, first))}` {against};"
+            f"`{ctx.text(place)}` {is_kind} and `{ctx.text(operand_place(bound, first_operand))}` {against};"
             f" `{row.mnemonic}` takes either {kind}s only or none"
         )
         yield ctx.report(RULE, place, message)

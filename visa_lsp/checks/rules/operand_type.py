@@ -44,21 +44,21 @@ def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: boo
         return *brain[:2], None
     if brain is not None:
         return brain
-    for at, lack in find_lacks(row, typed, platform):
+    for index, lack in find_lacks(row, typed, platform):
         if not lack.reason:
             assert platform is not None
-            what = "the result" if lack.result else slot_words(typed[at][0])
+            what = "the result" if lack.result else slot_words(typed[index][0])
             message = (
-                f"{platform.name} has no `{row.mnemonic}` with type `{typed[at][1].name}` for {what}; {_where(lack)}"
+                f"{platform.name} has no `{row.mnemonic}` with type `{typed[index][1].name}` for {what}; {_where(lack)}"
             )
-            return at, message, ERROR
-    for at, (slot, type_) in enumerate(typed):
+            return index, message, ERROR
+    for index, (slot, type_) in enumerate(typed):
         demand = row.verified.get(slot.name)
         if demand is not None and type_ not in demand and type_.name not in ("bool", "bf"):
             allowed = demand if slot.types is None else demand & slot.types or demand
             message = f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
-            return at, message, ERROR
-    for at, (slot, type_) in enumerate(typed):
+            return index, message, ERROR
+    for index, (slot, type_) in enumerate(typed):
         allowed = slot.types or frozenset()
         # v and uv stand for words, vf for floats.
         stands_for = FLOAT_TYPES if type_.name == "vf" else INT_TYPES
@@ -68,7 +68,7 @@ def _judge(row: Instruction, typed: Typed, platform: Platform | None, newer: boo
             f"{slot_words(slot)} of `{row.mnemonic}` has type `{type_.name}`; it can be {type_words(allowed)}"
             " (the finalizer does not check)"
         )
-        return at, message, None
+        return index, message, None
     return None
 
 
@@ -83,24 +83,28 @@ def _where(lack: Lack) -> str:
 def _brain_float(row: Instruction, typed: Typed, platform: Platform | None) -> Verdict | None:
     """Return the verifier's message about `bf`, which depends on instruction, platform and the types beside it."""
     brain = row.brain
-    first = next(
+    brain_index = next(
         (i for i, (slot, t) in enumerate(typed) if t is BF and (brain is None or slot.name not in brain.unseen)), None
     )
-    if first is None or row.family not in COMPUTING:
+    if brain_index is None or row.family not in COMPUTING:
         return None
     if platform is not None and platform.name not in MATRIX:
-        return first, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, except on MTL", ERROR
+        return brain_index, f"{platform.name} has no type `bf`; it exists from XeHP_SDV on, except on MTL", ERROR
     if brain is None:
-        return first, f"`{row.mnemonic}` cannot have type `bf`; {_takers(platform)} can", ERROR
+        return brain_index, f"`{row.mnemonic}` cannot have type `bf`; {_takers(platform)} can", ERROR
     if platform is not None and platform.name not in brain.platforms:
         since = next(p.name for p in PLATFORMS if p.name in brain.platforms)
-        return first, f"`{row.mnemonic}` takes `bf` from {since} on; on {platform.name} {_takers(platform)} can", ERROR
-    for at, (slot, type_) in enumerate(typed):
+        return (
+            brain_index,
+            f"`{row.mnemonic}` takes `bf` from {since} on; on {platform.name} {_takers(platform)} can",
+            ERROR,
+        )
+    for index, (slot, type_) in enumerate(typed):
         if type_ not in brain.beside and type_ is not BOOL and slot.name not in brain.apart:
             message = f"{slot_words(slot)} has type `{type_.name}`; beside `bf` it must be {type_words(brain.beside)}"
             if brain.verified >= ALL or (platform is not None and platform.name in brain.verified):
-                return at, message, ERROR
-            return at, f"{message} (newer finalizers do not check)", None
+                return index, message, ERROR
+            return index, f"{message} (newer finalizers do not check)", None
     return None
 
 

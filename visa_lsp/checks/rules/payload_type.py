@@ -41,7 +41,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if row.has(Trait.MATRIX):
         yield from _matrix(ctx, body, bound)
         return
-    operation = next((found for w in reversed(statement.words) if (found := _operation(row, w.text)) is not None), None)
+    operation = next(
+        (candidate for w in reversed(statement.words) if (candidate := _operation(row, w.text)) is not None), None
+    )
     for operand in bound.operands:
         value, name = operand.value, operand.slot.name
         if not isinstance(value, RawOperand):
@@ -83,9 +85,9 @@ def _operation(row: Instruction, word: str) -> Operation | None:
     for modifier in row.modifiers:
         code = modifier.words.get(word)
         same = [other for other, its in modifier.words.items() if code is not None and its == code]
-        found = next((row.operations[other] for other in same if other in row.operations), None)
-        if found is not None:
-            return found
+        operation = next((row.operations[other] for other in same if other in row.operations), None)
+        if operation is not None:
+            return operation
     return None
 
 

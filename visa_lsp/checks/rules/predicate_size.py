@@ -44,9 +44,9 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if isinstance(guard, Predicate) and isinstance(statement, tree.Instruction) and statement.predicate:
         used.append((Place(bound.line, statement.predicate.name.span), guard.var))
     used.extend((operand_place(bound, o), o.value.var) for o in operands if isinstance(o.value, PredicateOperand))
-    known = ctx.facts(body).predicates
+    predicates = ctx.facts(body).predicates
     for place, number in used:
-        symbol = known.get(number)
+        symbol = predicates.get(number)
         if symbol is None or symbol.num_elements >= control.exec_size + control.mask_offset:
             continue
         lanes = f"{control.exec_size} lanes" + (f" from lane {control.mask_offset} on" if control.mask_offset else "")

@@ -74,10 +74,12 @@ def _matrix(ctx: CheckContext, bound: Bound, variables: dict[int, Symbol]) -> It
             continue
         whole, offset = storage(symbol)
         unit, place = _step_bytes(bound, operand), operand_place(bound, operand)
-        at = {offset + _start(value, symbol.type.size, grf) for grf in ctx.grf_sizes}
+        starts = {offset + _start(value, symbol.type.size, grf) for grf in ctx.grf_sizes}
         inside = "" if whole is symbol else f" of `{whole.name}`"
-        if unit and all(start % unit for start in at):
-            message = f"`{operand.slot.name}` begins at byte {min(at)}{inside}; the offset must be a multiple of {unit}"
+        if unit and all(start % unit for start in starts):
+            message = (
+                f"`{operand.slot.name}` begins at byte {min(starts)}{inside}; the offset must be a multiple of {unit}"
+            )
             if newer:
                 yield ctx.report(RULE, place, message)
             else:
@@ -106,15 +108,15 @@ def _step_bytes(bound: Bound, operand: BoundOperand) -> int:
     inst = bound.inst
     if inst is None or operand.slot.shape is not Shape.SIMPLE:
         return 0
-    first, second, depth = inst.get("prec1"), inst.get("prec2"), inst.get("depth")
+    first_precision, second_precision, depth = inst.get("prec1"), inst.get("prec2"), inst.get("depth")
     if operand.slot.name != "src2":
         return {"src3": 16, "src4": 8}.get(operand.slot.name, 0)
-    if not (isinstance(first, int) and isinstance(second, int) and isinstance(depth, int)):
+    if not (isinstance(first_precision, int) and isinstance(second_precision, int) and isinstance(depth, int)):
         return 0
-    bits, other = PRECISION_BITS.get(second), PRECISION_BITS.get(first)
+    bits, other = PRECISION_BITS.get(second_precision), PRECISION_BITS.get(first_precision)
     if bits is None or other is None:
         return 0
-    products = 32 // other if other > 8 else 8 if {first, second} <= NARROW_PRECISIONS else 4
+    products = 32 // other if other > 8 else 8 if {first_precision, second_precision} <= NARROW_PRECISIONS else 4
     return depth * bits * products // 8
 
 

@@ -48,9 +48,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     row, node = bound.row, bound.statement
     if ctx.dialect is not Dialect.V42 or row is None or not isinstance(node, tree.Instruction):
         return
-    found = next(_findings(ctx, bound, row, node), None)
-    if found is not None:
-        place, message, severity = found
+    finding = next(_findings(ctx, bound, row, node), None)
+    if finding is not None:
+        place, message, severity = finding
         yield ctx.report(RULE, place, message, severity=severity)
 
 

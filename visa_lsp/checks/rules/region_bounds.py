@@ -53,11 +53,11 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
         if symbol is None or symbol.predefined or symbol.type is None or value.region.horz_stride is None:
             continue
         size, write = symbol.type.size, operand.slot.role is Role.WRITE
-        first = origin(value.row, value.col, size, min(grf_sizes))
+        start = origin(value.row, value.col, size, min(grf_sizes))
         length = (_last(value.region, 1 if operand.slot.scalar else lanes, write=write) + 1) * size
-        if first + length <= symbol.byte_size or _cut(operand.node):
+        if start + length <= symbol.byte_size or _cut(operand.node):
             continue
-        inside = first < symbol.byte_size
+        inside = start < symbol.byte_size
         # Compilers access a later part of a structure through an alias of its first part; the bytes belong to the base.
         base, offset = symbol.base()
         furthest = origin(value.row, value.col, size, max(grf_sizes))
@@ -71,7 +71,7 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             severity = HINT if copied and length == size else None
             place = operand_place(bound, operand)
             related = [(symbol.place, f"`{symbol.name}` is declared here")] if symbol.place else []
-            message = _message(symbol, first + length, write=write)
+            message = _message(symbol, start + length, write=write)
             yield ctx.report(RULE, place, message, severity=severity, related=related)
 
 

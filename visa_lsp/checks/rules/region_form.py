@@ -62,8 +62,8 @@ def _origin(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     text = ctx.text(problem.place)
     after = problem.place.span.start + text.index(name) + len(name)
-    at = Place(problem.place.line, Span(after, after))
-    fix = ctx.fix("add `(0,0)`", at, "(0,0)", safe=True)
+    end_place = Place(problem.place.line, Span(after, after))
+    fix = ctx.fix("add `(0,0)`", end_place, "(0,0)", safe=True)
     return ctx.report(RULE, problem.place, f"source `{name}` lacks its origin; write `{name}(0,0)`", fixes=(fix,))
 
 

@@ -47,8 +47,8 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             elements = source_elements(value.region, control.exec_size)
         spans = []
         for grf in ctx.grf_sizes:
-            first, end = byte_range(origin(value.row, value.col, type_.size, grf), elements, type_.size)
-            spans.append((end - 1) // grf - first // grf + 1)
+            start, end = byte_range(origin(value.row, value.col, type_.size, grf), elements, type_.size)
+            spans.append((end - 1) // grf - start // grf + 1)
         if min(spans) > 2:
             message = f"the elements lie in {min(spans)} registers; one hardware instruction reaches two, so the finalizer splits this one"
             yield ctx.report(RULE, operand_place(bound, operand), message)

@@ -60,10 +60,10 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
             continue
         type_ = ctx.facts(body).type_of(value)
         fitting = [
-            found
-            for found in operand.slot.layouts
-            if (found.lanes is None or (control is not None and found.lanes == control.exec_size))
-            and (found.type is None or found.type is type_)
+            layout
+            for layout in operand.slot.layouts
+            if (layout.lanes is None or (control is not None and layout.lanes == control.exec_size))
+            and (layout.type is None or layout.type is type_)
         ]
         if not fitting or node.region is None:
             continue
@@ -93,8 +93,8 @@ def _check_call(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnos
         elements = source_elements(value.region, control.exec_size)
         spans = []
         for grf in ctx.grf_sizes:
-            first, end = byte_range(origin(value.row, value.col, type_.size, grf), elements, type_.size)
-            spans.append((end - 1) // grf - first // grf + 1)
+            start, end = byte_range(origin(value.row, value.col, type_.size, grf), elements, type_.size)
+            spans.append((end - 1) // grf - start // grf + 1)
         if min(spans) > MAX_REGISTERS:
             place = Place(bound.line, node.region.span)
             fix = ctx.fix("change to `<0;1,0>`", place, "<0;1,0>")

@@ -49,13 +49,13 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
     if word is None or operand is None:
         return
     if isinstance(operand.value, Address):
-        found: tuple[str, Severity] | None = (f"`{row.mnemonic}` cannot saturate an address; leave out `.sat`", ERROR)
+        finding: tuple[str, Severity] | None = (f"`{row.mnemonic}` cannot saturate an address; leave out `.sat`", ERROR)
     else:
-        found = _judge(row, ctx.facts(body).type_of(operand.value), ctx)
-    if found is not None:
+        finding = _judge(row, ctx.facts(body).type_of(operand.value), ctx)
+    if finding is not None:
         place = Place(bound.line, word.span)
         remove = ctx.fix("leave out `.sat`", Place(bound.line, Span(word.span.start - 1, word.span.end)), "")
-        yield ctx.report(RULE, place, found[0], severity=found[1], fixes=(remove,))
+        yield ctx.report(RULE, place, finding[0], severity=finding[1], fixes=(remove,))
 
 
 def _judge(row: Instruction, type_: DataType | None, ctx: CheckContext) -> tuple[str, Severity] | None:
@@ -69,8 +69,8 @@ def _judge(row: Instruction, type_: DataType | None, ctx: CheckContext) -> tuple
             return f"`{row.mnemonic}` has no saturation; leave out `.sat` (the finalizer does not check)", WARNING
         return f"`{row.mnemonic}` has no saturation; leave out `.sat`", ERROR
     if platform is not None and platform.name not in saturation.platforms:
-        first = next(p.name for p in PLATFORMS if p.name in saturation.platforms)
-        return f"`{row.mnemonic}` can saturate from {first} on, not on {platform.name}", ERROR
+        oldest = next(p.name for p in PLATFORMS if p.name in saturation.platforms)
+        return f"`{row.mnemonic}` can saturate from {oldest} on, not on {platform.name}", ERROR
     if type_ is None or saturation.types is None or type_ in saturation.types:
         return None
     checked = newest or saturation.verified >= ALL or (platform is not None and platform.name in saturation.verified)

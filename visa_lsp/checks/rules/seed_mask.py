@@ -47,11 +47,11 @@ def _option(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if node.exec is not None:
         mask, size = node.exec.mask, node.exec.size
         if mask is None:
-            at = ctx.edit(Place(line, Span(size.span.start, size.span.start)), "NoMask, ")
+            mask_edit = ctx.edit(Place(line, Span(size.span.start, size.span.start)), "NoMask, ")
         else:
             unmasked = mask.text in ("NoMask", "NM") or mask.text.endswith("_NM")
-            at = ctx.edit(Place(line, mask.span), mask.text if unmasked else f"{mask.text}_NM")
-        fixes = [Fix("move the option into the parenthesis", (at, Edit(ctx.span(brace), "")), safe=True)]
+            mask_edit = ctx.edit(Place(line, mask.span), mask.text if unmasked else f"{mask.text}_NM")
+        fixes = [Fix("move the option into the parenthesis", (mask_edit, Edit(ctx.span(brace), "")), safe=True)]
     return ctx.report(RULE, Place(line, Span(brace.span.start + 1, brace.span.end)), message, fixes=fixes)
 
 

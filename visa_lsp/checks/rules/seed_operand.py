@@ -54,14 +54,16 @@ def _plane(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _order(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    first, second = problem.args["first"], problem.args["second"]
-    assert isinstance(first, Span)
-    assert isinstance(second, Span)
+    first_span, second_span = problem.args["first"], problem.args["second"]
+    assert isinstance(first_span, Span)
+    assert isinstance(second_span, Span)
     line = problem.place.line
-    one, two = ctx.text(Place(line, first)), ctx.text(Place(line, second))
-    edits = (ctx.edit(Place(line, first), two), ctx.edit(Place(line, second), one))
-    fix = Fix(f"write `{two} {one}`", edits, safe=True)
-    return ctx.report(RULE, problem.place, f"the sampler comes before the surface: `{two} {one}`", fixes=(fix,))
+    first_text, second_text = ctx.text(Place(line, first_span)), ctx.text(Place(line, second_span))
+    edits = (ctx.edit(Place(line, first_span), second_text), ctx.edit(Place(line, second_span), first_text))
+    fix = Fix(f"write `{second_text} {first_text}`", edits, safe=True)
+    return ctx.report(
+        RULE, problem.place, f"the sampler comes before the surface: `{second_text} {first_text}`", fixes=(fix,)
+    )
 
 
 def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:

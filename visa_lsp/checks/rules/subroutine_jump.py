@@ -36,8 +36,8 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
     starts = [b.line for b in body.code if isinstance(b.statement, tree.BodyDirective)]
     if len(starts) < 2:
         # A single ``.function`` is the main part, so that no branch can leave it.
-        first = next((b.line for b in body.code if isinstance(b.statement, tree.Instruction)), -1)
-        if not starts or first < 0 or first > starts[0]:
+        first_line = next((b.line for b in body.code if isinstance(b.statement, tree.Instruction)), -1)
+        if not starts or first_line < 0 or first_line > starts[0]:
             return
     for bound in body.code:
         if bound.row is None or not bound.row.flow.branches:

@@ -34,8 +34,8 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
     # The open comment begins in the last chunk that is not entirely inside a comment.
     through = (chunk.opens_in_block and "*/" not in chunk.text for chunk in reversed(chunks))
     number = len(chunks) - 1 - next((i for i, swallowed in enumerate(through) if not swallowed), 0)
-    first = ctx.document.line_of(number)
-    in_block, found = chunks[number].opens_in_block, (first, 0)
+    first_line = ctx.document.line_of(number)
+    in_block, opening = chunks[number].opens_in_block, (first_line, 0)
     for offset, line in enumerate(chunks[number].text.split("\n")):
         text = line.rstrip("\r")
         was_open = in_block
@@ -43,8 +43,8 @@ def _text(ctx: CheckContext) -> Iterator[Diagnostic]:
         if in_block:
             column = find_open_comment(text, was_open)
             if column is not None:
-                found = (first + offset, column)
-    line_number, column = found
+                opening = (first_line + offset, column)
+    line_number, column = opening
     place = Place(line_number, Span(column, column + 2))
     yield ctx.report(RULE, place, "`/*` is never closed, so the rest of the text is a comment; a `*/` is missing")
 

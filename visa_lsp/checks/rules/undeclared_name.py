@@ -54,11 +54,11 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
     related = [(place, f"`{name}` is also used here") for place in uses[1:MAX_RELATED_USES]]
     fixes = []
     message = f"`{name}` is not declared"
-    known = _find_predefined(name)
-    if known:
-        message += f"; the predefined variable is `{known}`"
-        edits = tuple(ctx.edit(place, known) for place in (uses or [problem.place])[:MAX_RENAMED_USES])
-        fixes.append(Fix(f"change to `{known}`", edits, safe=True))
+    predefined = _find_predefined(name)
+    if predefined:
+        message += f"; the predefined variable is `{predefined}`"
+        edits = tuple(ctx.edit(place, predefined) for place in (uses or [problem.place])[:MAX_RENAMED_USES])
+        fixes.append(Fix(f"change to `{predefined}`", edits, safe=True))
     elif is_taken(name):
         message = f"`{name}` is not predefined, and no declaration may have such a name"
     elif body is not None:
@@ -67,7 +67,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
         ended = next((s for s in same if s.scope is not body.scope and s.place), None)
         # A name is not in scope inside its own declaration.
         later = next((s for s in same if s.place and s.place.line >= problem.place.line), None)
-        found = names.of_kind(kind).near(name, names.likeness)
+        suggestion = names.of_kind(kind).near(name, names.likeness)
         if later is not None and later.place is not None:
             message = f"`{name}` is used before its declaration"
             related.append((later.place, "declared here"))
@@ -84,15 +84,17 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
             fixes.append(
                 Fix(f"change to `{_NULL}`", tuple(ctx.edit(place, _NULL) for place in uses[:MAX_RENAMED_USES]))
             )
-        elif found:
-            message += f"; did you mean `{found}`?"
+        elif suggestion:
+            message += f"; did you mean `{suggestion}`?"
             fixes.append(
                 Fix(
-                    f"change to `{found}`",
-                    tuple(ctx.edit(place, found) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])),
+                    f"change to `{suggestion}`",
+                    tuple(
+                        ctx.edit(place, suggestion) for place in (uses if len(uses) <= MAX_RENAMED_USES else uses[:1])
+                    ),
                 )
             )
-        if later is None and ended is None and len(kinds) == 1 and not known:
+        if later is None and ended is None and len(kinds) == 1 and not predefined:
             fixes += _declare(ctx, body, problems or [problem], kind, name)
     return ctx.report(RULE, problem.place, message, related=related, fixes=fixes)
 
@@ -100,8 +102,15 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
 def _find_predefined(name: str) -> str:
     """Return the predefined variable or state that a name without its sign, or in other letters, means; empty if none."""
     word = f"%{name.removeprefix('%')}"
-    known = (word, word.lower()) if word != _NULL else ()
-    return next((one for one in known if one != name and (one in VARIABLE_BY_NAME or one in SURFACE_BY_NAME)), "")
+    spellings = (word, word.lower()) if word != _NULL else ()
+    return next(
+        (
+            spelling
+            for spelling in spellings
+            if spelling != name and (spelling in VARIABLE_BY_NAME or spelling in SURFACE_BY_NAME)
+        ),
+        "",
+    )
 
 
 class _Missing:
@@ -119,8 +128,8 @@ def _same(ctx: CheckContext, body: Body | None, name: str) -> list[Problem]:
         for problem in ctx.bound.problems:
             if problem.kind == RULE.name:
                 by_name.setdefault(str(problem.args["name"]), []).append(problem)
-    first, last = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
-    return [p for p in by_name.get(name, ()) if first <= p.place.line <= last]
+    first_line, last_line = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
+    return [p for p in by_name.get(name, ()) if first_line <= p.place.line <= last_line]
 
 
 def _kinds(ctx: CheckContext, body: Body | None, problems: list[Problem]) -> list[SymbolKind]:
@@ -158,9 +167,9 @@ def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: Symbo
     """Return the fix that adds a declaration for the uses after the last declaration; none if there is no place for it."""
     problem, uses = problems[0], problems[:MAX_RENAMED_USES]
     opener = body.place.line if body.place else body.first_line
-    at = min(max(index_of(ctx, body).last_leading, opener), problem.place.line - 1)
+    line = min(max(index_of(ctx, body).last_leading, opener), problem.place.line - 1)
     # A name like a mnemonic is a part of a broken line, not a variable.
-    if at < opener or name in TABLE.mnemonics:
+    if line < opener or name in TABLE.mnemonics:
         return ()
     bounds = [ctx.facts(body).by_line.get(use.place.line) for use in uses]
     lanes = max(map(_lanes, bounds))
@@ -180,7 +189,7 @@ def _declare(ctx: CheckContext, body: Body, problems: list[Problem], kind: Symbo
         text = f".decl {name} v_type=P num_elts={lanes}"
     else:
         text = f".decl {name} v_type={_LETTER[kind]} num_elts=1"
-    return ctx.fix_after(at, f"declare `{name}` as a {kind.value}", text)
+    return ctx.fix_after(line, f"declare `{name}` as a {kind.value}", text)
 
 
 def _input_bytes(ctx: CheckContext, problem: Problem) -> int:

@@ -33,11 +33,13 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if name in other:
         message = f"`{name}` is an attribute of a {other_kind}, not of a {kind}"
         return ctx.report(RULE, problem.place, message, severity=severity)
-    found = nearest(name, own)
+    suggestion = nearest(name, own)
     message = f"`{name}` is not an attribute of a {kind}"
-    if found:
-        fix = ctx.fix(f"change to `{found}`", problem.place, found)
-        return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,), severity=severity)
+    if suggestion:
+        fix = ctx.fix(f"change to `{suggestion}`", problem.place, suggestion)
+        return ctx.report(
+            RULE, problem.place, f"{message}; did you mean `{suggestion}`?", fixes=(fix,), severity=severity
+        )
     if of_variable:
         message += f"; known attributes: {', '.join(own)}"
     return ctx.report(RULE, problem.place, message, severity=severity)

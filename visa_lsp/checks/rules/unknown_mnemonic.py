@@ -31,11 +31,11 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     row, how = TABLE.foreign.get(name.lower(), (None, ""))
     if how:
         return ctx.report(RULE, problem.place, f"{message}; {how}")
-    found = row.mnemonic if row else nearest(name, TABLE.mnemonics)
-    if found is None:
+    suggestion = row.mnemonic if row else nearest(name, TABLE.mnemonics)
+    if suggestion is None:
         return ctx.report(RULE, problem.place, message)
-    fix = ctx.fix(f"change to `{found}`", problem.place, found)
-    return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,))
+    fix = ctx.fix(f"change to `{suggestion}`", problem.place, suggestion)
+    return ctx.report(RULE, problem.place, f"{message}; did you mean `{suggestion}`?", fixes=(fix,))
 
 
 CHECK = Check(RULE, {"unknown-mnemonic": _report})

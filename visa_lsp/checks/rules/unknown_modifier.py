@@ -40,10 +40,10 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
             tail, severity = "", ERROR
         message = f"`{row.mnemonic}` has no saturation; leave out `.sat`{tail}"
         return ctx.report(RULE, problem.place, message, severity=severity)
-    known = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
+    spellings = [w for m in row.modifiers if m.kind is Modifier.Kind.WORD for w in m.words]
     if not row.modifiers:
         return ctx.report(RULE, problem.place, f"unknown modifier `.{word}`; `{row.mnemonic}` takes none")
-    found = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in known else nearest(word, known)
+    suggestion = _SPELT.get(word.lower()) if _SPELT.get(word.lower()) in spellings else nearest(word, spellings)
     message = f"`.{word}` is not a modifier of `{row.mnemonic}`"
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any word in angle brackets)"
@@ -54,9 +54,9 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if ctx.dialect is Dialect.V42 and word.isdecimal() and open_numbers:
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any number)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
-    if found:
-        fix = ctx.fix(f"change to `.{found}`", problem.place, found)
-        return ctx.report(RULE, problem.place, f"{message}; did you mean `.{found}`?", fixes=(fix,))
+    if suggestion:
+        fix = ctx.fix(f"change to `.{suggestion}`", problem.place, suggestion)
+        return ctx.report(RULE, problem.place, f"{message}; did you mean `.{suggestion}`?", fixes=(fix,))
     return ctx.report(RULE, problem.place, f"{message}; {list_modifiers(row)}")
 
 
@@ -89,13 +89,13 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     if row is None or not isinstance(node, tree.Instruction) or node.exec is None or len(node.words) < 2:
         return
     for word in node.words[1:]:
-        behind = any(modifier.behind and word.text in modifier.words for modifier in row.modifiers)
-        if behind == (word.span.start > node.exec.span.start):
+        is_after_size = any(modifier.after_size and word.text in modifier.words for modifier in row.modifiers)
+        if is_after_size == (word.span.start > node.exec.span.start):
             continue
         size = ctx.text(Place(bound.line, node.exec.span))
         right = (
             f"after the execution size: `{size}.{word.text}`"
-            if behind
+            if is_after_size
             else f"before the execution size: `.{word.text} {size}`"
         )
         yield ctx.report(RULE, Place(bound.line, word.span), f"`.{word.text}` belongs {right}")

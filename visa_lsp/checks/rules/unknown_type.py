@@ -42,12 +42,14 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     name = str(problem.args["name"])
     names = [t.name for t in TYPES]
     same = _OTHER.get(name.lower().removesuffix("_t")) or (name.lower() if name.lower() in names else "")
-    found = same or nearest(name, names)
+    suggestion = same or nearest(name, names)
     message = f"unknown data type `{name}`"
-    if not found:
+    if not suggestion:
         return ctx.report(RULE, problem.place, f"{message}; known types: {', '.join(names)}")
-    fix = ctx.fix(f"change to `{found}`", problem.place, found, safe=bool(same) and name.lower() not in _OF_SIZE)
-    return ctx.report(RULE, problem.place, f"{message}; did you mean `{found}`?", fixes=(fix,))
+    fix = ctx.fix(
+        f"change to `{suggestion}`", problem.place, suggestion, safe=bool(same) and name.lower() not in _OF_SIZE
+    )
+    return ctx.report(RULE, problem.place, f"{message}; did you mean `{suggestion}`?", fixes=(fix,))
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:

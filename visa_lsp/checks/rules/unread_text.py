@@ -66,9 +66,9 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
     node = bound.statement
     if ctx.dialect is not Dialect.V42 or not isinstance(node, tree.Instruction):
         return
-    found = next(_in_instruction(ctx, bound, node), None)
-    if found is not None:
-        yield _report(ctx, bound.line, found)
+    finding = next(_in_instruction(ctx, bound, node), None)
+    if finding is not None:
+        yield _report(ctx, bound.line, finding)
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
@@ -77,20 +77,20 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         return
     for symbol in ctx.find_declarations(body):
         if symbol.decl is not None and symbol.place is not None and not symbol.decl.errors:
-            found = next(_in_declaration(ctx, symbol.decl, symbol.place.line), None)
-            if found is not None:
-                yield _report(ctx, symbol.place.line, found)
+            finding = next(_in_declaration(ctx, symbol.decl, symbol.place.line), None)
+            if finding is not None:
+                yield _report(ctx, symbol.place.line, finding)
     for _, place in body.attributes:
         node = ctx.document.statement(place.line)
         if isinstance(node, tree.KernelAttr) and not node.errors:
             code = ctx.document.code(place.line)
-            found = next(chain(_in_attribute(node), _escapes(code), _signs(node, code)), None)
-            if found is not None:
-                yield _report(ctx, place.line, found)
+            finding = next(chain(_in_attribute(node), _escapes(code), _signs(node, code)), None)
+            if finding is not None:
+                yield _report(ctx, place.line, finding)
 
 
-def _report(ctx: CheckContext, line: int, found: Found) -> Diagnostic:
-    span, message = found
+def _report(ctx: CheckContext, line: int, finding: Found) -> Diagnostic:
+    span, message = finding
     return ctx.report(RULE, Place(line, span), message)
 
 

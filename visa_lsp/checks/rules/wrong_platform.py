@@ -73,10 +73,10 @@ def _types(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
         return
     facts = ctx.facts(body)
     typed = tuple([(o.slot, t) for o in bound.operands if (t := facts.type_of(o.value)) is not None])
-    for at, lack in find_lacks(row, typed, ctx.platform):
+    for index, lack in find_lacks(row, typed, ctx.platform):
         if lack.reason:
             place = Place(bound.line, statement.words[0].span)
-            name = typed[at][1].name
+            name = typed[index][1].name
             yield ctx.report(
                 RULE, place, f"{ctx.platform.name} has no `{row.mnemonic}` for type `{name}`: it lacks {lack.reason}"
             )

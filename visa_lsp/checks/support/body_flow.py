@@ -87,13 +87,13 @@ def has_meaning(body: Body) -> bool:
 def _variables_by_line(body: Body) -> dict[int, list[tuple[Symbol, Role]]]:
     """Return the variables that lines without a meaning name, by line."""
     lines = {bound.line for bound in body.code if bound.inst is None}
-    found: dict[int, list[tuple[Symbol, Role]]] = {}
+    symbols_by_line: dict[int, list[tuple[Symbol, Role]]] = {}
     if lines:
         for symbol in (*body.symbols, *body.predefined.used):
             for place_, role in symbol.references:
                 if place_.line in lines:
-                    found.setdefault(place_.line, []).append((symbol, role))
-    return found
+                    symbols_by_line.setdefault(place_.line, []).append((symbol, role))
+    return symbols_by_line
 
 
 def _step(

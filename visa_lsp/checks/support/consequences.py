@@ -58,12 +58,12 @@ def _roots(text: str, problems: list[Problem]) -> Iterator[Problem]:
 
 
 def _broken(text: str, problems: list[Problem], broken: list[Problem]) -> Iterator[Problem]:
-    first = broken[0]
-    start = first.place.span.start
+    first_broken = broken[0]
+    start = first_broken.place.span.start
     modified = _MODIFIED_IMMEDIATE.match(text, start)
     if modified is not None:
-        place = Place(first.place.line, Span(*modified.span()))
-        yield replace(first, kind="modifier-on-immediate", place=place)
+        place = Place(first_broken.place.line, Span(*modified.span()))
+        yield replace(first_broken, kind="modifier-on-immediate", place=place)
         rest = [p for p in problems if p.place.span.start >= modified.end()]
         yield from (p for p in rest if p.kind not in _INCOMPLETE)
         return
@@ -73,12 +73,12 @@ def _broken(text: str, problems: list[Problem], broken: list[Problem]) -> Iterat
     )
     for problem in problems:
         span = problem.place.span
-        if problem is first:
+        if problem is first_broken:
             yield problem
         elif (
             problem.kind in _INCOMPLETE
             or (ends_line and span.start >= start)
-            or (problem.kind == "syntax" and span.start < first.place.span.end)
+            or (problem.kind == "syntax" and span.start < first_broken.place.span.end)
         ):
             continue
         else:

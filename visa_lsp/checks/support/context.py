@@ -54,28 +54,30 @@ class CheckContext(Struct, frozen=True):
 
     def facts(self, body: Body) -> BodyFacts:
         """Return facts about a body beyond its symbols."""
-        known = self._facts.get(id(body))
-        if known is None:
-            known = self._facts[id(body)] = BodyFacts.of(body)
-        return known
+        facts = self._facts.get(id(body))
+        if facts is None:
+            facts = self._facts[id(body)] = BodyFacts.of(body)
+        return facts
 
     def find_declarations(self, body: Body) -> list[Symbol]:
         """Return the variables of a body whose declarations are checked."""
-        known = self._declared.get(id(body))
-        if known is None:
+        declarations = self._declared.get(id(body))
+        if declarations is None:
             asked, symbols = self.asked, body.symbols
-            some = symbols if asked is None else [s for s in symbols if s.place is not None and s.place.line in asked]
-            known = self._declared[id(body)] = some
-        return known
+            checked = (
+                symbols if asked is None else [s for s in symbols if s.place is not None and s.place.line in asked]
+            )
+            declarations = self._declared[id(body)] = checked
+        return declarations
 
     def steps(self, body: Body) -> list[Step]:
         """Return the instructions of a body with the variables that they read and write."""
-        known = self._steps.get(id(body))
-        if known is None:
+        steps = self._steps.get(id(body))
+        if steps is None:
             from visa_lsp.checks.support.body_flow import steps_of_body  # needed by opt-in rules only
 
-            known = self._steps[id(body)] = steps_of_body(body)
-        return known
+            steps = self._steps[id(body)] = steps_of_body(body)
+        return steps
 
     def span(self, place: Place) -> Span:
         """Return a place in offsets of the text."""

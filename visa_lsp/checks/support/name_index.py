@@ -59,9 +59,9 @@ class Pool:
         """Return the name most likely meant by a misspelt word; a word with a number matches only names with that number."""
         alike = normalize_spelling(word)
         if alike.number:
-            found = next((name for name in self._like.get(alike, ()) if name != word), None)
-            if found is not None or not is_likened(word):
-                return found
+            similar = next((name for name in self._like.get(alike, ()) if name != word), None)
+            if similar is not None or not is_likened(word):
+                return similar
         return like(word, self._plain)
 
 
@@ -82,10 +82,10 @@ class NameIndex:
 
     def of_kind(self, kind: SymbolKind) -> Pool:
         """Return the declared names of a kind."""
-        found = self._pools.get(kind)
-        if found is None:
-            found = self._pools[kind] = Pool([s.name for s in self._body.symbols if s.kind is kind])
-        return found
+        pool = self._pools.get(kind)
+        if pool is None:
+            pool = self._pools[kind] = Pool([s.name for s in self._body.symbols if s.kind is kind])
+        return pool
 
     @cached_property
     def likeness(self) -> Callable[[str, Iterable[str]], str | None]:
@@ -121,10 +121,10 @@ class NameIndexes:
 def index_of(ctx: CheckContext, body: Body) -> NameIndex:
     """Return the names of a body, collected once."""
     indexes = ctx.views.part(NameIndexes).by_body
-    known = indexes.get(id(body))
-    if known is None:
-        known = indexes[id(body)] = NameIndex(body)
-    return known
+    index = indexes.get(id(body))
+    if index is None:
+        index = indexes[id(body)] = NameIndex(body)
+    return index
 
 
 def same_letters(word: str, candidates: Iterable[str]) -> str | None:

@@ -58,9 +58,9 @@ def message_data(bound: Bound, *, newest: bool = False) -> Data | None:
     if (
         newest
         and word.partition("x")[0] in DATASIZE
-        and (found := _swap_count(bound, operand, word.partition("x")[0])) is not None
+        and (swapped := _swap_count(bound, operand, word.partition("x")[0])) is not None
     ):
-        return found
+        return swapped
     if dot:
         return Data(operand, _register_bytes(word), len(channels), transposed=False) if word in DATASIZE else None
     size, _, count = word.partition("x")

@@ -35,9 +35,9 @@ def find_lacks(row: Instruction, typed: Typed, platform: Platform | None) -> Ite
     for lack in row.lacks if platform is not None else ():
         assert platform is not None
         if platform.name in lack.platforms:
-            for at, (slot, type_) in enumerate(typed):
+            for index, (slot, type_) in enumerate(typed):
                 if type_ in lack.types and (slot.role is Role.WRITE or not lack.result):
-                    yield at, lack
+                    yield index, lack
                     break
 
 
@@ -69,8 +69,8 @@ def by_types(rule: Rule, judge: Callable[[Instruction, Typed, Platform | None, b
             bound.row, tuple([(o.slot, t) for o, t in typed]), ctx.platform, ctx.dialect is Dialect.V42
         )
         if verdict is not None:
-            at, message, severity = verdict
-            yield ctx.report(rule, operand_place(bound, typed[at][0]), message, severity=severity)
+            index, message, severity = verdict
+            yield ctx.report(rule, operand_place(bound, typed[index][0]), message, severity=severity)
 
     return visit
 

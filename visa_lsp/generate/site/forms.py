@@ -78,15 +78,15 @@ def forms(root: Path) -> dict[str, OpcodeForm]:
     folder = root / FOLDER
     declarations = (folder / "template.visaasm.part").read_text(encoding="utf-8").splitlines(keepends=True)[1:-1]
     head = "".join(declarations)  # without the version and the mark at the beginning of the body
-    found: dict[str, OpcodeForm] = {}
+    forms_by_mnemonic: dict[str, OpcodeForm] = {}
     lines = (folder / "forms.txt").read_text(encoding="utf-8") + (root / EXTRA_FORMS).read_text(encoding="utf-8")
     for line in lines.splitlines():
         # A form of several lines, such as a branch and its label, is skipped because its last line shows too little.
         if line and not line.startswith("#") and "\\n" not in line:
             form = _form(head, line)
             if form is not None:
-                found.setdefault(form.mnemonic, form)
-    return found
+                forms_by_mnemonic.setdefault(form.mnemonic, form)
+    return forms_by_mnemonic
 
 
 def _form(head: str, line: str) -> OpcodeForm | None:
@@ -155,23 +155,23 @@ def _values(kernel: Kernel, variable: int, count: int, stride: int) -> list[floa
     """Return the initial values of a variable: different for each, so that a result shows which one was read."""
     declared = kernel.variable(variable)
     assert declared is not None
-    first = variable - predefined.FIRST_VARIABLE + 1
+    number = variable - predefined.FIRST_VARIABLE + 1
     if declared.type not in FLOAT_TYPES:
         # Variables of the widest unsigned type get addresses of the first surface, because instructions need them.
         step = stride if declared.type.size == 4 else 1
-        start, step = (FIRST_ADDRESS, 4) if declared.type is UQ else (first * step, step)
+        start, step = (FIRST_ADDRESS, 4) if declared.type is UQ else (number * step, step)
         return [start + step * (n % _DIFFERENT) for n in range(count)]
     if DTYPE[declared.type].kind == "u":  # as bits, because NumPy has no such floats
         return [_BITS_OF_ONE + n % _DIFFERENT for n in range(count)]
-    return [first + n % _DIFFERENT * 0.75 for n in range(count)]
+    return [number + n % _DIFFERENT * 0.75 for n in range(count)]
 
 
 def _cells(frame: Frame, kernel: Kernel, variable: int) -> Any:
     """Return the elements of a variable in the register file."""
     declared = kernel.variable(variable)
     assert declared is not None
-    at = frame.code.layout.offset(variable)
-    return frame.regs[at : at + declared.byte_size].view(DTYPE[declared.type])
+    offset = frame.code.layout.offset(variable)
+    return frame.regs[offset : offset + declared.byte_size].view(DTYPE[declared.type])
 
 
 def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer], dwords: str) -> dict[str, str]:
@@ -180,10 +180,12 @@ def _state(frame: Frame, kernel: Kernel, buffers: list[Buffer], dwords: str) -> 
     state = {kernel.variable_name(number): _format_values(_cells(frame, kernel, number).tolist()) for number in numbers}
     for number, entry in enumerate(kernel.predicates):
         state[kernel.strings[entry.name_index]] = f"{frame.preds[number + predefined.FIRST_PREDICATE]:#06x}"
-    at = 0
+    index = 0
     for entry in kernel.addresses:
-        state[kernel.strings[entry.name_index]] = _format_values(frame.addr[at : at + entry.num_elements].tolist())
-        at += max(1, entry.num_elements)
+        state[kernel.strings[entry.name_index]] = _format_values(
+            frame.addr[index : index + entry.num_elements].tolist()
+        )
+        index += max(1, entry.num_elements)
     state.update({buffer.name: _format_values(buffer.data.view(dwords).tolist()) for buffer in buffers})
     return state
 
@@ -203,12 +205,14 @@ class Seen(NamedTuple):
 @cache
 def find_in_texts(root: Path) -> dict[str, Seen]:
     """Return the first line of each mnemonic in the compilers' texts of the corpus."""
-    found: dict[str, Seen] = {}
+    lines_by_mnemonic: dict[str, Seen] = {}
     for part in ("run", "dev", "dev42"):
         for path in sorted((root / FOLDER / part).rglob("*.visaasm")):
             for line in path.read_text(encoding="utf-8").splitlines():
                 words = _PREDICATE.sub("", line).split(" ", 1)[0].removesuffix(":").split(".")
                 rows, _ = TABLE.lookup(words)
                 if rows:
-                    found.setdefault(rows[0].mnemonic, Seen(path.relative_to(root).as_posix(), line.strip()))
-    return found
+                    lines_by_mnemonic.setdefault(
+                        rows[0].mnemonic, Seen(path.relative_to(root).as_posix(), line.strip())
+                    )
+    return lines_by_mnemonic

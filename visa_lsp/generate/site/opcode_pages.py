@@ -35,8 +35,8 @@ operand is one."""
 
 def pages(root: Path) -> dict[str, str]:
     """Return the pages by their names in the site. Raises OSError if the corpus of the repository is missing."""
-    made = {f"{FOLDER}/{page_name(name)}.md": _page(root, name) for name in TABLE.by_mnemonic}
-    return {f"{FOLDER}/index.md": "\n".join(_index()) + "\n", **made}
+    opcode_pages = {f"{FOLDER}/{page_name(name)}.md": _page(root, name) for name in TABLE.by_mnemonic}
+    return {f"{FOLDER}/index.md": "\n".join(_index()) + "\n", **opcode_pages}
 
 
 def page_name(mnemonic: str) -> str:

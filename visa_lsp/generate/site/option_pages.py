@@ -54,6 +54,6 @@ def _settings(root: Path) -> Iterator[str]:
     yield from (f"| `{key}` | {what} |\n" for key, what in TYPES.items())
     yield _EDITOR
     manifest = json.loads((root / "vscode-extension" / "package.json").read_text(encoding="utf-8"))
-    for name, told in manifest["contributes"]["configuration"]["properties"].items():
-        text = told.get("markdownDescription") or told["description"]
-        yield f"| `{name}` | {' '.join(text.split())} | `{json.dumps(told['default'])}` |\n"
+    for name, setting in manifest["contributes"]["configuration"]["properties"].items():
+        text = setting.get("markdownDescription") or setting["description"]
+        yield f"| `{name}` | {' '.join(text.split())} | `{json.dumps(setting['default'])}` |\n"

@@ -73,44 +73,44 @@ _IMAGES: Final = ("sample", "load_", "resinfo", "gather4_typed", "scatter4_typed
 @cache
 def _traits(mnemonic: str, family: str) -> Trait:
     """Return the traits that follow from the regular names of messages: writing, counting, sampling, and addressing."""
-    found = Trait.PLAIN
+    traits = Trait.PLAIN
     if "atomic" in mnemonic:
-        found |= Trait.ATOMIC
+        traits |= Trait.ATOMIC
     if any(word in mnemonic for word in _STORING) and "_status" not in mnemonic and "_strided" not in mnemonic:
-        found |= Trait.WRITES
+        traits |= Trait.WRITES
     if "store_strided" in mnemonic:
-        found |= Trait.WRITES
+        traits |= Trait.WRITES
     if mnemonic.endswith(("_quad", "_msrt")):
-        found |= Trait.CHANNELS
+        traits |= Trait.CHANNELS
     if mnemonic.endswith("_msrt"):
-        found |= Trait.MULTISAMPLED
+        traits |= Trait.MULTISAMPLED
     if mnemonic.endswith("_quad") or "_quad_" in mnemonic:
-        found |= Trait.QUAD
+        traits |= Trait.QUAD
     if mnemonic.endswith("_status"):
-        found |= Trait.RESIDENCY
+        traits |= Trait.RESIDENCY
     if mnemonic.startswith(_IMAGES):
-        found |= Trait.IMAGE
+        traits |= Trait.IMAGE
     if mnemonic.startswith("sample"):
-        found |= Trait.SAMPLES
+        traits |= Trait.SAMPLES
     if mnemonic.startswith("load_"):
-        found |= Trait.LOADS_PIXELS
+        traits |= Trait.LOADS_PIXELS
     if mnemonic.endswith("_lz"):
-        found |= Trait.NO_LEVEL
+        traits |= Trait.NO_LEVEL
     if mnemonic.startswith("media_"):
-        found |= Trait.MEDIA
+        traits |= Trait.MEDIA
     if mnemonic.startswith(("raw_send", "rt_write", "urb_write")):
-        found |= Trait.MAY_END
+        traits |= Trait.MAY_END
     if mnemonic.endswith("_eot"):
-        found |= Trait.ENDS
+        traits |= Trait.ENDS
     if mnemonic.startswith(("oword_", "svm_block_")):
-        found |= Trait.BLOCK
+        traits |= Trait.BLOCK
     if family == "svm":
-        found |= Trait.SIZES_UNCHECKED
+        traits |= Trait.SIZES_UNCHECKED
         if mnemonic.startswith("svm_block_"):
-            found |= Trait.SCALAR
-        elif found & (Trait.ATOMIC | Trait.WRITES):
-            found |= Trait.STATELESS_WRITE
-    return found
+            traits |= Trait.SCALAR
+        elif traits & (Trait.ATOMIC | Trait.WRITES):
+            traits |= Trait.STATELESS_WRITE
+    return traits
 
 
 def message(

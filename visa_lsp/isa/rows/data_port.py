@@ -106,8 +106,8 @@ def _gather(mnemonic: str, opcode: int, store: bool, summary: str, detail: str) 
             SURFACE, vec("goff", doc="offset added for every lane, in elements", types=OFFSET_TYPES), _OFF,
             _SRC if store else _DST,
         ),
-        (_ELTSIZE, replace(MOD, behind=True)), _elements(mnemonic, Elements.ONE, store=store, unit=0), summary, detail,
-        exec_sizes=(1, 8, 16), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
+        (_ELTSIZE, replace(MOD, after_size=True)), _elements(mnemonic, Elements.ONE, store=store, unit=0), summary,
+        detail, exec_sizes=(1, 8, 16), traits=Trait.SIZES_UNCHECKED | Trait.DWORD_DATA,
         pitfalls=(
             "Offsets count elements, not bytes; `gather_scaled` and `scatter_scaled` count bytes.",
             "Each lane's element takes a dword of the register, whatever its size.",

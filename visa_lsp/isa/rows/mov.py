@@ -50,17 +50,17 @@ _NARROW: Final = frozenset({TF32, HF8, BF8, E2M1})
 
 
 def _pair(
-    to: DataType, source: DataType, first: str, *, unmasked: bool = False, plain: bool = False, saturable: bool = True
+    to: DataType, source: DataType, oldest: str, *, unmasked: bool = False, plain: bool = False, saturable: bool = True
 ) -> Together:
     """Make the conversion from one type to another that exists from a platform on."""
     types = {"dst": frozenset({to}), "src0": frozenset({source})}
-    return Together(types, since(first), unmasked=unmasked, plain=plain, saturable=saturable)
+    return Together(types, since(oldest), unmasked=unmasked, plain=plain, saturable=saturable)
 
 
-def _make_rounding(to: frozenset[DataType], source: frozenset[DataType], first: str) -> Together:
+def _make_rounding(to: frozenset[DataType], source: frozenset[DataType], oldest: str) -> Together:
     """Make one stochastic rounding; hardware takes its random bits from ub or uw, older tools want src0's type."""
     types = {"dst": to, "src0": source, "src1": frozenset({UW, UB, F, HF})}
-    return Together(types, since(first), unmasked=True)
+    return Together(types, since(oldest), unmasked=True)
 
 
 ROWS: Final[tuple[Instruction, ...]] = (

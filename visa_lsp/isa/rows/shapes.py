@@ -109,7 +109,7 @@ def select_verified_types(
     ``result`` are the types of ``dst``, ``source`` those of the sources; None means any arithmetic type, with df only
     if ``double`` is set. Found by experiments with texts of one instruction.
     """
-    found = {}
+    types_by_slot = {}
     for slot in slots:
         if slot.role is Role.WRITE and slot.name == "dst":
             types = _ARITHMETIC if result is None else result
@@ -117,8 +117,8 @@ def select_verified_types(
             types = _ARITHMETIC | _PACKED if source is None else source
         else:
             continue
-        found[slot.name] = types if double else types - {DF}
-    return found
+        types_by_slot[slot.name] = types if double else types - {DF}
+    return types_by_slot
 
 
 NEVER: Final = Saturation(frozenset())
@@ -148,7 +148,7 @@ def lane_row(
     result: frozenset[DataType] | None = None,
     source: frozenset[DataType] | None = None,
     double: bool = False,
-    **more: Unpack[More],
+    **properties: Unpack[More],
 ) -> Instruction:
     """Make a row of seed 003's formats 1, 3 and 5: predicate, destination and one to four sources of the same types.
 
@@ -156,10 +156,10 @@ def lane_row(
     """
     own = tuple(slots) if slots is not None else (dst(types), *(src(i, types) for i in range(sources)))
     if family in ("arith", "math") or result is not None:
-        more.setdefault("verified", select_verified_types(own, result, source, double=double))
+        properties.setdefault("verified", select_verified_types(own, result, source, double=double))
     elif family == "logic":
-        more = {"saturation_dropped": True, "negates": False, "inverts": True, **more}
-        more.setdefault(
+        properties = {"saturation_dropped": True, "negates": False, "inverts": True, **properties}
+        properties.setdefault(
             "verified",
             select_verified_types(own, LOGIC if source is None else source, LOGIC if source is None else source),
         )
@@ -173,7 +173,7 @@ def lane_row(
         meaning=meaning,
         summary=summary,
         detail=detail,
-        **more,
+        **properties,
     )
 
 

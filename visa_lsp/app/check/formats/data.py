@@ -47,12 +47,12 @@ def finding_object(finding: ReportedFinding) -> dict[str, Any]:
 
 def as_json(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001 - all formats are called alike
     """Yield one array."""
-    first = True
+    is_first = True
     for value in _values(report):
-        yield "[\n  " if first else ",\n  "
+        yield "[\n  " if is_first else ",\n  "
         yield json.dumps(value)
-        first = False
-    yield "[]\n" if first else "\n]\n"
+        is_first = False
+    yield "[]\n" if is_first else "\n]\n"
 
 
 def as_jsonl(report: CheckReport, look: Look) -> Iterator[str]:  # noqa: ARG001

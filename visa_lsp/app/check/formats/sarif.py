@@ -47,7 +47,7 @@ def relative_path(path: str, base: str) -> str:
 def sarif(report: CheckReport, look: Look) -> Iterator[str]:
     """Yield the whole log."""
     rules = report.rules()
-    indices = {rule: at for at, rule in enumerate(rules)}
+    indices = {rule: index for index, rule in enumerate(rules)}
     failures = [_notification(r, look.base) for r in report.errors]
     run: dict[str, Any] = {
         "tool": {
@@ -116,8 +116,8 @@ def _result(finding: ReportedFinding, index: int, base: str) -> dict[str, Any]:
     }
     if finding.notes:
         value["relatedLocations"] = [
-            {"id": at, **_location(n.path, n.place, n.excerpt, base), "message": {"text": unlink(n.message)}}
-            for at, n in enumerate(finding.notes)
+            {"id": number, **_location(n.path, n.place, n.excerpt, base), "message": {"text": unlink(n.message)}}
+            for number, n in enumerate(finding.notes)
         ]
     if finding.remedies:
         value["fixes"] = [_fix(r, finding.path, base) for r in finding.remedies if r.edits]

@@ -102,18 +102,18 @@ def _excerpt(path: str, place: TextRange, line: str, look: Look, width: int, sty
 def _window(line: str, start: int, end: int) -> tuple[str, int, int]:
     """Return the part of a line to show, and the start and length of the underline in columns of that part."""
     cells = [_cell(ch) for ch in line]
-    first = 0
+    first_cell = 0
     if sum(_width(c) for c in cells) > _MAX_EXCERPT_COLUMNS and start > _BEFORE:
-        first = start - _BEFORE
-    shown, width, last = [], 0, first
-    for last in range(first, len(cells)):
+        first_cell = start - _BEFORE
+    shown, width, last = [], 0, first_cell
+    for last in range(first_cell, len(cells)):
         if width + _width(cells[last]) > _MAX_EXCERPT_COLUMNS:
             break
         shown.append(cells[last])
         width += _width(cells[last])
-    before = sum(_width(c) for c in cells[first:start])
-    marked = sum(_width(c) for c in cells[start : min(end, first + len(shown))])
-    lead, tail = "..." if first else "", "..." if first + len(shown) < len(cells) else ""
+    before = sum(_width(c) for c in cells[first_cell:start])
+    marked = sum(_width(c) for c in cells[start : min(end, first_cell + len(shown))])
+    lead, tail = "..." if first_cell else "", "..." if first_cell + len(shown) < len(cells) else ""
     return lead + "".join(shown) + tail, len(lead) + before, max(marked, 1)
 
 
