@@ -105,7 +105,7 @@ ALLOWED["api"] = {
 }  # fmt: skip
 ALLOWED["pytest_plugin"] = {"app", "launchfile"}
 ALLOWED["__main__"] = {"cli"}
-ALLOWED["generate"] = {"app", "checks", "codec", "ide", "isa", "launchfile", "lsp", "mcp", "program", "sim"}
+ALLOWED["generate"] = {"app", "checks", "codec", "ide", "isa", "launchfile", "lsp", "mcp", "program", "sim", "zeinfo"}
 # Third parties that only these rooms may import.
 THIRD_PARTY = {
     "parsimonious": {"syntax"},

@@ -8,10 +8,16 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.index.focus import header_of
-from visa_lsp.ide.zeinfo.completion import completions
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
-from visa_lsp.ide.zeinfo.info_document import HeldArgument, arguments_in, inputs_told, kernel_at, simd_size_of
+from visa_lsp.ide.zeinfo.info_document import (
+    HeldArgument,
+    InfoDocument,
+    arguments_in,
+    inputs_told,
+    kernel_at,
+    simd_size_of,
+)
 from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.ide.zeinfo.symbols import symbols
@@ -115,14 +121,14 @@ def test_hover_is_silent_between_things_and_on_broken_texts():
 )
 def test_completion_knows_the_map(text, wanted, unwanted):
     offset = text.index("^")
-    labels = {c.label for c in completions(text.replace("^", ""), offset)}
+    labels = {c.label for c in InfoDocument(text.replace("^", "")).completions(offset)}
     assert wanted <= labels
     assert not unwanted & labels
 
 
 def test_completion_replaces_the_word():
     text = "kernels:\n  - execution_env:\n      simd_si"
-    found = next(c for c in completions(text, len(text)) if c.label == "simd_size")
+    found = next(c for c in InfoDocument(text).completions(len(text)) if c.label == "simd_size")
     assert (
         text[: found.span.start] + found.insert + text[found.span.end :]
         == "kernels:\n  - execution_env:\n      simd_size: "

@@ -11,10 +11,10 @@ from each_case import check_each
 from visa_lsp.checks.support.rule_page import examples
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.judge import judge
-from visa_lsp.launchfile.model import VALUES
 from visa_lsp.launchfile.rules import RULES
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.launchfile.tables import ROOT, TABLES
+from visa_lsp.zeinfo.schema import VALUES
 
 DOCS = Path(__file__).parents[2] / "docs" / "launch.md"
 ROWS = [(table, row) for table in TABLES.values() for row in table.keys]

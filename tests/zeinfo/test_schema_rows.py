@@ -90,12 +90,12 @@ def base(table: str, row) -> dict:
 def value(table: str, row, right: bool):
     if row.table:
         entry = dict(BASE[row.table])
-        good = [entry] if row.is_list else entry
+        good = [entry] if row.many else entry
         return good if right else 5
     if row.words:
         if not right:
             return "nonsense"
-        return BASE[table].get(row.name) or base(table, row).get(row.name) or WORDS[row.words][0].name
+        return BASE[table].get(row.name) or base(table, row).get(row.name) or row.words[0].name
     if not right:
         return WRONG[row.type]
     return BASE[table].get(row.name, base(table, row).get(row.name, SPECIAL.get(row.name, RIGHT[row.type])))
@@ -143,7 +143,7 @@ def whole(table: str, entry: dict, version: str = "1.73") -> str:
 
 
 def rows():
-    return [(table.name, row) for table in TABLES.values() for row in table.attributes]
+    return [(table.name, row) for table in TABLES.values() for row in table.keys]
 
 
 def before(version: tuple) -> str:
@@ -191,7 +191,7 @@ def golden_text() -> str:
         for kind, text in documents(table, row):
             lines.append(f"{table}.{row.name} {kind}: {' | '.join(findings(text)) or 'nothing'}")
     for words, known in WORDS.items():
-        table, row = next((t.name, a) for t in TABLES.values() for a in t.attributes if a.words == words)
+        table, row = next((t.name, a) for t in TABLES.values() for a in t.keys if a.words == known)
         for word in known:
             if word.since > max(row.since, (1, 0)):
                 text = whole(table, {**base(table, row), row.name: word.name}, before(word.since))
@@ -224,7 +224,7 @@ def _check_documents(case):
 
 @pytest.mark.parametrize("words", WORDS)
 def test_every_word_is_known_where_it_stands(words):
-    table, row = next((t.name, a) for t in TABLES.values() for a in t.attributes if a.words == words)
+    table, row = next((t.name, a) for t in TABLES.values() for a in t.keys if a.words == WORDS[words])
     for word in WORDS[words]:
         version = (
             version_text(KNOWN_VERSION)

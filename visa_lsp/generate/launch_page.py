@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.launchfile.model import VALUES, LaunchKey, LaunchTable
 from visa_lsp.launchfile.tables import ROOT, TABLES
+from visa_lsp.zeinfo.schema import VALUES, SchemaKey, SchemaTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,7 +50,7 @@ def page() -> str:
     return "\n".join([_HEAD, *(line for table in TABLES.values() for line in _table(table))])
 
 
-def _table(table: LaunchTable) -> Iterator[str]:
+def _table(table: SchemaTable) -> Iterator[str]:
     yield f"## {_TITLES[table.name]}\n"
     yield f"{table.doc}\n"
     yield "| key | what it takes | default | example |"
@@ -70,7 +70,7 @@ def _table(table: LaunchTable) -> Iterator[str]:
 _LISTED: Final = ("dtype", "platform")
 
 
-def _takes(row: LaunchKey) -> str:
+def _takes(row: SchemaKey) -> str:
     if row.table:
         link = f"[{_TITLES[row.table].lower()}](#{_TITLES[row.table].lower().replace(' ', '-')})"
         what = {"list": f"a list, each {link}", "map": f"a map from names to {link}"}.get(row.many, link)

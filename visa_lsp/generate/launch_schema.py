@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.launchfile.formulas import MAX_EXPRESSION_CHARS
-from visa_lsp.launchfile.model import NUMERIC, VALUES, LaunchKey, LaunchTable
 from visa_lsp.launchfile.npy import MAX_AXES
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.program.elements import MAX_BUFFER_BYTES, MAX_SHARED_BYTES
+from visa_lsp.zeinfo.schema import NUMERIC, SchemaKey, SchemaTable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -37,7 +37,7 @@ def _sizes(low: int) -> Schema:
 
 
 _TEXT: Final[Schema] = {"type": ["string", "number", "boolean"]}
-# The schema of each type of ``VALUES``; words are lists of the words, and numbers may be nested.
+# The schema of each type of launch files; words are lists of the words, and numbers may be nested.
 _TYPES: Final[dict[str, Schema]] = {
     "text": _TEXT,
     "file": _TEXT,
@@ -60,7 +60,7 @@ _TYPES: Final[dict[str, Schema]] = {
         ]
     },
     "seed": _number(0, (1 << 64) - 1),
-    "flag": {"type": "boolean"},
+    "bool": {"type": "boolean"},
     "channels": {"enum": [1, 2, 4]},
     "dimensions": {"enum": [1, 2, 3]},
     "argument": {"type": ["integer", "string"]},
@@ -109,13 +109,13 @@ def _name_computed(name: str) -> str:
     return f"{name}WithoutExpressions"
 
 
-def _without_expressions(table: LaunchTable) -> Schema:
+def _without_expressions(table: SchemaTable) -> Schema:
     """Return the schema of a file without a sweep: numbers may not be expressions."""
     properties = {row.name: inner for row in table.keys if (inner := _make_computed(row))}
     return {"properties": properties} if properties else {}
 
 
-def _make_computed(row: LaunchKey) -> Schema:
+def _make_computed(row: SchemaKey) -> Schema:
     each = {"$ref": f"#/definitions/{_name_computed('Argument' if row.type == 'arguments' else row.table or 'Init')}"}
     if row.type == "arguments":
         return {"items": each, "additionalProperties": each}
@@ -128,7 +128,7 @@ def _make_computed(row: LaunchKey) -> Schema:
     return _TYPES[row.inner] if row.inner in NUMERIC else {}
 
 
-def _table(table: LaunchTable) -> Schema:
+def _table(table: SchemaTable) -> Schema:
     others: Schema = {"type": "array", "items": {"type": "number"}, "minItems": 1}
     table_schema: Schema = {
         "description": table.doc,
@@ -140,7 +140,7 @@ def _table(table: LaunchTable) -> Schema:
     return {**table_schema, "allOf": rules} if rules else table_schema
 
 
-def _key(row: LaunchKey) -> Schema:
+def _key(row: SchemaKey) -> Schema:
     value = _value(row)
     if row.many == "list":
         value = {"type": "array", "items": value}
@@ -158,7 +158,7 @@ def _key(row: LaunchKey) -> Schema:
     }
 
 
-def _value(row: LaunchKey) -> Schema:
+def _value(row: SchemaKey) -> Schema:
     if row.table:
         return {"$ref": f"#/definitions/{row.table}"}
     if row.name == "platform":
@@ -175,7 +175,7 @@ def _allow_expression(value: Schema) -> Schema:
     return value if "$ref" in value else {"anyOf": [value, _FORMULAS]}
 
 
-def _words(row: LaunchKey) -> Schema:
+def _words(row: SchemaKey) -> Schema:
     return {"enum": [word.name for word in row.words], "markdownEnumDescriptions": [word.doc for word in row.words]}
 
 
@@ -246,7 +246,6 @@ _RULES: Final[dict[str, list[Schema]]] = {
         *(_not_together("dtype", key) for key in ("expr", "reference")),
     ],
 }
-assert set(_TYPES) | {"contents"} == set(VALUES)
 
 
 def generate_files(_: Path) -> dict[str, str]:

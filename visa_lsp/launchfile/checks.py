@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.launchfile.folder import LaunchFolder
-    from visa_lsp.launchfile.model import LaunchTable
     from visa_lsp.launchfile.values import Triple
+    from visa_lsp.zeinfo.schema import SchemaTable
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
@@ -51,7 +51,7 @@ class Checks:
         return self.source.key_span(item, key)
 
     def entries(
-        self, item: YamlItem, table: LaunchTable, explained: Mapping[str, str] | None = None
+        self, item: YamlItem, table: SchemaTable, explained: Mapping[str, str] | None = None
     ) -> tuple[dict[str, YamlItem], bool] | None:
         """Return the known entries of a map, and whether there are no unknown ones, which may be misspelt keys."""
         if not isinstance(item.value, dict):

@@ -17,9 +17,9 @@ from msgspec.structs import replace
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.checks import Checks
 from visa_lsp.launchfile.formulas import FUNCTIONS, FormulaError, number, read_formula
-from visa_lsp.launchfile.model import NUMERIC, WHOLE, LaunchKey, LaunchTable
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.launchfile.values import Axis, AxisValue, Number, Sweep, SweepPoint
+from visa_lsp.zeinfo.schema import NUMERIC, WHOLE, SchemaKey, SchemaTable
 from visa_lsp.zeinfo.yaml import YamlItem
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class _SweepReader(Checks):
             return True
         return False
 
-    def _value(self, item: YamlItem, row: LaunchKey | None, *, inside: bool = False) -> AxisValue | None:
+    def _value(self, item: YamlItem, row: SchemaKey | None, *, inside: bool = False) -> AxisValue | None:
         """Return a value of an axis, or with ``inside`` an entry of a list value."""
         value = item.value
         if isinstance(value, int | float) and not isinstance(value, bool) and math.isfinite(value):
@@ -165,14 +165,14 @@ class _SweepReader(Checks):
         places = {**root.key_places, **places}
         return self._map(YamlItem(values, root.line, root.column, places), TABLES[ROOT])
 
-    def _map(self, item: YamlItem, table: LaunchTable) -> YamlItem:
+    def _map(self, item: YamlItem, table: SchemaTable) -> YamlItem:
         if not isinstance(item.value, dict):
             return item
         rows = {name: table.get(name) for name in item.value}
         values = {n: entry if (row := rows[n]) is None else self._key(entry, row) for n, entry in item.value.items()}
         return replace(item, value=values)
 
-    def _key(self, item: YamlItem, row: LaunchKey) -> YamlItem:
+    def _key(self, item: YamlItem, row: SchemaKey) -> YamlItem:
         if row.type == "arguments":
             return self._each(item, TABLES["Argument"])
         if row.type == "contents":
@@ -183,7 +183,7 @@ class _SweepReader(Checks):
             self._used.update(set(self.names) & _words(item.value))
         return self._numbers(item, whole=row.inner in WHOLE) if row.inner in NUMERIC else item
 
-    def _each(self, item: YamlItem, table: LaunchTable) -> YamlItem:
+    def _each(self, item: YamlItem, table: SchemaTable) -> YamlItem:
         if isinstance(item.value, list):
             return replace(item, value=[self._map(entry, table) for entry in item.value])
         if isinstance(item.value, dict):

@@ -143,8 +143,3 @@ WORDS: Final[dict[str, tuple[SchemaWord, ...]]] = {
         SchemaWord("ws", "Write streaming.", (1, 69)),
     ),
 }  # fmt: skip
-
-
-def word(words: str, name: str) -> SchemaWord | None:
-    """Return a word of a set by its name."""
-    return next((w for w in WORDS[words] if w.name == name), None)

@@ -66,7 +66,7 @@ def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
 def check_document(report: SourceFindings, root: YamlItem, platform: Registers | None = None) -> None:
     """Check kernels, functions and the entries about their arguments."""
     for key in ("kernels", "functions", "global_host_access_table", "kernels_misc_info"):
-        table = next(a.table for a in TABLES["Container"].attributes if a.name == key)
+        table = next(a.table for a in TABLES["Container"].keys if a.name == key)
         _unique(report, entries(root, key), TABLES[table].unique, key)
     for kernel in entries(root, "kernels"):
         if report.full:

@@ -1,8 +1,8 @@
-"""The schema of ze_info as data: the keys of each map, their types, versions and conditions.
+"""The schema of a YAML format as data: the keys of each map, their types, words, versions and conditions.
 
-Tables of seed 002 (version 1.14) and later keys of real compilers (up to 1.73) are in ``tables`` and ``closed_words``; this
-module defines a row and its look-up. Invariant: every type that a row names is a scalar type of ``SCALARS``, a table,
-or a set of words.
+The rows are in ``zeinfo.tables`` for ze_info (seed 002, version 1.14, and later keys of real compilers, up to 1.73) and in
+``launchfile.tables`` for launch files; this module defines a row and its look-up. Validation, completion, hover and
+documents read them. Invariant: every type in a row is one of ``VALUES`` or a table.
 """
 
 from __future__ import annotations
@@ -13,52 +13,94 @@ from typing import Final
 
 Version = tuple[int, int]
 
+FIRST_VERSION: Final[Version] = (1, 0)
 SEED_VERSION: Final[Version] = (1, 14)
 KNOWN_VERSION: Final[Version] = (1, 73)
 
-SCALARS: Final = {
+# The types of values in words, as in "KEY is ...", first those of ze_info, then those of launch files.
+VALUES: Final = {
     "int32": "a whole number of 32 bits",
     "int64": "a whole number of 64 bits",
     "float": "a number",
     "bool": "true or false",
     "str": "a text",
     "int32x3": "a list of three whole numbers",
+    "word": "a word",
+    "text": "a word",
+    "file": "the name of a file, relative to the launch file",
+    "sizes": "one to three numbers >= 1, [X, Y, Z]; omitted numbers are 1",
+    "offsets": "one to three numbers >= 0, [X, Y, Z]; omitted numbers are 0",
+    "pair": "two numbers >= 1, [X, Y]",
+    "arguments": "a list in the order of the kernel's arguments, or a map from their names",
+    "numbers": "a number, or a list of numbers, or a list of such lists",
+    "bytes": "a number of bytes >= 1",
+    "axes": "a number of elements, or a list with one for each axis",
+    "seed": "a whole number >= 0",
+    "contents": "a word, or one of {random: SEED}, {values: [...]}, {repeat: [...]}, {npy: FILE}",
+    "channels": "1, 2 or 4",
+    "dimensions": "1, 2 or 3",
+    "argument": "the number or the name of an argument",
+    "tolerance": "a number >= 0",
+    "places": "a whole number >= 0",
+    "expression": "an expression",
 }
+# The types of numbers or lists of numbers, which may also be expressions; the first ones are of whole numbers.
+WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "dimensions", "places")
+NUMERIC: Final = (*WHOLE, "numbers", "tolerance")
+
+
+@dataclass(frozen=True, slots=True)
+class SchemaWord:
+    """A word of a closed set. ``renamed`` is its name since ``removed``."""
+
+    name: str
+    doc: str = ""
+    since: Version = FIRST_VERSION
+    removed: Version | None = None
+    renamed: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class SchemaKey:
-    """A row of a table: a key of a map.
+    """A row of a table: a key of a map. ``example`` is a valid line of a document, or a part of one.
 
-    ``type`` is a scalar type, ``<words>``, ``Name`` for a map with the keys of the table of that name, or ``Name[]``
-    for a list of such maps. ``when`` is the condition on other keys under which it applies: ``arg_type=a,b & addrmode=c
-    | arg_type=d``, a star at the end matches the rest of a word. ``removed`` is the first version without the key.
+    ``type`` is one of ``VALUES`` or the name of a table; the suffix ``[]`` means a list, ``{}`` a map from names, ``?`` also
+    allows null. ``when`` is the condition on other keys under
+    which it applies: ``arg_type=a,b & addrmode=c | arg_type=d``, a star at the end matches the rest of a word. ``removed`` is
+    the first version without the key. ``noun`` is what messages call its value, ``proposals`` are values to complete.
     """
 
     name: str
     type: str
     doc: str
+    example: str = ""
     required: bool = False
     default: str = ""
-    since: Version = (1, 0)
+    words: tuple[SchemaWord, ...] = ()
+    noun: str = ""
+    proposals: tuple[str, ...] = ()
+    since: Version = FIRST_VERSION
     removed: Version | None = None
     when: str = ""
 
     @property
-    def is_list(self) -> bool:
-        """True if the value is a list of maps."""
-        return self.type.endswith("[]")
+    def inner(self) -> str:
+        """The type of the value, or of each of its entries."""
+        return self.type.rstrip("?[]{}")
+
+    @property
+    def many(self) -> str:
+        """``list`` or ``map`` if the value has entries of the inner type, else empty."""
+        return "list" if self.type.endswith("[]") else "map" if self.type.endswith("{}") else ""
 
     @property
     def table(self) -> str:
-        """The table of the value, or of each entry of it; empty for scalars and words."""
-        name = self.type.removesuffix("[]")
-        return "" if name in SCALARS or name.startswith("<") else name
+        """The table of the value, or of each entry of it; empty for other values."""
+        return "" if self.inner in VALUES else self.inner
 
-    @property
-    def words(self) -> str:
-        """The set of words with the value; empty for other types."""
-        return self.type[1:-1] if self.type.startswith("<") else ""
+    def word(self, name: str) -> SchemaWord | None:
+        """Return a word of the key by its name."""
+        return next((word for word in self.words if word.name == name), None)
 
     def applies(self, values: Mapping[str, str]) -> bool:
         """Return whether ``when`` holds for the words of other keys."""
@@ -90,32 +132,31 @@ def _either(words: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class SchemaWord:
-    """A word of a closed set. ``renamed`` is its name since ``removed``."""
-
-    name: str
-    doc: str = ""
-    since: Version = (1, 0)
-    removed: Version | None = None
-    renamed: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class SchemaTable:
-    """The keys of one kind of map. ``unique`` is the key that distinguishes the entries of a list of them."""
+    """The keys of one kind of map. ``unique`` is the key that distinguishes the entries of a list of them.
+
+    ``what`` is its name in messages of launch files; ``others`` is the meaning of other names there.
+    """
 
     name: str
     doc: str
-    attributes: tuple[SchemaKey, ...]
+    keys: tuple[SchemaKey, ...]
     unique: str = ""
+    what: str = ""
+    others: str = ""
     _by_name: dict[str, SchemaKey] = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "_by_name", {a.name: a for a in self.attributes})
+        object.__setattr__(self, "_by_name", {key.name: key for key in self.keys})
 
     def get(self, name: str) -> SchemaKey | None:
         """Return the row of a key."""
         return self._by_name.get(name)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of all keys, in order."""
+        return tuple(self._by_name)
 
 
 def version_text(version: Version) -> str:

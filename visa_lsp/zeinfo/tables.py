@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from typing import Final
 
-from visa_lsp.zeinfo.schema import SchemaKey, SchemaTable
+from visa_lsp.zeinfo.closed_words import WORDS
+from visa_lsp.zeinfo.schema import FIRST_VERSION, SchemaKey, SchemaTable, Version
 
 A = SchemaKey
 
@@ -19,17 +20,24 @@ _OF_ARGUMENT: Final = (
 _POINTER: Final = "arg_type=arg_bypointer"
 _WALK: Final = "x [0, 0, 0], xy [0, 1, 0], xyz [0, 1, 2], yx [1, 0, 0] or zyx [2, 1, 0]"
 
+
+def _word(
+    name: str, words: str, doc: str, *, required: bool = False, since: Version = FIRST_VERSION, when: str = ""
+) -> A:
+    return A(name, "word", doc, required=required, words=WORDS[words], since=since, when=when)
+
+
 _CONTAINER: Final = SchemaTable(
     "Container",
     "The whole document.",
     (
-        A("version", "str", "Version of ze_info that the document follows, quoted: '1.14'.", required=True),
+        A("version", "str", "Version of ze_info that the document follows, quoted: '1.14'.", required=True, proposals=("'1.14'", "'1.20'", "'1.73'")),
         A("kernels", "Kernel[]", "A description of each kernel for the runtime.", required=True),
         A("functions", "Function[]", "Functions that can be called from outside.", since=(1, 13)),
         A("global_host_access_table", "HostAccess[]", "Host names of global variables.", since=(1, 12)),
         A("kernels_misc_info", "KernelMiscInfo[]", "Facts that no launch needs: names and types of arguments.", since=(1, 19)),
         A("kernels_cost_info", "KernelCostInfo[]", "Estimated costs of loops (experimental).", since=(1, 47)),
-        A("l1_cache_policy", "<l1_cache_policy>", "Policy of the level 1 cache.", since=(1, 69)),
+        _word("l1_cache_policy", "l1_cache_policy", "Policy of the level 1 cache.", since=(1, 69)),
     ),
 )  # fmt: skip
 _KERNEL: Final = SchemaTable(
@@ -84,7 +92,7 @@ _ENV: Final = SchemaTable(
         A("actual_kernel_start_offset", "int32", "Offset of the code in its section.", removed=(1, 6)),
         A("barrier_count", "int32", "Number of barriers that the code uses.", default="0"),
         _flag("disable_mid_thread_preemption", "A thread may not be interrupted in the middle."),
-        A("grf_count", "int32", "Registers of a thread: 128, or 256 where large register files exist.", required=True),
+        A("grf_count", "int32", "Registers of a thread: 128, or 256 where large register files exist.", required=True, proposals=("128", "256")),
         _flag("has_4gb_buffers", "Compiled for buffers of more than 4 GB."),
         _flag("has_device_enqueue", "The kernel enqueues kernels."),
         _flag("has_dpas", "The code has systolic instructions (dpas)."),
@@ -99,11 +107,11 @@ _ENV: Final = SchemaTable(
         A("offset_to_skip_set_ffid_gp", "int32", "Offset at which the code starts if the fixed function id needs no setting.", default="0"),
         A("required_sub_group_size", "int32", "Sub-group size that the source requires.", default="0"),
         A("required_work_group_size", "int32x3", "Group size that the source requires, such as [256, 2, 1].", default="[0, 0, 0]"),
-        A("simd_size", "int32", "Lanes of a thread: 1, 8, 16 or 32.", required=True),
+        A("simd_size", "int32", "Lanes of a thread: 1, 8, 16 or 32.", required=True, proposals=("1", "8", "16", "32")),
         A("slm_size", "int32", "Bytes of shared local memory.", default="0"),
         _flag("subgroup_independent_forward_progress", "Sub-groups of a group may run independently."),
-        A("thread_scheduling_mode", "<thread_scheduling_mode>", "The order in which threads take turns.", since=(1, 10)),
-        A("work_group_walk_order_dimensions", "int32x3", f"Order in which lanes walk the dimensions: {_WALK}.", default="[0, 1, 2]"),
+        _word("thread_scheduling_mode", "thread_scheduling_mode", "The order in which threads take turns.", since=(1, 10)),
+        A("work_group_walk_order_dimensions", "int32x3", f"Order in which lanes walk the dimensions: {_WALK}.", default="[0, 1, 2]", proposals=("[0, 0, 0]", "[0, 1, 0]", "[0, 1, 2]", "[1, 0, 0]", "[2, 1, 0]")),
         A("indirect_stateless_count", "int32", "Number of indirect accesses by address.", default="0", since=(1, 21)),
         A("eu_thread_count", "int32", "Threads of an execution unit; follows from grf_count if absent.", default="0", since=(1, 24)),
         _flag("has_sample", "The code samples images.", (1, 27)),
@@ -121,26 +129,26 @@ _ENV: Final = SchemaTable(
         _flag("require_assert_buffer", "The code itself uses the assert buffer.", (1, 61)),
         _flag("require_sync_buffer", "The code itself uses the sync buffer.", (1, 61)),
         _flag("has_bindless_image_read", "The code reads bindless images.", (1, 67)),
-        A("slm_alloc_mode", "int32", "The compiler (0) or the runtime (1) places SLM arguments.", default="0", since=(1, 73)),
+        A("slm_alloc_mode", "int32", "The compiler (0) or the runtime (1) places SLM arguments.", default="0", since=(1, 73), proposals=("0", "1")),
     ),
 )  # fmt: skip
 _PAYLOAD: Final = SchemaTable(
     "PayloadArgument",
     "One argument of the cross-thread payload.",
     (
-        A("arg_type", "<argument_type>", "Kind of the argument.", required=True),
+        _word("arg_type", "argument_type", "Kind of the argument.", required=True),
         A("offset", "int32", "Its first byte, counted from the start of the cross-thread payload.", required=True),
         A("size", "int32", "Its size in bytes; 0 if it takes no room.", required=True),
         A("arg_index", "int32", "Number of the kernel argument that it is or belongs to.", default="-1", when=_OF_ARGUMENT),
-        A("addrmode", "<memory_addressing_mode>", "The way in which the code addresses the memory.", when=_POINTER + ",const_base,global_base,inline_sampler"),
-        A("addrspace", "<address_space>", "Kind of the memory.", when=_POINTER + ",inline_sampler"),
-        A("access_type", "<access_type>", "Accesses of the code to the memory.", when=_POINTER),
+        _word("addrmode", "memory_addressing_mode", "The way in which the code addresses the memory.", when=_POINTER + ",const_base,global_base,inline_sampler"),
+        _word("addrspace", "address_space", "Kind of the memory.", when=_POINTER + ",inline_sampler"),
+        _word("access_type", "access_type", "Accesses of the code to the memory.", when=_POINTER),
         A("sampler_index", "int32", "Number of the sampler.", default="-1", since=(1, 4), when=_POINTER + " & addrspace=sampler | arg_type=inline_sampler"),
         A("source_offset", "int32", "Offset of this part in an aggregate passed by value.", default="-1", since=(1, 9), when="arg_type=arg_byvalue"),
         A("slm_alignment", "int32", "Alignment of the shared local memory in bytes.", default="0", since=(1, 14), when=_POINTER + " & addrmode=slm & addrspace=local"),
-        A("image_type", "<image_type>", "Kind of the image.", since=(1, 15), when="addrspace=image"),
+        _word("image_type", "image_type", "Kind of the image.", since=(1, 15), when="addrspace=image"),
         A("image_transformable", "bool", "The image may be seen as another kind.", default="false", since=(1, 15), when="addrspace=image"),
-        A("sampler_type", "<sampler_type>", "Kind of the sampler.", since=(1, 15), when="addrspace=sampler"),
+        _word("sampler_type", "sampler_type", "Kind of the sampler.", since=(1, 15), when="addrspace=sampler"),
         A("is_pipe", "bool", "The argument is a pipe.", default="false", since=(1, 23), when=_POINTER),
         A("is_ptr", "bool", "The value is used as a pointer.", default="false", since=(1, 25), when="arg_type=arg_byvalue,indirect_data_pointer,const_base,global_base,printf_buffer"),
         A("bti_value", "int32", "Binding table index of constant or global data.", default="-1", since=(1, 28), when="arg_type=const_base,global_base"),
@@ -150,7 +158,7 @@ _PER_THREAD: Final = SchemaTable(
     "PerThreadPayloadArgument",
     "One argument of the per-thread payload.",
     (
-        A("arg_type", "<argument_type>", "Kind of the argument: local_id or packed_local_ids.", required=True),
+        _word("arg_type", "argument_type", "Kind of the argument: local_id or packed_local_ids.", required=True),
         A("offset", "int32", "Its first byte, counted from the start of the per-thread payload.", required=True),
         A("size", "int32", "Its size in bytes.", required=True),
     ),
@@ -168,8 +176,8 @@ _BUFFER: Final = SchemaTable(
     "PerThreadMemoryBuffer",
     "Memory that each thread needs.",
     (
-        A("type", "<allocation_type>", "Place of the memory.", required=True),
-        A("usage", "<memory_usage>", "Use of the memory.", required=True),
+        _word("type", "allocation_type", "Place of the memory.", required=True),
+        _word("usage", "memory_usage", "Use of the memory.", required=True),
         A("size", "int32", "Bytes of the buffer.", required=True),
         A("slot", "int32", "Number of the scratch buffer.", default="0", when="type=scratch"),
         A(
@@ -186,8 +194,8 @@ _SAMPLER: Final = SchemaTable(
     "A sampler written in the source.",
     (
         A("sampler_index", "int32", "Number of the sampler.", required=True, since=(1, 20)),
-        A("addrmode", "<sampler_desc_addrmode>", "Value outside the image.", required=True, since=(1, 20)),
-        A("filtermode", "<sampler_desc_filtermode>", "Method that combines texels.", required=True, since=(1, 20)),
+        _word("addrmode", "sampler_desc_addrmode", "Value outside the image.", required=True, since=(1, 20)),
+        _word("filtermode", "sampler_desc_filtermode", "Method that combines texels.", required=True, since=(1, 20)),
         A("normalized", "bool", "Coordinates go from 0 to 1.", default="false", since=(1, 20)),
     ),
     unique="sampler_index",

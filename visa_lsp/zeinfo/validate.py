@@ -14,12 +14,11 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Severity
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 from visa_lsp.zeinfo import rules
-from visa_lsp.zeinfo.closed_words import WORDS, word
 from visa_lsp.zeinfo.kernels import check_document
 from visa_lsp.zeinfo.schema import (
     KNOWN_VERSION,
-    SCALARS,
     SEED_VERSION,
+    VALUES,
     SchemaKey,
     SchemaTable,
     Version,
@@ -127,9 +126,7 @@ class _Walk:
             return
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
         # Keys that depend on a misspelt word are not checked, because the word is reported.
-        misspelt = [
-            a.name for a in table.attributes if a.words and a.name in words and word(a.words, words[a.name]) is None
-        ]
+        misspelt = [a.name for a in table.keys if a.words and a.name in words and a.word(words[a.name]) is None]
         meant: dict[str, str] = {}
         for key, child in item.value.items():
             row = table.get(key)
@@ -142,14 +139,14 @@ class _Walk:
             if not row.applies(words) and not any(f"{name}=" in row.when for name in misspelt):
                 self._report_misplaced(item, key, row)
             self._value(child, row)
-        for row in table.attributes:
+        for row in table.keys:
             if row.required and row.name not in item.value and row.since <= max(self.version, SEED_VERSION):
                 self._report_missing(item, row, what, meant.get(row.name, ""))
 
     def _unknown(self, item: YamlItem, key: str, table: SchemaTable) -> str:
         """Report an unknown key; return the known key that it most likely means."""
         span = self.report.source.key_span(item, key)
-        known = [a.name for a in table.attributes if a.name not in (item.value if isinstance(item.value, dict) else ())]
+        known = [a.name for a in table.keys if a.name not in (item.value if isinstance(item.value, dict) else ())]
         near = nearest(key, known)
         hint = f"; did you mean '{near}'?" if near else ""
         fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
@@ -187,7 +184,12 @@ class _Walk:
             return
         fixes: tuple[Fix, ...] = ()
         span = source.span(item)
-        if item.key_places and source.text[source.start(item)] != "{" and row.type in SCALARS and row.name != "offset":
+        if (
+            item.key_places
+            and source.text[source.start(item)] != "{"
+            and not (row.table or row.words)
+            and row.name != "offset"
+        ):
             value = (
                 "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")
             )
@@ -200,7 +202,7 @@ class _Walk:
     # Values.
 
     def _value(self, item: YamlItem, row: SchemaKey) -> None:
-        if row.is_list:
+        if row.many:
             self._list(item, row)
         elif row.table:
             self.table(item, TABLES[row.table], row.name)
@@ -214,7 +216,7 @@ class _Walk:
                 self.report.add(
                     rules.RANGE,
                     self.report.source.span(item),
-                    f"{row.name} must be {SCALARS[row.type]}; {item.value} does not fit",
+                    f"{row.name} must be {VALUES[row.type]}; {item.value} does not fit",
                 )
 
     def _list(self, item: YamlItem, row: SchemaKey) -> None:
@@ -233,11 +235,11 @@ class _Walk:
         span = source.span(item)
         fixes: tuple[Fix, ...] = ()
         written = source.text[span.start : span.end]
-        message = f"{row.name} must be {SCALARS[row.type]}, not {item.kind}"
+        message = f"{row.name} must be {VALUES[row.type]}, not {item.kind}"
         if row.type == "int32x3" and isinstance(item.value, list):
-            message = f"{row.name} must be {SCALARS[row.type]}, but this list has {len(item.value)} entries"
+            message = f"{row.name} must be {VALUES[row.type]}, but this list has {len(item.value)} entries"
             if len(item.value) == 3:
-                message = f"{row.name} must be {SCALARS[row.type]}, but an entry of this list is not a whole number"
+                message = f"{row.name} must be {VALUES[row.type]}, but an entry of this list is not a whole number"
         elif row.type == "str" and isinstance(item.value, int | float | bool):
             message = f"{row.name} must be a text, but {written:.40} without quotes is {item.kind}"
             if row.name != "version" or parse_version(written) is not None:
@@ -263,7 +265,7 @@ class _Walk:
         if not isinstance(item.value, str):
             self.report.add(rules.WRONG_TYPE, span, f"{row.name} must be a word, not {item.kind}")
             return
-        known = word(row.words, item.value)
+        known = row.word(item.value)
         if known is not None and known.removed and self.version >= known.removed:
             better = f"; it is now called {known.renamed}" if known.renamed else ""
             fixes = (Fix(f"change to '{known.renamed}'", (Edit(span, known.renamed),)),) if known.renamed else ()
@@ -278,9 +280,7 @@ class _Walk:
             )  # fmt: skip
         elif known is None:
             names = [
-                w.name
-                for w in WORDS[row.words]
-                if w.since <= self.version and (not w.removed or self.version < w.removed)
+                w.name for w in row.words if w.since <= self.version and (not w.removed or self.version < w.removed)
             ]
             near = nearest(item.value, names)
             hint = (

@@ -13,13 +13,14 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.launchfile.completion import completions, index_of
 from visa_lsp.ide.launchfile.hover import hover_launch
-from visa_lsp.ide.launchfile.place import place_at
-from visa_lsp.ide.zeinfo.symbols import ZeSymbol, end_of
+from visa_lsp.ide.yaml.place import place_at
+from visa_lsp.ide.yaml.schema_answers import YamlCompletion, YamlSymbol, end_of
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
+from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.text import Span, encode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource, is_long
@@ -29,7 +30,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.ide.features.hover import HoverResult
-    from visa_lsp.ide.zeinfo.completion import ZeCompletion
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.zeinfo.yaml import YamlItem
 
@@ -80,7 +80,7 @@ class LaunchDocument:
         """Return the explanation of the key or word at an offset."""
         return hover_launch(self.text, offset, self.meant)
 
-    def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
+    def completions(self, offset: int) -> tuple[YamlCompletion, ...]:
         """Return the proposals for an offset."""
         return completions(self.text, offset, self.folder, self.meant)
 
@@ -99,7 +99,7 @@ class LaunchDocument:
         for span, path in self.links():
             if span.touches(offset):
                 return path, Span(0, 0)
-        place = place_at(self.text, offset)
+        place = place_at(TABLES, ROOT, self.text, offset)
         if place is None or self.folder is None:
             return None
         meant = self.meant
@@ -132,7 +132,7 @@ class LaunchDocument:
                 return path, source.span(name if name is not None else found)
         return None
 
-    def symbols(self) -> tuple[ZeSymbol, ...]:
+    def symbols(self) -> tuple[YamlSymbol, ...]:
         """Return the outline: the keys of the file, and below `args` the arguments."""
         source = self.source
         if source is None or source.root is None or not isinstance(source.root.value, dict):
@@ -143,10 +143,10 @@ class LaunchDocument:
             plain = not isinstance(item.value, dict | list)
             inner = self._argument_symbols(item) if key == "args" else ()
             whole = Span(span.start, max(span.end, end_of(source, item)))
-            found.append(ZeSymbol(key, "part", str(item.value) if plain else "", span, whole, inner))
+            found.append(YamlSymbol(key, "part", str(item.value) if plain else "", span, whole, inner))
         return tuple(found)
 
-    def _argument_symbols(self, args: YamlItem) -> tuple[ZeSymbol, ...]:
+    def _argument_symbols(self, args: YamlItem) -> tuple[YamlSymbol, ...]:
         source, info = self.source, self.meant.info
         assert source is not None
         named: list[tuple[int | str, YamlItem, Span]] = []
@@ -160,7 +160,7 @@ class LaunchDocument:
             told = info.describe_argument(index) if info is not None and index is not None else ""
             kind = ", ".join(item.value) if isinstance(item.value, dict) else ""
             whole = Span(span.start, max(span.end, end_of(source, item)))
-            found.append(ZeSymbol(str(name), "argument", told or kind, span, whole))
+            found.append(YamlSymbol(str(name), "argument", told or kind, span, whole))
         return tuple(found)
 
 

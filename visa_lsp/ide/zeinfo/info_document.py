@@ -10,16 +10,18 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.zeinfo.completion import ZeCompletion, completions
+from visa_lsp.ide.yaml.place import place_at
+from visa_lsp.ide.yaml.schema_answers import YamlCompletion, YamlSymbol, propose_keys, propose_values
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts, registers_of
-from visa_lsp.ide.zeinfo.symbols import ZeSymbol, symbols
+from visa_lsp.ide.zeinfo.symbols import symbols
 from visa_lsp.program.payload_layout import Registers, id_block
 from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.placement import arguments_of, inputs_of
 from visa_lsp.zeinfo.source import ZeInfoSource
+from visa_lsp.zeinfo.tables import ROOT, TABLES
 from visa_lsp.zeinfo.validate import validate_source
 
 if TYPE_CHECKING:
@@ -67,15 +69,23 @@ class InfoDocument:
         """Return the explanation of the key or value at an offset."""
         return hover_ze_info(self.source, offset, self.texts, self.registers)
 
-    def completions(self, offset: int) -> tuple[ZeCompletion, ...]:
+    def completions(self, offset: int) -> tuple[YamlCompletion, ...]:
         """Return the proposals for an offset."""
-        return completions(self.text, offset)
+        place = place_at(TABLES, ROOT, self.text, offset)
+        if place is None:
+            return ()
+        row = place.row
+        if row is not None and row.table and place.table is None:  # a list whose entry has no dash yet
+            place, row = replace(place, table=TABLES[row.table]), None
+        if row is None:
+            return tuple(propose_keys(place))
+        return tuple(propose_values(row, place.path.word)) if isinstance(place.path.key, str) else ()
 
     def definition(self, offset: int) -> tuple[str, Span] | None:
         """Return the target of an offset: the name of the text, and the place in it."""
         return input_of(self.source, offset, self.texts, self.registers)
 
-    def symbols(self) -> tuple[ZeSymbol, ...]:
+    def symbols(self) -> tuple[YamlSymbol, ...]:
         """Return the outline."""
         return symbols(self.source)
 

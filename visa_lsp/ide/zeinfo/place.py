@@ -1,7 +1,6 @@
-"""The map, table and key at an offset of a ze_info text, and whether the offset is in the key or the value.
+"""The map, table and key at an offset of a well-formed ze_info text, and whether the offset is in the key or the value.
 
-Found through the items of a well-formed text, and through indentation in an incomplete one. Knows tables, no editor.
-Invariant: never raises.
+Knows tables, no editor. Invariant: never raises.
 """
 
 from __future__ import annotations
@@ -9,7 +8,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from visa_lsp.ide.yaml.path import path_at
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
@@ -70,28 +68,3 @@ def _in_map(
         return _in_map(source, inside[-1], TABLES[row.table], offset, inside[-1] if key == "kernels" else kernel)
     span = source.span(child)
     return YamlEntry(table, item, key, span, False, kernel) if span.touches(offset) else None
-
-
-@dataclass(frozen=True, slots=True)
-class Typing:
-    """The place of a completion: its table, the present keys of the map, and the row if a value is typed."""
-
-    table: SchemaTable
-    keys: frozenset[str]
-    row: SchemaKey | None
-    word: Span
-
-
-def typing_at(text: str, offset: int) -> Typing | None:
-    """Return the table and row at an offset, by the indentation of the lines above."""
-    path = path_at(text, offset)
-    if path is None:
-        return None
-    table = TABLES[ROOT]
-    for key in path.names:
-        row = table.get(key)
-        if row is None or not row.table:
-            return None
-        table = TABLES[row.table]
-    row = table.get(path.key) if isinstance(path.key, str) else None
-    return Typing(table, path.keys, row, path.word)

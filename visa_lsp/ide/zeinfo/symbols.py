@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from visa_lsp.ide.yaml.schema_answers import YamlSymbol, end_of
 from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernels import entries, number, word_of
 
 if TYPE_CHECKING:
-    from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource
+    from visa_lsp.zeinfo.source import ZeInfoSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _PARTS = (
@@ -21,19 +21,7 @@ _PARTS = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class ZeSymbol:
-    """An entry: ``kind`` is kernel, function, part or argument; ``span`` is its name or first key."""
-
-    name: str
-    kind: str
-    detail: str
-    span: Span
-    whole: Span
-    children: tuple[ZeSymbol, ...] = ()
-
-
-def symbols(source: ZeInfoSource) -> tuple[ZeSymbol, ...]:
+def symbols(source: ZeInfoSource) -> tuple[YamlSymbol, ...]:
     """Return the outline, in the order of the text; empty for a malformed text."""
     found = []
     for key, kind in (("kernels", "kernel"), ("functions", "function")):
@@ -44,7 +32,7 @@ def symbols(source: ZeInfoSource) -> tuple[ZeSymbol, ...]:
     return tuple(sorted(found, key=lambda s: s.span))
 
 
-def _body(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> ZeSymbol:
+def _body(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> YamlSymbol:
     assert isinstance(item.value, dict)
     name = item.value.get("name")
     span = source.span(name if name is not None else item)
@@ -58,12 +46,12 @@ def _body(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> ZeSymbol
             rows = tuple(_argument(source, entry) for entry in entries(item, part))
             place = source.key_span(item, part)
             last = max((r.span.end for r in rows), default=place.end)
-            children.append(ZeSymbol(part, "part", str(len(rows)), place, Span(place.start, last), rows))
+            children.append(YamlSymbol(part, "part", str(len(rows)), place, Span(place.start, last), rows))
     first = min(source.start(item), span.start)
-    return ZeSymbol(word_of(item, "name") or "?", kind, "", span, Span(first, max(end, span.end)), tuple(children))
+    return YamlSymbol(word_of(item, "name") or "?", kind, "", span, Span(first, max(end, span.end)), tuple(children))
 
 
-def _argument(source: ZeInfoSource, entry: YamlItem) -> ZeSymbol:
+def _argument(source: ZeInfoSource, entry: YamlItem) -> YamlSymbol:
     name = word_of(entry, "arg_type") or word_of(entry, "type") or f"surface {number(entry, 'bti_value')}"
     index = number(entry, "arg_index")
     detail = f"argument {index}" if index is not None and index >= 0 else ""
@@ -72,19 +60,5 @@ def _argument(source: ZeInfoSource, entry: YamlItem) -> ZeSymbol:
     return _leaf(name, "argument", detail, source.span(entry))
 
 
-def _leaf(name: str, kind: str, detail: str, span: Span) -> ZeSymbol:
-    return ZeSymbol(name, kind, detail, span, span)
-
-
-def end_of(source: YamlSource, item: YamlItem) -> int:
-    """Return the end of the last item of a map."""
-    end = source.start(item)
-    if isinstance(item.value, dict):
-        for key, child in item.value.items():
-            end = max(end, source.key_span(item, key).end, end_of(source, child))
-    elif isinstance(item.value, list):
-        for child in item.value:
-            end = max(end, end_of(source, child))
-    else:
-        end = max(end, source.span(item).end)
-    return end
+def _leaf(name: str, kind: str, detail: str, span: Span) -> YamlSymbol:
+    return YamlSymbol(name, kind, detail, span, span)

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.ide.launchfile.launch_document import LaunchDocument
-    from visa_lsp.ide.zeinfo.symbols import ZeSymbol
+    from visa_lsp.ide.yaml.schema_answers import YamlSymbol
     from visa_lsp.lsp.visa_server import VisaServer
 
 # The vISA text beside a ze_info document, for a state of its file and a platform.
@@ -312,7 +312,7 @@ def document_symbols(
     """Return the outline of a ze_info document."""
     document = opened.analysis.document
 
-    def one(entry: ZeSymbol) -> types.DocumentSymbol:
+    def one(entry: YamlSymbol) -> types.DocumentSymbol:
         return types.DocumentSymbol(
             name=entry.name or "?",
             kind=_SYMBOL.get(entry.kind, types.SymbolKind.Object),
