@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.yaml.place import SchemaPlace, place_at
 from visa_lsp.ide.yaml.schema_answers import YamlCompletion, propose_keys, propose_values
+from visa_lsp.ide.yaml.schema_place import SchemaPlace, place_at
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.launchfile.templates import kind_of, template, type_words
 from visa_lsp.program.suffixes import PROGRAMS

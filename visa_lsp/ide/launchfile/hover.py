@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from visa_lsp.ide.features.hover import HoverResult
 from visa_lsp.ide.launchfile.completion import index_of
 from visa_lsp.ide.prose.markdown import code
-from visa_lsp.ide.yaml.place import place_at
 from visa_lsp.ide.yaml.schema_answers import row_text, word_text
+from visa_lsp.ide.yaml.schema_place import place_at
 from visa_lsp.launchfile.tables import ROOT, TABLES
 from visa_lsp.launchfile.templates import type_words
 

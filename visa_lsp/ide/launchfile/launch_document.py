@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.diagnostics import Diagnostic, Severity
 from visa_lsp.ide.launchfile.completion import completions, index_of
 from visa_lsp.ide.launchfile.hover import hover_launch
-from visa_lsp.ide.yaml.place import place_at
 from visa_lsp.ide.yaml.schema_answers import YamlCompletion, YamlSymbol, end_of
+from visa_lsp.ide.yaml.schema_place import place_at
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel

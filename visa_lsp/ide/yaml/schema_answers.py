@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.zeinfo.schema import FIRST_VERSION, VALUES, SchemaKey, SchemaWord, version_text
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.yaml.place import SchemaPlace
+    from visa_lsp.ide.yaml.schema_place import SchemaPlace
     from visa_lsp.text import Span
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.yaml.place import place_at
 from visa_lsp.ide.yaml.schema_answers import YamlCompletion, YamlSymbol, propose_keys, propose_values
+from visa_lsp.ide.yaml.schema_place import place_at
 from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
 from visa_lsp.ide.zeinfo.hover import hover_ze_info
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts, registers_of
