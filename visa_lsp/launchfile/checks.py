@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Rule
 from visa_lsp.launchfile import rules
 from visa_lsp.suggest import nearest
-from visa_lsp.text import Span
+from visa_lsp.zeinfo.source_findings import SourceFindings, change_to
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -18,33 +17,21 @@ if TYPE_CHECKING:
 
     from visa_lsp.launchfile.folder import LaunchFolder
     from visa_lsp.launchfile.values import Triple
+    from visa_lsp.text import Span
     from visa_lsp.zeinfo.schema import SchemaTable
     from visa_lsp.zeinfo.source import YamlSource
     from visa_lsp.zeinfo.yaml import YamlItem
 
-MAX_FINDINGS: Final = 500
 _SHOWN: Final = 100  # characters of a wrong word
 
 
-def change_to(span: Span, word: str | None) -> tuple[Fix, ...]:
-    """Return the fix that replaces a wrong word; empty without a replacement."""
-    return (Fix(f"change to '{word}'", (Edit(span, word),)),) if word else ()
-
-
-class Checks:
+class Checks(SourceFindings):
     """Checks of the items of one file, and their findings. Without a folder no files are checked."""
 
     def __init__(self, source: YamlSource, folder: LaunchFolder | None) -> None:
-        self.source = source
+        super().__init__(source)
         self.folder = folder
-        self.found: list[Diagnostic] = []
         self.reads: list[Path] = []  # the files named so far
-
-    def add(self, rule: Rule, place: YamlItem | Span, message: str, fixes: tuple[Fix, ...] = ()) -> None:
-        """Add a finding about an item or a place, unless there are too many already."""
-        if len(self.found) < MAX_FINDINGS:
-            span = place if isinstance(place, Span) else self.source.span(place)
-            self.found.append(Diagnostic(rule, span, message, fixes=fixes))
 
     def key(self, item: YamlItem, key: str) -> Span:
         """Return the span of a key of a map."""

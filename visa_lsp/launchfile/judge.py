@@ -64,7 +64,7 @@ def _judge_point(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunc
     meant = find_kernel(launch, folder)
     checks = Checks(swept.source, folder)
     compare(checks, launch, meant)
-    return JudgedLaunch(launch, meant, _in_order((*found, *checks.found)))
+    return JudgedLaunch(launch, meant, _in_order((*found, *checks.findings)))
 
 
 def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:

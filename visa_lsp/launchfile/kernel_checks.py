@@ -9,7 +9,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.launchfile import rules
-from visa_lsp.launchfile.checks import Checks, change_to
 from visa_lsp.launchfile.values import (
     GivenArg,
     GivenArray,
@@ -23,10 +22,12 @@ from visa_lsp.launchfile.values import (
 from visa_lsp.program.elements import GivenNumbers, element_bytes, is_float, misfit
 from visa_lsp.program.payload import KIND_WORDS, KernelInfo, PayloadArgument
 from visa_lsp.suggest import nearest
+from visa_lsp.zeinfo.source_findings import change_to
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from visa_lsp.launchfile.checks import Checks
     from visa_lsp.launchfile.kernel import MeantKernel
     from visa_lsp.zeinfo.yaml import YamlItem
 

@@ -30,6 +30,7 @@ from visa_lsp.launchfile.values import (
 from visa_lsp.program.elements import MAX_SHARED_BYTES
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
+from visa_lsp.zeinfo.source_findings import change_to
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -64,7 +65,7 @@ def read_launch(
     reader.launched.file, reader.launched.sweep, reader.launched.names = sibling, swept.sweep, swept.names
     reader.launch(swept.source.root)
     reader.launched.reads = reader.reads
-    return reader.launched, tuple(sorted([*swept.found, *reader.found], key=lambda d: (d.span, d.code)))
+    return reader.launched, tuple(sorted([*swept.found, *reader.findings], key=lambda d: (d.span, d.code)))
 
 
 class _LaunchReader(ArrayChecks):
@@ -143,7 +144,7 @@ class _LaunchReader(ArrayChecks):
             names = {p.name.lower(): p.name for p in PLATFORMS}
             hint = f"did you mean '{near}'?" if near else f"known platforms: {', '.join(p.name for p in PLATFORMS)}"
             span = self.source.span(item)
-            fixes = (Fix(f"change to '{names[near]}'", (Edit(span, names[near]),)),) if near else ()
+            fixes = change_to(span, names[near] if near else None)
             self.add(rules.WRONG_WORD, span, f"unknown platform '{name:.100}'; {hint}", fixes)
             return None
         return platform.name
@@ -336,7 +337,7 @@ class _LaunchReader(ArrayChecks):
             known = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
             near = nearest(arg, names) if isinstance(arg, str) else ""
             span = self.source.span(named)
-            fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
+            fixes = change_to(span, near)
             by_place = any(isinstance(place, int) for place in places)
             if by_place and isinstance(arg, str) and arg.isidentifier():
                 return arg  # the name of an argument by the ze_info, which is not read here

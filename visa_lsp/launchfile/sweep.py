@@ -55,12 +55,12 @@ def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
     reader = _SweepReader(source)
     sweep = reader.sweep(root.value["sweep"]) if "sweep" in root.value else Sweep(())
     if sweep is None:
-        return SweptSource(source, None, tuple(reader.found))
+        return SweptSource(source, None, tuple(reader.findings))
     at = {**{axis.name: axis.values[0] for axis in sweep.axes}, **dict(point)}
     computed = reader.at(root, at)
-    if "sweep" in root.value and not reader.found:
+    if "sweep" in root.value and not reader.findings:
         reader.judge_axes(root.value["sweep"], sweep)
-    found = tuple(sorted(reader.found, key=lambda d: (d.span, d.code)))
+    found = tuple(sorted(reader.findings, key=lambda d: (d.span, d.code)))
     return SweptSource(replaced(source, root=computed), sweep if sweep.axes else None, found, reader.names)
 
 

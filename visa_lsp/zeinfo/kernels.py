@@ -108,7 +108,7 @@ def _say(
 ) -> None:
     found = child(item, key)
     assert found is not None
-    report.add(rule, report.source.span(found), message, related=related, fixes=fixes)
+    report.add(rule, found, message, fixes, related=related)
 
 
 def _make_related(report: SourceFindings, item: YamlItem, key: str, message: str) -> tuple[Related, ...]:
@@ -252,15 +252,11 @@ def _argument(report: SourceFindings, entry: YamlItem, *, per_thread: bool, simd
     if not per_thread and local:
         _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} belongs to per_thread_payload_arguments")
     if kind in ("arg_bypointer", "arg_byvalue") and child(entry, "arg_index") is None:
-        report.add(
-            rules.OUT_OF_PLACE,
-            report.source.span(entry),
-            f"{kind} needs an arg_index, the number of the kernel argument",
-        )
+        report.add(rules.OUT_OF_PLACE, entry, f"{kind} needs an arg_index, the number of the kernel argument")
     if kind == "arg_bypointer":
         for key in ("addrmode", "addrspace"):
             if child(entry, key) is None:
-                report.add(rules.OUT_OF_PLACE, report.source.span(entry), f"arg_bypointer needs an {key}")
+                report.add(rules.OUT_OF_PLACE, entry, f"arg_bypointer needs an {key}")
     _at_least(report, entry, "arg_index", -1)
     if kind == "packed_local_ids" and simd in (8, 16, 32):
         _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"packed_local_ids needs simd_size 1, not {simd}")

@@ -21,12 +21,13 @@ from visa_lsp.zeinfo.schema import (
     VALUES,
     SchemaKey,
     SchemaTable,
+    SchemaWord,
     Version,
     parse_version,
     version_text,
 )
 from visa_lsp.zeinfo.source import ZeInfoSource
-from visa_lsp.zeinfo.source_findings import SourceFindings
+from visa_lsp.zeinfo.source_findings import SourceFindings, change_to
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 
 if TYPE_CHECKING:
@@ -51,11 +52,7 @@ def validate_source(source: ZeInfoSource, platform: Registers | None = None) -> 
     report = SourceFindings(source)
     root = source.root
     if not isinstance(root.value, dict):
-        report.add(
-            rules.WRONG_TYPE,
-            source.span(root),
-            f"ze_info must be a map with the keys version and kernels, not {root.kind}",
-        )
+        report.add(rules.WRONG_TYPE, root, f"ze_info must be a map with the keys version and kernels, not {root.kind}")
         return report.list_in_order()
     walk = _Walk(report, _version(report, root))
     walk.table(root, TABLES[ROOT], "the document")
@@ -122,7 +119,7 @@ class _Walk:
         if self.report.full:
             return
         if not isinstance(item.value, dict):
-            self.report.add(rules.WRONG_TYPE, self.report.source.span(item), f"{what} must be a map, not {item.kind}")
+            self.report.add(rules.WRONG_TYPE, item, f"{what} must be a map, not {item.kind}")
             return
         words = {key: child.value for key, child in item.value.items() if isinstance(child.value, str)}
         # Keys that depend on a misspelt word are not checked, because the word is reported.
@@ -135,7 +132,7 @@ class _Walk:
                     return
                 meant[self._unknown(item, key, table)] = key
                 continue
-            self._since(item, key, row)
+            self._since(self.report.source.key_span(item, key), row)
             if not row.applies(words) and not any(f"{name}=" in row.when for name in misspelt):
                 self._report_misplaced(item, key, row)
             self._value(child, row)
@@ -149,24 +146,21 @@ class _Walk:
         known = [a.name for a in table.keys if a.name not in (item.value if isinstance(item.value, dict) else ())]
         near = nearest(key, known)
         hint = f"; did you mean '{near}'?" if near else ""
-        fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
+        fixes = change_to(span, near)
         self.report.add(rules.UNKNOWN, span, f"unknown key '{key:.60}' in {table.name}{hint}", fixes=fixes)
         return near or ""
 
-    def _since(self, item: YamlItem, key: str, row: SchemaKey) -> None:
-        span = self.report.source.key_span(item, key)
-        if row.removed and self.version >= row.removed:
-            self.report.add(
-                rules.NEWER_KEY,
-                span,
-                f"'{key}' was removed by version {version_text(row.removed)}",
-                severity=Severity.WARNING,
-            )
-        elif row.since > self.version:
-            self.report.add(
-                rules.NEWER_KEY, span,
-                f"'{key}' needs version {version_text(row.since)}, but the document has {version_text(self.version)}",
-            )  # fmt: skip
+    def _since(self, span: Span, entry: SchemaKey | SchemaWord) -> None:
+        """Report a key or a word that the document's version does not have."""
+        if entry.removed and self.version >= entry.removed:
+            renamed = entry.renamed if isinstance(entry, SchemaWord) else ""
+            words = f"'{entry.name}' was removed by version {version_text(entry.removed)}"
+            words += f"; it is now called {renamed}" if renamed else ""
+            self.report.add(rules.NEWER_KEY, span, words, change_to(span, renamed), severity=Severity.WARNING)
+        elif entry.since > self.version:
+            document = version_text(self.version)
+            words = f"'{entry.name}' needs version {version_text(entry.since)}, but the document has {document}"
+            self.report.add(rules.NEWER_KEY, span, words)
 
     def _report_misplaced(self, item: YamlItem, key: str, row: SchemaKey) -> None:
         span = self.report.source.key_span(item, key)
@@ -179,7 +173,7 @@ class _Walk:
             span = source.key_span(item, misspelt)
             self.report.add(
                 rules.MISSING, span, f"the key '{row.name}' is missing in {what}; '{misspelt:.60}' is not a key",
-                fixes=(Fix(f"change to '{row.name}'", (Edit(span, row.name),)),),
+                change_to(span, row.name),
             )  # fmt: skip
             return
         fixes: tuple[Fix, ...] = ()
@@ -213,19 +207,13 @@ class _Walk:
         elif row.type in _LIMITS and isinstance(item.value, int):
             limit = _LIMITS[row.type]
             if not -limit <= item.value < limit:
-                self.report.add(
-                    rules.RANGE,
-                    self.report.source.span(item),
-                    f"{row.name} must be {VALUES[row.type]}; {item.value} does not fit",
-                )
+                self.report.add(rules.RANGE, item, f"{row.name} must be {VALUES[row.type]}; {item.value} does not fit")
 
     def _list(self, item: YamlItem, row: SchemaKey) -> None:
         if item.value is None:
             return  # because an empty list may be written as nothing
         if not isinstance(item.value, list):
-            self.report.add(
-                rules.WRONG_TYPE, self.report.source.span(item), f"{row.name} must be a list, not {item.kind}"
-            )
+            self.report.add(rules.WRONG_TYPE, item, f"{row.name} must be a list, not {item.kind}")
             return
         for entry in item.value:
             self.table(entry, TABLES[row.table], f"an entry of {row.name}")
@@ -265,35 +253,17 @@ class _Walk:
         if not isinstance(item.value, str):
             self.report.add(rules.WRONG_TYPE, span, f"{row.name} must be a word, not {item.kind}")
             return
-        known = row.word(item.value)
-        if known is not None and known.removed and self.version >= known.removed:
-            better = f"; it is now called {known.renamed}" if known.renamed else ""
-            fixes = (Fix(f"change to '{known.renamed}'", (Edit(span, known.renamed),)),) if known.renamed else ()
-            self.report.add(
-                rules.NEWER_KEY, span, f"'{known.name}' was removed by version {version_text(known.removed)}{better}",
-                fixes=fixes, severity=Severity.WARNING,
-            )  # fmt: skip
-        elif known is not None and known.since > self.version:
-            self.report.add(
-                rules.NEWER_KEY, span,
-                f"'{known.name}' needs version {version_text(known.since)}, but the document has {version_text(self.version)}",
-            )  # fmt: skip
-        elif known is None:
-            names = [
-                w.name for w in row.words if w.since <= self.version and (not w.removed or self.version < w.removed)
-            ]
-            near = nearest(item.value, names)
-            hint = (
-                f"did you mean '{near}'?"
-                if near
-                else f"expected {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
-            )
-            fixes = (Fix(f"change to '{near}'", (Edit(span, near),)),) if near else ()
-            newer = self.version > KNOWN_VERSION
-            self.report.add(
-                rules.WRONG_WORD, span, f"unknown {row.name} '{item.value:.60}'; {hint}", fixes=fixes,
-                severity=Severity.INFORMATION if newer else None,
-            )  # fmt: skip
+        word = row.word(item.value)
+        if word is not None:
+            self._since(span, word)
+            return
+        names = [w.name for w in row.words if w.since <= self.version and (not w.removed or self.version < w.removed)]
+        near = nearest(item.value, names)
+        expected = f"expected {', '.join(names[:10])}{', ...' if len(names) > 10 else ''}"
+        hint = f"did you mean '{near}'?" if near else expected
+        severity = Severity.INFORMATION if self.version > KNOWN_VERSION else None
+        words = f"unknown {row.name} '{item.value:.60}'; {hint}"
+        self.report.add(rules.WRONG_WORD, span, words, change_to(span, near), severity=severity)
 
 
 def _fits(item: YamlItem, type_: str) -> bool:
