@@ -17,7 +17,7 @@ from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.program_texts import ASTRAY, program
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.app.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim import machine as sim_machine
 from visa_lsp.sim.jit import engine, machine, native, replay
@@ -74,7 +74,7 @@ class Programs(Target):
         def run(which: str, checks: str, threads: int = 1) -> RunReport:
             self.runs[f"compiled at level {native.LEVEL}"] += which == "jit"
             options = RunOptions(engine=which, checks=checks, budget=2_000_000, threads=threads)
-            return run_module(made.module, launch, options)
+            return run_ready(ready(made.module, launch, options))
 
         one, other = run("interp", "none"), run("jit", "none")
         compare(one, other, "checks none")
@@ -88,7 +88,7 @@ class Programs(Target):
             self.runs[f"watched, told by {_name_engines(other)}"] += 1
         self.has.update(kind for kind, count in case.has.items() if count)
         self.has.update(case.types)
-        self.executed.update(one.opcodes)
+        self.executed.update(one.result.instructions)
         return "a fault in both" if one.faults else "the same"
 
     def describe_cases(self) -> str:
@@ -100,7 +100,7 @@ class Programs(Target):
 
 def _name_engines(report: RunReport) -> str:
     """Return the engines behind the report of a watched run."""
-    if not report.replayed_groups:
+    if not report.result.replayed_groups:
         return "compiled code" if report.engine == "jit" else "the interpreter alone"
     return "both engines" if report.engine == "jit" else "the interpreter, which replayed all groups"
 

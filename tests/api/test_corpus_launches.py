@@ -51,6 +51,6 @@ def test_a_kernel_gives_the_same_as_by_the_command_line(case):
         engine="interp",
     )
     assert result.printed == expected.printed
-    assert result.opcodes == expected.opcodes
+    assert result.opcodes == expected.result.instructions
     for buffer in expected.buffers:
         assert np.array_equal(result[buffer.arg].view(np.uint8), buffer.array.view(np.uint8))

@@ -14,6 +14,7 @@ import pytest
 import visa_lsp
 from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.report import BufferReport, ExpectationReport, RunReport
+from visa_lsp.sim.dispatch import RunResult
 from visa_lsp.sim.faults import Fault, FaultKind
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
@@ -112,7 +113,7 @@ def test_names_values_and_control_characters_are_text_in_a_notebook():
     buffers = [BufferReport(key, hostile, array) for key, array in arrays.items()]
     expected = ExpectationReport("values", ok=False, message=hostile)
     report = RunReport(
-        hostile, "TGLLP", "interp", (*buffers, BufferReport(7, hostile, arrays["empty"])), (expected,), (fault,), 1, 1, 1,
+        hostile, "TGLLP", "interp", (*buffers, BufferReport(7, hostile, arrays["empty"])), (expected,), (fault,), RunResult(1, 1),
         notes=(hostile,), printed=f"{hostile}\n",
     )  # fmt: skip
     page = Tags(LaunchResult(report, {})._repr_html_())

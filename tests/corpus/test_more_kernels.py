@@ -17,7 +17,7 @@ from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.launch.file import LaunchFile
-from visa_lsp.app.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
@@ -99,7 +99,7 @@ def test_the_results_are_those_of_pocl(program) -> None:
         config = LaunchConfig(kernel=name, groups=groups, local_size=local, args=args)
         launch = LaunchFile(folder / "case.launch.yaml", None, config, zebin=folder / "z")
         options = RunOptions(platform=platform, engine="interp", checks="none")
-        report = run_module(decode(encode(module)), launch, options)
+        report = run_ready(ready(decode(encode(module)), launch, options))
         assert [str(fault) for fault in report.faults] == []
         for buffer in report.buffers:
             theirs = expected[buffer.arg]

@@ -124,10 +124,10 @@ out:
 def test_groups_that_a_check_sends_back_are_counted_and_making_code_is_timed():
     body, _, launch = FAULTS["out of bounds"]
     report = ran(body, "jit", **launch)
-    assert report.replayed_groups == report.groups == 2
+    assert report.result.replayed_groups == report.result.groups == 2
     assert report.time.compile > 0
     clean = ran("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "jit", groups=1)
-    assert (clean.replayed_groups, clean.engine) == (0, "jit")
+    assert (clean.result.replayed_groups, clean.engine) == (0, "jit")
     assert clean.time.compile > 0
     assert ran(body, "interp", **launch).time.compile == 0
 
@@ -138,7 +138,7 @@ def test_a_loop_without_end_is_ended_by_the_budget(checks):
     expected, found = (ran(body, name, checks, budget=100_000) for name in ("interp", "jit"))
     assert [fault.kind.value for fault in found.faults] == ["step-budget"]
     assert told(found) == told(expected)
-    assert found.opcodes == expected.opcodes
+    assert found.result.instructions == expected.result.instructions
 
 
 def test_a_large_kernel_is_interpreted_and_a_note_says_so(monkeypatch):

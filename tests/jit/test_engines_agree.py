@@ -34,9 +34,11 @@ def differences(first, second):
     found = {
         f.name
         for f in dataclasses.fields(first)
-        if f.name not in ("engine", "buffers", "values", "time", "replayed_groups", "notes")
+        if f.name not in ("engine", "buffers", "values", "time", "result", "notes")
         and getattr(first, f.name) != getattr(second, f.name)
     }
+    counts = ("threads", "groups", "instructions", "barriers", "reads", "writes", "sent")
+    found |= {name for name in counts if getattr(first.result, name) != getattr(second.result, name)}
     # Only the report of the compiled engine says why it did not run.
     notes = [
         [note for note in r.notes if not note.startswith("the interpreter ran the launch:")] for r in (first, second)

@@ -101,7 +101,7 @@ def left(what, engine_name):
     options = RunOptions(platform="TGLLP", engine=engine_name, checks="none")
     report = run_text(HEAD + BODIES[what][0] + TAIL, parse_launch(LAUNCH, Path("k.launch.yaml")), options)
     assert (report.engine, report.faults) == (engine_name, ())
-    return report.buffers[0].array.tolist(), report.instructions, report.opcodes
+    return report.buffers[0].array.tolist(), report.instructions, report.result.instructions
 
 
 @pytest.mark.parametrize("level", first(1, [2, 0]))

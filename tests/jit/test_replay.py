@@ -88,18 +88,18 @@ def kinds(report):
 def test_a_fault_in_the_last_of_many_groups_has_one_group_interpreted():
     report = both(only(299) + FAR + STORE, groups=300)
     assert kinds(report) == ["out-of-bounds"]
-    assert (report.faults[0].group, report.replayed_groups, report.engine) == ((299, 0, 0), 1, "jit")
+    assert (report.faults[0].group, report.result.replayed_groups, report.engine) == ((299, 0, 0), 1, "jit")
 
 
 def test_several_groups_that_are_struck_are_interpreted_and_no_other():
     report = both(only(0, 3, 4, 40, 63) + FAR + DIVIDE + STORE)
     assert kinds(report) == ["out-of-bounds", "division-by-zero"]
-    assert report.replayed_groups == 5
+    assert report.result.replayed_groups == 5
 
 
 def test_where_each_group_is_struck_each_is_interpreted():
     report = both(every(0, 1) + FAR + STORE)
-    assert (report.replayed_groups, report.engine) == (64, "interp")
+    assert (report.result.replayed_groups, report.engine) == (64, "interp")
 
 
 @pytest.mark.full
@@ -107,14 +107,14 @@ def test_where_too_much_would_be_copied_all_are_interpreted(monkeypatch):
     interpreted = []
     monkeypatch.setattr(Replay, "_interpret", lambda self, group: interpreted.append(group) or before(self, group))
     report = both(every(0, 2) + FAR + STORE, groups=1024)
-    assert (report.replayed_groups, report.engine) == (1024, "interp")
+    assert (report.result.replayed_groups, report.engine) == (1024, "interp")
     assert interpreted == list(range(0, 2 * len(interpreted), 2))
     assert 1 < len(interpreted) < 512
 
 
 def test_of_large_buffers_there_is_no_checkpoint(monkeypatch):
     monkeypatch.setattr(replay, "MAX_BUFFER_BYTES", 64 * 16 * 4 - 1)
-    assert both(only(5) + FAR + STORE).replayed_groups == 64
+    assert both(only(5) + FAR + STORE).result.replayed_groups == 64
 
 
 def test_a_race_inside_a_group_has_that_group_interpreted():
@@ -122,7 +122,7 @@ def test_a_race_inside_a_group_has_that_group_interpreted():
     report = both(body, local=32)
     assert set(kinds(report)) == {"data-race"}
     assert {fault.group for fault in report.faults} == {(41, 0, 0)}
-    assert report.replayed_groups == 1
+    assert report.result.replayed_groups == 1
 
 
 def test_a_barrier_that_cannot_complete_has_that_group_interpreted():
@@ -133,14 +133,14 @@ def test_a_barrier_that_cannot_complete_has_that_group_interpreted():
     )
     report = both(body, local=32)
     assert kinds(report) == ["barrier-divergence"]
-    assert report.replayed_groups == 1
+    assert report.result.replayed_groups == 1
 
 
 def test_a_barrier_that_cannot_complete_is_passed_unwatched_as_the_interpreter_passes_it():
     """One of two threads of group 41 ends before the barrier that the other waits at."""
     out = "    cmp.lt (M1, 16) P2 value(0,0)<1;1,0> 0x10:d\n    and (M1, 16) P1 P1 P2\n    (P1) goto (M1, 16) out\n    barrier\n"
     report = both(only(41) + out + STORE + "out:\n", local=32, checks="none")
-    assert report.groups == 64
+    assert report.result.groups == 64
 
 
 def test_shared_memory_that_holds_nothing_in_one_group():
@@ -153,7 +153,7 @@ def test_shared_memory_that_holds_nothing_in_one_group():
     )
     report = both(body)
     assert kinds(report) == ["uninitialised-read"]
-    assert report.replayed_groups == 2
+    assert report.result.replayed_groups == 2
 
 
 # What group 9 does at the places of group 5, of group 12 and at its own, before or behind group 5 or 9 is interpreted.
@@ -179,7 +179,7 @@ MEETINGS = {
 def test_a_race_between_groups_has_all_interpreted(what):
     report = both(MEETINGS[what])
     assert "data-race" in kinds(report)
-    assert report.replayed_groups == 64
+    assert report.result.replayed_groups == 64
 
 
 def test_atomics_of_several_groups_at_one_place_go_together_with_a_group_that_is_struck():
@@ -187,7 +187,7 @@ def test_atomics_of_several_groups_at_one_place_go_together_with_a_group_that_is
     body = only(20) + DIVIDE + atomic
     report = both(body)
     assert kinds(report) == ["division-by-zero"]
-    assert report.replayed_groups == 1
+    assert report.result.replayed_groups == 1
 
 
 LOOP = "    mov (M1, 16) never(0,0)<1> 0x0:d\nagain:\n    add (M1, 16) never(0,0)<1> never(0,0)<1;1,0> 0x1:d\n    cmp.lt (M1, 16) P2 never(0,0)<1;1,0> 0x20:d\n    (P2) goto (M1, 16) again\n"
@@ -224,8 +224,8 @@ def test_what_is_found_at_the_end_of_a_group_comes_in_the_same_order(more, first
 @pytest.mark.parametrize("group", [0, 1, 40])
 def test_the_first_fault_ends_the_run(group):
     report = both(only(group, 50) + FAR + STORE, first_fault=True)
-    assert (report.groups, len(report.faults)) == (group, 1)
+    assert (report.result.groups, len(report.faults)) == (group, 1)
 
 
 def test_more_than_one_run_gives_the_same():
-    assert both(only(3, 40) + FAR + STORE, repeat=3).replayed_groups == 2
+    assert both(only(3, 40) + FAR + STORE, repeat=3).result.replayed_groups == 2

@@ -51,9 +51,9 @@ def launched(code: str, groups: int, *, checks: str = "none", budget: int | None
 def test_atomics_of_all_groups_count():
     report = launched(COUNT_UP, 5_000)
     assert SIDE_BY_SIDE in report.notes
-    assert (report.groups, report.threads) == (5_000, 5_000)
+    assert (report.result.groups, report.result.threads) == (5_000, 5_000)
     assert report.buffers[0].array[0] == 16 * 5_000
-    assert report.opcodes["dword_atomic"] == 5_000
+    assert report.result.instructions["dword_atomic"] == 5_000
 
 
 def test_what_is_stored_outside_goes_nowhere():

@@ -19,7 +19,7 @@ from corpus_launches import CASES, launch_of, program
 from corpus_results import compare, kept, of_pocl
 from tiers import in_turns, one_of_each
 
-from visa_lsp.app.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.sim.faults import FaultKind
 
 if TYPE_CHECKING:
@@ -31,10 +31,12 @@ NO_READ_ON_PVC = (*corpus_cases.NO_READ_ON_PVC, *own_cases.NO_READ_ON_PVC)
 
 
 def launched(case, platform, checks="all", part="run", engine="interp") -> RunReport:
-    return run_module(
-        program(case.source, case.kernel, platform, part),
-        launch_of(case, place(f"{part}/{platform}/{case.source}"), case.source),
-        RunOptions(platform=platform, engine=engine, checks=checks),
+    return run_ready(
+        ready(
+            program(case.source, case.kernel, platform, part),
+            launch_of(case, place(f"{part}/{platform}/{case.source}"), case.source),
+            RunOptions(platform=platform, engine=engine, checks=checks),
+        )
     )
 
 

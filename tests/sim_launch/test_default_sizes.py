@@ -13,7 +13,7 @@ from visa_lsp.app.launch.count_values import CountArguments
 from visa_lsp.app.launch.defaults import DefaultSizes, fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
-from visa_lsp.app.launch.runner import run_module
+from visa_lsp.app.launch.runner import ready, run_ready
 from visa_lsp.cli.main import main
 
 BUGS = Path(__file__).with_name("three_bugs")
@@ -95,7 +95,7 @@ def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
     for checks, notes, is_ok in (("all", 1, True), ("none", 0, True), ("all,item-races", 0, False)):
         options = RunOptions(path, checks=checks, engine="interp")
         made = propose_run(text, options, path.with_suffix(".launch.yaml"), {"local_size": [32, 1, 1]})
-        report = run_module(made.module, made.proposal.read(path), options, made.notes, made.sources)
+        report = run_ready(ready(made.module, made.proposal.read(path), options, made.notes, made.sources))
         assert (len(report.findings), report.ok) == (notes, is_ok), checks
         assert all("--checks all,item-races" in note.message for note in report.findings)
         assert report.buffers[0].array[:3].tolist() == [31, 30, 29]  # memory is as if nothing had run before

@@ -54,7 +54,7 @@ def test_media_mode_gives_each_thread_its_place():
     )
     report = launched(text, "mode: media\nthreads: [5, 3]\nargs: {out: {buffer: {dtype: uint32, shape: [3, 5]}}}\n")
     assert buffers(report)["out"].tolist() == [[y << 16 | x for x in range(5)] for y in range(3)]
-    assert report.threads == 15
+    assert report.result.threads == 15
 
 
 @pytest.mark.parametrize(
@@ -103,7 +103,7 @@ def test_ids_in_three_dimensions(simd, platform):
     report = launched(text, f"platform: {platform}\ngroups: {list(groups)}\nlocal_size: {list(local)}\n"
                             f"args: {{out: {{buffer: {{dtype: uint32, shape: [{total}]}}}}}}\n")  # fmt: skip
     assert buffers(report)["out"].tolist() == [100 + i for i in range(items)] * 12
-    assert (report.groups, report.threads) == (12, 12 * -(-items // simd))
+    assert (report.result.groups, report.result.threads) == (12, 12 * -(-items // simd))
 
 
 def test_simd1_runs_one_item_a_thread():
@@ -123,7 +123,7 @@ def test_simd1_runs_one_item_a_thread():
     )
     report = launched(text, "groups: [1]\nlocal_size: [6]\nargs: {out: {buffer: {dtype: uint32, shape: [6]}}}\n")
     assert buffers(report)["out"].tolist() == [7, 8, 9, 10, 11, 12]
-    assert report.threads == 6
+    assert report.result.threads == 6
 
 
 def test_named_barrier_orders_producer_and_consumer():

@@ -138,14 +138,14 @@ def test_work_items_that_do_not_fill_the_last_group(total, local):
     wanted = [min(local, total - i // local * local) for i in range(total)]
     assert sizes.tolist() == wanted + [0] * (40 - total)
     assert totals.tolist() == [total] * total + [0] * (40 - total)
-    assert report.groups == -(-total // local)
+    assert report.result.groups == -(-total // local)
 
 
 def test_barriers_wait_for_the_threads_that_a_group_has():
     body = "    barrier\n" + COPY
     report = run(PLAIN.replace("zeros", "arange"), size="global_size: [36]\nlocal_size: [32]", body=body)
     assert report.ok
-    assert (report.groups, report.threads) == (2, 3)
+    assert (report.result.groups, report.result.threads) == (2, 3)
     assert report.buffers[1].array.tolist() == [*range(36), 0, 0, 0, 0]
 
 

@@ -13,7 +13,7 @@ from msgspec import structs
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.program import link_variables, merge_modules
-from visa_lsp.app.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.cli.main import main
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
@@ -181,7 +181,7 @@ def test_variables_of_file_scope_are_the_threads(linkage, expected):
     )
     assert len(program.variables) == (1 if linkage == 2 else 2)
     launch = parse_launch(ARGS, Path("main.launch.yaml"))
-    report = run_module(program, launch, RunOptions(engine="interp", checks="none"))
+    report = run_ready(ready(program, launch, RunOptions(engine="interp", checks="none")))
     assert report.faults == ()
     assert report.buffers[0].array.tolist() == [expected or 5] * 16
 

@@ -23,7 +23,7 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.compile.build import Build, build_source, read_source
 from visa_lsp.app.compile.outputs import files_of
 from visa_lsp.app.launch.program import module_of_text
-from visa_lsp.app.launch.runner import RunOptions, run_module
+from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.diagnostics import Severity, has_errors
 from visa_lsp.isa.platforms import platform_named
 
@@ -107,7 +107,7 @@ def check_launch(case: Case, build: Build, engine: str = "interp") -> None:
         modules = [module_of_text(text.text, folder / f"{text.name}.visaasm", platform, []) for text in chosen]
         program = join(modules)
         options = RunOptions(platform=build.platform, engine=engine, checks="all")
-        report = run_module(program, launch_of(case, folder, build.source.path.stem), options)
+        report = run_ready(ready(program, launch_of(case, folder, build.source.path.stem), options))
     faults = [str(fault) for fault in report.faults if fault.kind.value != case.reports]
     assert faults == [], faults  # without pytest an assertion says no more than this
     compare(

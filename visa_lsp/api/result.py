@@ -65,12 +65,12 @@ class LaunchResult:
     @property
     def groups(self) -> int:
         """The number of groups."""
-        return self._report.groups
+        return self._report.result.groups
 
     @property
     def threads(self) -> int:
         """The number of threads."""
-        return self._report.threads
+        return self._report.result.threads
 
     @property
     def instructions(self) -> int:
@@ -80,22 +80,22 @@ class LaunchResult:
     @property
     def opcodes(self) -> Mapping[str, int]:
         """The number of executed instructions by mnemonic."""
-        return self._report.opcodes
+        return self._report.result.instructions
 
     @property
     def barriers(self) -> int:
         """The number of arrivals of threads at barriers."""
-        return self._report.barriers
+        return self._report.result.barriers
 
     @property
     def bytes_read(self) -> int:
         """The number of bytes that messages read."""
-        return self._report.bytes_read
+        return self._report.result.reads
 
     @property
     def bytes_written(self) -> int:
         """The number of bytes that messages wrote."""
-        return self._report.bytes_written
+        return self._report.result.writes
 
     @property
     def printed(self) -> str:
@@ -115,7 +115,7 @@ class LaunchResult:
     @property
     def replayed_groups(self) -> int:
         """The number of groups that the interpreter ran again because a check stopped compiled code."""
-        return self._report.replayed_groups
+        return self._report.result.replayed_groups
 
     @property
     def expectations(self) -> tuple[ExpectationReport, ...]:

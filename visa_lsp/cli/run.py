@@ -28,7 +28,7 @@ from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.inputs import STDIN, foreign, is_opencl, read_bytes
 from visa_lsp.app.launch.printing import Outcome, as_json, cause_option, text_lines
 from visa_lsp.app.launch.sweep_table import refuse_table
-from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, run_job
+from visa_lsp.app.launch.unit import LAUNCHES, LaunchJob, guard, launch_paths, open_job
 from visa_lsp.app.output_files import check_output, refuse_input
 from visa_lsp.cli import options as opt
 from visa_lsp.cli.cluster_options import CLUSTER_SECONDS, ClusterAddress, ClusterLimit, cluster_of
@@ -373,11 +373,11 @@ def _run_input(
             data = _program(name if build is None else str(path), path) if path is not None else None
             job = LaunchJob(name, launch_path, options, data=data, named=bool(args.launch) or path is None)
             try:
-                done = (
-                    _write_launch_file(job, args, path if build is None else None)
-                    if args.init and path is not None
-                    else run_job(job)
-                )
+                if args.init and path is not None:
+                    done = _write_launch_file(job, args, path if build is None else None)
+                else:
+                    opened = open_job(job)
+                    done = opened.launch, opened.run(), opened.text
             except runner.LaunchError as error:
                 if capture is None:
                     raise
@@ -513,7 +513,8 @@ def _write_launch_file(
         return Outcome(job.name, launch_text=launch_text(proposal), assumed=proposal.assumed, written=written)
     launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
-        report = runner.run_module(proposed.module, launch, job.options, proposed.notes, proposed.sources)
+        run = runner.ready(proposed.module, launch, job.options, proposed.notes, proposed.sources)
+        report = runner.run_ready(run)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
         files = write_launch(job.launch, proposal, report)

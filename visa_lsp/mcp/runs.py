@@ -113,8 +113,8 @@ def _run_head(report: RunReport) -> dict[str, Any]:
         "kernel": report.kernel,
         "platform": report.platform,
         "engine": report.engine,
-        "groups": report.groups,
-        "threads": report.threads,
+        "groups": report.result.groups,
+        "threads": report.result.threads,
         "instructions": report.instructions,
     } | nonempty(details)
 

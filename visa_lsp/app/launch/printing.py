@@ -94,13 +94,13 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         return
     yield (
         f"{outcome.name}: kernel {report.kernel} on {report.platform}, {report.engine}: "
-        f"{counted(report.groups, 'group')}, {counted(report.threads, 'thread')}, {counted(report.instructions, 'instruction')}"
+        f"{counted(report.result.groups, 'group')}, {counted(report.result.threads, 'thread')}, {counted(report.instructions, 'instruction')}"
     )
-    counts = sorted(report.opcodes.items(), key=lambda item: (-item[1], item[0]))
+    counts = sorted(report.result.instructions.items(), key=lambda item: (-item[1], item[0]))
     if counts:
         yield f"  opcodes: {', '.join(f'{word} {count}' for word, count in counts)}"
-    barriers = f", {counted(report.barriers, 'barrier arrival')}" if report.barriers else ""
-    yield f"  memory: {report.bytes_read} bytes read, {report.bytes_written} bytes written{barriers}"
+    barriers = f", {counted(report.result.barriers, 'barrier arrival')}" if report.result.barriers else ""
+    yield f"  memory: {report.result.reads} bytes read, {report.result.writes} bytes written{barriers}"
     if timed:
         yield f"  time: {_time(report)}"
     for sentence in report.assumed:
@@ -128,7 +128,7 @@ def text_lines(outcome: Outcome, *, timed: bool = False) -> Iterator[str]:
         yield from fault_lines("expected fault" if is_expected else "note", fault_values(report, fault))
     if report.more_faults:
         yield f"  {counted(report.more_faults, 'more fault')}: a larger --max-errors prints more"
-    for sent in report.sent:
+    for sent in report.result.sent:
         yield from _print_message(report, sent)
     if report.profile is not None:
         for line in profile_lines(report.profile, report.sources):
@@ -259,8 +259,8 @@ def _time(report: RunReport) -> str:
     if len(time.run) > 1:
         extremes = f"{duration(min(time.run))} to {duration(max(time.run))}"
         words[-1] += f" (median of {len(time.run)}, {extremes})"
-    if report.replayed_groups:
-        words.append(f"{counted(report.replayed_groups, 'group')} run again by the interpreter")
+    if report.result.replayed_groups:
+        words.append(f"{counted(report.result.replayed_groups, 'group')} run again by the interpreter")
     return ", ".join(words)
 
 
@@ -312,19 +312,19 @@ def report_values(report: RunReport, head: int = _HEAD, *, whole: bool = False) 
         "faults": [fault_values(report, fault) for fault in report.faults],
         "more_faults": report.more_faults,
         "findings": [fault_values(report, fault) for fault in report.findings],
-        "messages": [_message_json(report, sent) for sent in report.sent],
-        "threads": report.threads,
-        "groups": report.groups,
+        "messages": [_message_json(report, sent) for sent in report.result.sent],
+        "threads": report.result.threads,
+        "groups": report.result.groups,
         "instructions": report.instructions,
-        "opcodes": dict(sorted(report.opcodes.items())),
-        "barriers": report.barriers,
-        "bytes_read": report.bytes_read,
-        "bytes_written": report.bytes_written,
+        "opcodes": dict(sorted(report.result.instructions.items())),
+        "barriers": report.result.barriers,
+        "bytes_read": report.result.reads,
+        "bytes_written": report.result.writes,
         "printed": report.printed,
         "notes": list(report.notes),
         "assumed": list(report.assumed),
         "time": asdict(report.time),
-        "replayed_groups": report.replayed_groups,
+        "replayed_groups": report.result.replayed_groups,
         **({"profile": profile_values(report.profile)} if report.profile is not None else {}),
         "ok": report.ok,
     }

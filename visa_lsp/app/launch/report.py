@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.profile import RunProfile
     from visa_lsp.app.launch.program import BodySource
     from visa_lsp.program.model import Kernel, Module
-    from visa_lsp.sim.dispatch import RecordedMessages
+    from visa_lsp.sim.dispatch import RecordedMessages, RunResult
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Array
     from visa_lsp.sim.launch.expect import Mismatch
@@ -91,7 +91,7 @@ class RunTime:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RunReport:
-    """The report of one launch."""
+    """The report of one launch; ``result`` has its counts."""
 
     kernel: str
     platform: str
@@ -99,26 +99,23 @@ class RunReport:
     buffers: tuple[BufferReport, ...]
     expectations: tuple[ExpectationReport, ...]
     faults: tuple[Fault, ...]
-    threads: int
-    groups: int
-    instructions: int
+    result: RunResult
     notes: tuple[str, ...] = ()
     printed: str = ""
-    opcodes: Mapping[str, int] = field(default_factory=dict)
-    barriers: int = 0
-    bytes_read: int = 0
-    bytes_written: int = 0
     findings: tuple[Fault, ...] = ()  # notes of observers, not faults
     sources: Mapping[str, BodySource] = field(default_factory=dict)
-    sent: tuple[RecordedMessages, ...] = ()  # messages that are recorded instead of executed
     more_faults: int = 0  # faults beyond the limit
     values: tuple[ValueReport, ...] = ()
     assumed: tuple[str, ...] = ()  # assumptions of a generated launch, a sentence each
     time: RunTime = RunTime()
-    replayed_groups: int = 0  # groups that the interpreter ran again because a check stopped compiled code
     profile: RunProfile | None = None
     is_watched: bool = True  # False without checks
     expected_faults: Mapping[str, bool] = field(default_factory=dict)  # by kind: whether the run found one
+
+    @property
+    def instructions(self) -> int:
+        """The number of executed instructions."""
+        return sum(self.result.instructions.values())
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
         """Return the report with the assumptions moved from the notes to ``assumed``."""

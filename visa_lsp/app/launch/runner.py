@@ -1,7 +1,7 @@
 """Runs one launch from text or object to report: load, link, prepare, run, compare.
 
-``ready`` and ``run_ready`` are the two halves, which every caller passes: ``run`` and ``visa.run`` by ``unit.run_job``, the
-debugger with its own machine between them. Prints nothing and writes no file.
+``ready`` and ``run_ready`` are the two halves, which every caller passes: ``run`` and ``visa.run`` by ``unit.OpenedLaunch``,
+the debugger with its own machine between them. Prints nothing and writes no file.
 """
 
 from __future__ import annotations
@@ -72,7 +72,6 @@ __all__ = [
     "TextProblems",
     "read_bytes",
     "run_launch",
-    "run_module",
     "run_text",
 ]
 
@@ -121,17 +120,6 @@ def load_for(
     """Load the program of a launch as ``load_program`` does, for the platform that the launch and its folder name."""
     kernels = () if is_object(options.path or "", data) else kernels_in(decode_text(data))
     return load_program(data, options.path, platform_told(launch, options, kernels), notes)
-
-
-def run_module(
-    module: Module,
-    launch: LaunchFile,
-    options: RunOptions | None = None,
-    notes: Sequence[str] = (),
-    sources: Mapping[str, BodySource] | None = None,
-) -> RunReport:
-    """Run a program with a launch file: ``ready``, then ``run_ready``; raises their errors."""
-    return run_ready(ready(module, launch, options or RunOptions(), notes, sources))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -236,21 +224,13 @@ class ReadyRun:
             buffer_reports(prepared, config),
             () if result.ended else self.expectations(),
             tuple(wrong),
-            result.threads,
-            result.groups,
-            sum(result.instructions.values()),
+            result,
             (*said, *result.limits),
             self.printed,
-            result.instructions,
-            result.barriers,
-            result.reads,
-            result.writes,
             tuple(notes),
             self.texts,
-            result.sent,
             values=self.values,
             time=time or RunTime(self.loading),
-            replayed_groups=result.replayed_groups,
             profile=profile_of(self.module.bodies, result.executions, profiler)
             if self.options.counts or profiler
             else None,

@@ -84,7 +84,7 @@ def row_of(job: LaunchJob, point: SweepPoint) -> SweepRow:
     status = "FAILED" if not holds else "fault" if faulty else "ok"
     return SweepRow(
         point, status, outcome.status, _difference(report), report.kernel, report.platform, report.engine,
-        sum(report.time.run), report.groups, report.threads, report.instructions,
+        sum(report.time.run), report.result.groups, report.result.threads, report.instructions,
     )  # fmt: skip
 
 

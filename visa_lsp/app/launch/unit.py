@@ -59,8 +59,15 @@ class OpenedLaunch:
     data: bytes
     made: ProposedRun | None = None
 
+    @property
+    def text(self) -> str:
+        """The text of a generated launch; else empty."""
+        from visa_lsp.app.launch.init import launch_text
+
+        return launch_text(self.made.proposal) if self.made is not None else ""
+
     def ready(self) -> ReadyRun:
-        """Prepare the run. Raises as ``run_job``."""
+        """Prepare the run. Raises LaunchError, TextProblems and UserError for mistakes of the user."""
         from visa_lsp.app.launch import runner
 
         if self.made is None:
@@ -68,7 +75,7 @@ class OpenedLaunch:
         return runner.ready(self.made.module, self.launch, self.options, self.made.notes, self.made.sources)
 
     def run(self) -> RunReport:
-        """Run the launch; the report names the assumptions of a generated one. Raises as ``run_job``."""
+        """Run the launch; the report names the assumptions of a generated one. Raises as ``ready``."""
         from visa_lsp.app.launch import runner
 
         with self.errors_named():
@@ -145,9 +152,10 @@ def perform(job: LaunchJob) -> Outcome:
     """Run one launch; a user error becomes an outcome with an error."""
 
     def run() -> Outcome:
-        _, report, text = run_job(job)
+        opened = open_job(job)
+        report = opened.run()
         paths = tuple(None for _ in report.buffers)
-        return Outcome(job.name, report, paths, status=0 if report.ok else 1, launch_text=text)
+        return Outcome(job.name, report, paths, status=0 if report.ok else 1, launch_text=opened.text)
 
     return guard(job.name, run)
 
@@ -165,14 +173,3 @@ def guard(name: str, work: Callable[[], Outcome]) -> Outcome:
     except (OSError, ValueError) as error:
         words = getattr(error, "strerror", None) or error
         return Outcome(name, error=f"{name}: cannot write: {words}", status=2)
-
-
-def run_job(job: LaunchJob) -> tuple[LaunchFile, RunReport, str]:
-    """Run one launch; return the launch, its report, and the text of a generated launch.
-
-    Raises LaunchError, TextProblems and UserError for mistakes of the user.
-    """
-    from visa_lsp.app.launch.init import launch_text
-
-    opened = open_job(job)
-    return opened.launch, opened.run(), launch_text(opened.made.proposal) if opened.made is not None else ""
