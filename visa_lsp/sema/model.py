@@ -10,7 +10,7 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from enum import Enum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from msgspec import Struct, field
 
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Attribute, FieldValue, Input, Inst
     from visa_lsp.syntax import tree
     from visa_lsp.text import Span
+
+T = TypeVar("T")
 
 
 class SymbolKind(Enum):
@@ -155,6 +157,12 @@ class Problem(Struct, frozen=True):
     place: Place
     args: Mapping[str, object]
     related: tuple[tuple[Place, str], ...] = ()
+
+    def get(self, name: str, kind: type[T]) -> T:
+        """Return a value that is of one kind."""
+        value = self.args[name]
+        assert isinstance(value, kind)
+        return value
 
 
 class BoundOperand(Struct, frozen=True):

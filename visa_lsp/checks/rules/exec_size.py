@@ -40,9 +40,7 @@ _CPS_SIZES = (8, 16)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row, size = problem.args["row"], problem.args["size"]
-    assert isinstance(row, Instruction)
-    assert isinstance(size, int)
+    row, size = problem.get("row", Instruction), problem.get("size", int)
     if size in EXEC_SIZES:
         overlooked = row.has(Trait.SIZES_UNCHECKED)
         return _forbidden(ctx, row, size, problem.place, WARNING if overlooked else ERROR)

@@ -25,9 +25,7 @@ RULE = rule("V604", "lsc-address", ERROR, __doc__)
 
 
 def _sizes(problem: Problem) -> str:
-    sizes = problem.args["words"]
-    assert isinstance(sizes, tuple)
-    return words(f"`:{w}`" for w in sizes)
+    return words(f"`:{w}`" for w in problem.get("words", tuple))
 
 
 def _no_size(ctx: CheckContext, problem: Problem) -> Diagnostic:

@@ -26,8 +26,7 @@ RULE = rule("V207", "missing-exec-size", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row = problem.args["row"]
-    assert isinstance(row, Instruction)
+    row = problem.get("row", Instruction)
     body = ctx.bound.body_at(problem.place.line)
     lanes = (int_attribute(body, "SimdSize") if body else None) or row.exec_sizes[-1]
     size = lanes if lanes in row.exec_sizes else row.exec_sizes[0]

@@ -27,8 +27,7 @@ RULE = rule("V103", "missing-label", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic | None:
-    name, body = str(problem.args["name"]), problem.args["body"]
-    assert isinstance(body, Body)
+    name, body = str(problem.args["name"]), problem.get("body", Body)
     uses = [reference.place for reference in body.labels[name].references]
     if problem.place != uses[0]:
         return None

@@ -23,9 +23,7 @@ RULE = rule("V203", "missing-modifier", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row, modifier = problem.args["row"], problem.args["modifier"]
-    assert isinstance(row, Instruction)
-    assert isinstance(modifier, Modifier)
+    row, modifier = problem.get("row", Instruction), problem.get("modifier", Modifier)
     purpose = modifier.doc.split(":")[0]
     why = f" ({purpose})" if purpose else ""
     message = f"`{row.mnemonic}` lacks a modifier{why}; expected {modifier_words(modifier)}"

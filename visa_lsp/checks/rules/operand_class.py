@@ -75,8 +75,7 @@ _OVERLOOKED = {
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    slot, got = problem.args["slot"], str(problem.args["got"])
-    assert isinstance(slot, Slot)
+    slot, got = problem.get("slot", Slot), str(problem.args["got"])
     if "expected" in problem.args:
         # The finalizer of 2026 checks no operand of a render target message.
         severity = WARNING if ctx.dialect is Dialect.V42 and slot.shape is Shape.VECTORS else None

@@ -23,8 +23,7 @@ RULE = rule("V204", "operand-count", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row, missing = problem.args["row"], problem.args["missing"]
-    assert isinstance(row, Instruction)
+    row, missing = problem.get("row", Instruction), problem.args["missing"]
     assert isinstance(missing, (list, tuple))
     got, required = problem.args["got"], problem.args["required"]
     if missing:

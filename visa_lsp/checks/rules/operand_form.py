@@ -91,8 +91,7 @@ def _suffix(ctx: CheckContext, problem: Problem) -> Diagnostic:
     # The type with its colon, and the blanks before the colon.
     start = len(text[: text.rfind(":", 0, span.start)].rstrip())
     place = Place(line, Span(start, span.end))
-    symbol = problem.args["symbol"]
-    assert isinstance(symbol, Symbol)
+    symbol = problem.get("symbol", Symbol)
     word = text[span.start : span.end]
     name = symbol.type.name if symbol.type is not None and symbol.kind is SymbolKind.GENERAL else None
     message = f"`{symbol.name}` takes no type here; it has the type of its declaration"

@@ -22,8 +22,7 @@ RULE = rule("V211", "predicate-not-allowed", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row = problem.args["row"]
-    assert isinstance(row, Instruction)
+    row = problem.get("row", Instruction)
     text = ctx.text(problem.place)
     fix = ctx.fix(f"remove `{text}`", problem.place, "")
     return ctx.report(RULE, problem.place, f"`{row.mnemonic}` cannot be predicated; leave out `{text}`", fixes=(fix,))

@@ -37,8 +37,7 @@ MAX_REGISTERS: Final = 2  # that an operand of an instruction reads
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    what, value, legal = problem.args["what"], problem.args["value"], problem.args["legal"]
-    assert isinstance(legal, tuple)
+    what, value, legal = problem.args["what"], problem.args["value"], problem.get("legal", tuple)
     if what == "address region":
         return ctx.report(
             RULE, problem.place, f"an address operand takes one number in angle brackets, its width: {words(legal)}"

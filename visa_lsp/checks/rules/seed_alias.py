@@ -26,8 +26,7 @@ RULE = rule("V118", "seed-alias", WARNING, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    alias = problem.args["alias"]
-    assert isinstance(alias, tree.Alias)
+    alias = problem.get("alias", tree.Alias)
     line = problem.place.line
     text = ctx.document.line_text(line)
     offset = text[alias.offset.span.start : alias.offset.span.end]

@@ -27,8 +27,7 @@ def _property(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = ctx.document.line_text(line)
     start = len(text[: text.rfind("type", 0, span.start)].rstrip())
     fix = ctx.fix("remove the type", Place(line, Span(start, span.end)), "", safe=True)
-    kind = problem.args["of"]
-    assert isinstance(kind, SymbolKind)
+    kind = problem.get("of", SymbolKind)
     return ctx.report(
         RULE,
         problem.place,
@@ -40,9 +39,7 @@ def _property(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _count(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    kind, end = problem.args["of"], problem.args["end"]
-    assert isinstance(kind, SymbolKind)
-    assert isinstance(end, int)
+    kind, end = problem.get("of", SymbolKind), problem.get("end", int)
     fix = ctx.fix("add `num_elts=1`", Place(problem.place.line, Span(end, end)), " num_elts=1", safe=True)
     return ctx.report(
         RULE, problem.place, f"the finalizer requires an element count for a {kind.value}: `num_elts=1`", fixes=(fix,)

@@ -36,8 +36,7 @@ def _mask(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _option(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    node = problem.args["node"]
-    assert isinstance(node, tree.Instruction)
+    node = problem.get("node", tree.Instruction)
     line = problem.place.line
     text = ctx.document.line_text(line)
     start = len(text[: text.rfind("{", 0, problem.place.span.start)].rstrip())

@@ -34,8 +34,7 @@ def _report_replacement(ctx: CheckContext, problem: Problem, modern: str) -> Dia
 
 
 def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    node = problem.args["node"]
-    assert isinstance(node, tree.AddressOfRef)
+    node = problem.get("node", tree.AddressOfRef)
     offset = ctx.text(Place(problem.place.line, Span(node.name.span.end, node.span.end))).replace(" ", "").lstrip("+")
     return _report_replacement(ctx, problem, f"&{node.name.text}[{offset}]")
 
@@ -54,9 +53,7 @@ def _plane(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _order(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    first_span, second_span = problem.args["first"], problem.args["second"]
-    assert isinstance(first_span, Span)
-    assert isinstance(second_span, Span)
+    first_span, second_span = problem.get("first", Span), problem.get("second", Span)
     line = problem.place.line
     first_text, second_text = ctx.text(Place(line, first_span)), ctx.text(Place(line, second_span))
     edits = (ctx.edit(Place(line, first_span), second_text), ctx.edit(Place(line, second_span), first_text))
@@ -67,8 +64,7 @@ def _order(ctx: CheckContext, problem: Problem) -> Diagnostic:
 
 
 def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    node, number = problem.args["node"], problem.args["number"]
-    assert isinstance(node, tree.Instruction)
+    node, number = problem.get("node", tree.Instruction), problem.args["number"]
     line = problem.place.line
     word = node.words[0].span.end
     text = ctx.document.line_text(line)

@@ -22,8 +22,7 @@ RULE = rule("V208", "unexpected-exec-size", ERROR, __doc__)
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row = problem.args["row"]
-    assert isinstance(row, Instruction)
+    row = problem.get("row", Instruction)
     text = ctx.text(problem.place)
     fix = ctx.fix(f"remove `{text}`", problem.place, "")
     return ctx.report(RULE, problem.place, f"`{row.mnemonic}` takes no execution size; remove `{text}`", fixes=(fix,))

@@ -32,8 +32,7 @@ _SPELT = {"equal": "eq", "less": "lt", "greater": "gt", "l": "lt", "g": "gt", "z
 
 
 def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row, word = problem.args["row"], str(problem.args["word"])
-    assert isinstance(row, Instruction)
+    row, word = problem.get("row", Instruction), str(problem.args["word"])
     if word == "sat":
         tail, severity = (" (the finalizer does not check)", WARNING) if row.saturation_dropped else ("", ERROR)
         if ctx.dialect is Dialect.V42:  # whose finalizer refuses it
@@ -48,8 +47,7 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if ctx.dialect is Dialect.V42 and any(m.kind is Modifier.Kind.ANGLE for m in row.modifiers):
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any word in angle brackets)"
         return ctx.report(RULE, problem.place, message, severity=WARNING)
-    read = problem.args["read"]
-    assert isinstance(read, tuple)
+    read = problem.get("read", tuple)
     open_numbers = [m for m in row.modifiers if m.any_number and m not in read]
     if ctx.dialect is Dialect.V42 and word.isdecimal() and open_numbers:
         message = f"{message}; {list_modifiers(row)} (the finalizer of 2026 reads any number)"

@@ -38,6 +38,11 @@ _MAX_ROUNDS: Final = 8
 _TESTED: Final = frozenset({InstructionKind.VALUE, InstructionKind.MESSAGE, InstructionKind.BRANCH})
 
 
+def _place_of_predicate(registers: int, var: int) -> int:
+    """Return the place of a predicate variable among the flags that follow those of ``registers`` bytes."""
+    return registers + 4 * var
+
+
 class Known:
     """The definedness at one place: for each byte and cell 0, ``ALL``, or 1 plus the number of the lane that wrote it.
 
@@ -72,10 +77,6 @@ class Known:
         """The number of flags that can be followed at run time: see ``Definedness``."""
         return int(self.addresses + (self.surfaces - self.predicates) // 8)
 
-    def place_of_predicate(self, var: int) -> int:
-        """Return the place of a predicate variable among those flags."""
-        return int(self.addresses + 4 * var)
-
     def predicate(self, var: int) -> Array:
         """Return a writable view of the bits of a predicate variable."""
         return self.values[self.predicates + 32 * var :][:32]
@@ -103,7 +104,7 @@ class Definedness(NamedTuple):
 
     def place_of_predicate(self, var: int) -> int:
         """Return the place of a predicate variable in ``followed``."""
-        return self.registers + 4 * var
+        return _place_of_predicate(self.registers, var)
 
     def given_and_read(self) -> Array:
         """Return the flags of the registers that are defined at first and that an instruction reads."""
@@ -198,7 +199,7 @@ class _Proof:
         plan = self._plans[pc]
         return plan is not None and (
             any(flags[target.places].any() for target in plan.targets if target.places is not None)
-            or any(flags[self._first.place_of_predicate(var)] for var in plan.preds_written)
+            or any(flags[_place_of_predicate(self._first.addresses, var)] for var in plan.preds_written)
         )
 
     def follows_all(self) -> bool:
@@ -264,7 +265,7 @@ class _Proof:
         loose = self._loose.setdefault(pc, np.zeros(state.followable, np.bool_))
         for var in (*plan.preds_read, *([plan.pred.var] if plan.pred is not None else ())):
             if (state.predicate(var) != ALL).any():
-                loose[state.place_of_predicate(var) :][:4] = True
+                loose[_place_of_predicate(state.addresses, var) :][:4] = True
         for source in plan.sources:
             if source.places is None:
                 for touched in self._ranges.get(pc) or [range(state.addresses)]:
