@@ -213,7 +213,7 @@ class LoadedKernel:
             began=began,
         )
         with as_text_error():
-            launch = replace(base, config=config, conditions=() if said else base.conditions)
+            launch = replace(base, config=config, conditions={} if said else base.conditions)
             run = ready(program.module, launch, options, program.notes, program.sources)
             try:
                 report = run_ready(run)

@@ -7,7 +7,7 @@ text or gives no code, 2 a usage mistake, a missing tool, or a file that cannot 
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Annotated, Any, Final, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from visa_lsp.app.errors import UserError, printable
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
-
-_DASHED: Final = {"--options": 1, "--compile-options": 1, "--compare-options": 2}
 
 
 # fmt: off

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from importlib.util import find_spec
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 from visa_lsp.app.errors import NEEDS_NUMPY, UserError
 from visa_lsp.app.external_tools import split_options
@@ -22,8 +22,6 @@ from visa_lsp.cli.progress_line import Progress
 
 if TYPE_CHECKING:
     from visa_lsp.app.verify.verify_report import Row
-
-_DASHED: Final = {"--options": 1}
 
 
 # fmt: off

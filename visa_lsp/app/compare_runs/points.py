@@ -103,7 +103,7 @@ class PointComparer:
     def launch(self, point: SweepPoint) -> LaunchFile:
         """Return the launch at a point, without its expectations. Raises LaunchError if it is invalid."""
         launch = parse_launch(self._text, self._path, point)
-        return replace(launch, config=replace(launch.config, expect=()), conditions=())
+        return replace(launch, config=replace(launch.config, expect=()), conditions={})
 
     def at(self, point: SweepPoint) -> PointOutcome:
         """Run both programs at a point."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 import ast
 import math
 import operator
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-    from visa_lsp.launchfile.values import Number
+    from visa_lsp.launchfile.values import GivenExpectation, Number
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
     Key = int | str
@@ -68,51 +67,41 @@ _NOT_LARGER: Final = frozenset(
 )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """An expectation that is not an array: ``expr``, or the program ``reference``. ``at`` is its index among all."""
-
-    at: int
-    arg: int | str | None
-    expr: str = ""
-    reference: Path | None = None
-    rtol: float | None = None
-    atol: float | None = None
-    ulp: int | None = None
-
-    def compare(self, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool) -> ExpectationReport:
-        """Compare with the given tolerances; differences are ``shown`` if ``actual`` is the array of the argument."""
-        given = Expectation(key, wanted, typed=False, rtol=self.rtol, atol=self.atol, ulp=self.ulp)
-        wrong = mismatch(actual, given)
-        if wrong is None:
-            return ExpectationReport(key, ok=True, message="holds")
-        return ExpectationReport(key, False, f"{words}: {wrong.message}", wrong if shown else None)
+def _compare(
+    condition: GivenExpectation, actual: Array, wanted: Array, key: Key, words: str, *, shown: bool
+) -> ExpectationReport:
+    """Compare with the given tolerances; differences are ``shown`` if ``actual`` is the array of the argument."""
+    expected = Expectation(key, wanted, False, condition.rtol, condition.atol, condition.ulp)
+    wrong = mismatch(actual, expected)
+    if wrong is None:
+        return ExpectationReport(key, ok=True, message="holds")
+    return ExpectationReport(key, False, f"{words}: {wrong.message}", wrong if shown else None)
 
 
 def condition_reports(
-    conditions: tuple[Condition, ...],
+    conditions: Mapping[int, GivenExpectation],
     prepared: PreparedLaunch,
     config: LaunchConfig,
     names: Mapping[str, Number],
     run: Callable[[Path], Mapping[Key, Array]],
 ) -> Iterator[tuple[int, ExpectationReport]]:
-    """Yield the report of each condition after a run, with its place; ``run`` gives the arrays that a reference leaves.
+    """Yield the report of each condition after a run, with its number; ``run`` gives the arrays that a reference leaves.
 
     Raises LaunchError for an expression that cannot be computed, and what ``run`` raises.
     """
-    for condition in conditions:
+    for number, condition in conditions.items():
         if condition.reference is not None:
             for report in _of_reference(condition, prepared, config, run(condition.reference)):
-                yield condition.at, report
+                yield number, report
         else:
             try:
-                yield condition.at, _of_expression(condition, _NamedArrays(prepared, config, names))
+                yield number, _of_expression(condition, _NamedArrays(prepared, config, names))
             except FormulaError as error:
                 raise LaunchError(f"expect: '{condition.expr}': {error}", condition.arg) from None
 
 
 def _of_reference(
-    condition: Condition, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
+    condition: GivenExpectation, prepared: PreparedLaunch, config: LaunchConfig, left: Mapping[Key, Array]
 ) -> Iterator[ExpectationReport]:
     """Yield a report for the compared argument, or for each argument that the reference changes."""
     before = _values_before(config)
@@ -124,7 +113,7 @@ def _of_reference(
         words = f"as {condition.reference.name} leaves it"
         if key not in left or key not in prepared.arrays:
             raise LaunchError(f"argument {key} is expected to be {words}, but is not a buffer", key)
-        yield condition.compare(prepared.arrays[key], left[key], key, words, shown=True)
+        yield _compare(condition, prepared.arrays[key], left[key], key, words, shown=True)
 
 
 def _values_before(config: LaunchConfig) -> dict[Key, Any]:
@@ -193,7 +182,7 @@ class _NamedArrays:
             )
 
 
-def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationReport:
+def _of_expression(condition: GivenExpectation, names: _NamedArrays) -> ExpectationReport:
     formula = read_formula(condition.expr, ARRAYS)
     key = condition.arg if condition.arg is not None else names.argument(formula)
     if key not in names.prepared.arrays:
@@ -201,14 +190,14 @@ def _of_expression(condition: Condition, names: _NamedArrays) -> ExpectationRepo
     tree = formula.tree
     if not is_comparison(formula):
         actual, wanted = names.prepared.arrays[key], names.array(tree)
-        return condition.compare(actual, _spread(wanted, actual), key, condition.expr, shown=True)
+        return _compare(condition, actual, _spread(wanted, actual), key, condition.expr, shown=True)
     assert isinstance(tree, ast.Compare)
     sign, compare = COMPARISONS[type(tree.ops[0])]
     left, right = names.array(tree.left), names.array(tree.comparators[0])
     if sign == "==":
         whole = isinstance(tree.left, ast.Name) and left is names.prepared.arrays[key]
         left = left if whole else _spread(left, right)
-        return condition.compare(left, _spread(right, left), key, condition.expr, shown=whole)
+        return _compare(condition, left, _spread(right, left), key, condition.expr, shown=whole)
     holds = np.asarray(names.apply(compare, (left, right)))
     if holds.all():
         return ExpectationReport(key, ok=True, message="holds")

@@ -10,7 +10,6 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.launch.arrays import create_array
-from visa_lsp.app.launch.conditions import Condition
 from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.read_launch import read_launch
@@ -19,6 +18,7 @@ from visa_lsp.launchfile.values import (
     GivenArg,
     GivenArray,
     GivenBuffer,
+    GivenExpectation,
     GivenImage,
     GivenLocal,
     GivenSampler,
@@ -68,7 +68,9 @@ class LaunchFile:
     document: bytes | None = None
     sweep: Sweep | None = None
     names: Mapping[str, Number] = field(default_factory=dict)  # further names in expressions besides arguments
-    conditions: tuple[Condition, ...] = ()  # expectations besides the arrays of the configuration
+    conditions: Mapping[int, GivenExpectation] = field(
+        default_factory=dict
+    )  # expectations that are not arrays, by number
     expect_faults: tuple[str, ...] = ()  # kinds of fault that the run must find
     point: SweepPoint = ()  # the requested point of the sweep; empty without one
 
@@ -151,11 +153,6 @@ class _Maker:
             else tuple(map(self._arg, args)),
             symbols={name: self._array(given) for name, given in said.symbols.items()},
         )
-        conditions = tuple(
-            Condition(number, e.arg, e.expr, e.reference, e.rtol, e.atol, e.ulp)
-            for number, e in enumerate(said.expect)
-            if e.array is None
-        )
         return LaunchFile(
             self.path,
             said.file,
@@ -169,7 +166,7 @@ class _Maker:
             sweep=said.sweep,
             names=said.names,
             expect_faults=said.expect_faults,
-            conditions=conditions,
+            conditions={number: e for number, e in enumerate(said.expect) if e.array is None},
         )
 
     def _arg(self, given: GivenArg | None) -> Arg:

@@ -16,6 +16,8 @@ from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from visa_lsp.app.inputs import is_object, is_opencl
 from visa_lsp.app.launch.conditions import condition_reports
 from visa_lsp.app.launch.linking import with_callees
@@ -156,8 +158,7 @@ class ReadyRun:
         """Return all expectations of the launch file, in its order."""
         launch, prepared = self.launch, self.prepared
         found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._run_reference))
-        taken = {condition.at for condition in launch.conditions}
-        free = (at for at in count() if at not in taken)
+        free = (number for number in count() if number not in launch.conditions)
         found += zip(free, expectation_reports(prepared, launch.config), strict=False)
         return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
 
@@ -175,7 +176,7 @@ class ReadyRun:
         kernels = {kernel.name for kernel in module.kernels}
         same = self.prepared.dispatch.kernel.name in kernels
         config = replace(config, expect=(), kernel=self.prepared.dispatch.kernel.name if same else None)
-        launch = replace(launch, file=path, files=(), config=config, conditions=())
+        launch = replace(launch, file=path, files=(), config=config, conditions={})
         if not same:
             launch = replace(launch, ze_info=None, zebin=None, document=None)
         run = ready(module, launch, options, notes)
@@ -353,19 +354,17 @@ def _run_timed(
 
 def _find_named(launch: LaunchFile, prepared: PreparedLaunch) -> LaunchFile:
     """Return a launch whose expectations name arguments as ``prepared`` does: those of a list by number, not by name."""
-    by_name = {name: key for key, name in prepared.names.items() if name}
-
-    def key_of(arg: int | str) -> int | str:
-        return arg if arg in prepared.arrays or not isinstance(arg, str) else by_name.get(arg, arg)
-
-    expect = tuple(replace(e, arg=key_of(e.arg)) for e in launch.config.expect)
-    conditions = tuple(c if c.arg is None else replace(c, arg=key_of(c.arg)) for c in launch.conditions)
+    numbers: dict[int | str | None, int | str] = {
+        name: key for key, name in prepared.names.items() if name and name not in prepared.arrays
+    }
+    expect = tuple(replace(e, arg=numbers.get(e.arg, e.arg)) for e in launch.config.expect)
+    conditions = {place: structs.replace(c, arg=numbers.get(c.arg, c.arg)) for place, c in launch.conditions.items()}
     return replace(launch, config=replace(launch.config, expect=expect), conditions=conditions)
 
 
 def _check_expectations(launch: LaunchFile, prepared: PreparedLaunch) -> None:
-    expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions if c.arg is not None)]
-    unknown = next((arg for arg in expected if arg not in prepared.arrays), None)
+    expected = [*(e.arg for e in launch.config.expect), *(c.arg for c in launch.conditions.values())]
+    unknown = next((arg for arg in expected if arg is not None and arg not in prepared.arrays), None)
     if unknown is not None:
         names = ", ".join(str(prepared.names.get(key) or key) for key in prepared.arrays)
         raise LaunchError(
