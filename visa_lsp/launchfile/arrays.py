@@ -98,17 +98,17 @@ class ArrayChecks(Checks):
 
     def _flatten(self, item: YamlItem, into: list[Number]) -> tuple[int, ...] | None:
         if isinstance(item.value, list):
-            first: tuple[int, ...] | None = None
+            row_shape: tuple[int, ...] | None = None
             for entry in item.value:
                 shape = self._flatten(entry, into)
                 if shape is None:
                     return None
-                first = shape if first is None else first
-                if shape != first:
-                    words = f"rows of different lengths: the first row is {list(first)}, this one {list(shape)}"
+                row_shape = shape if row_shape is None else row_shape
+                if shape != row_shape:
+                    words = f"rows of different lengths: the first row is {list(row_shape)}, this one {list(shape)}"
                     self.add(rules.SHAPE, entry, words)
                     return None
-            return (len(item.value), *(first or ()))
+            return (len(item.value), *(row_shape or ()))
         if isinstance(item.value, bool) or not isinstance(item.value, int | float):
             self.add(rules.WRONG_TYPE, item, f"expected a number, got {item.kind}")
             return None
@@ -299,11 +299,11 @@ class ArrayChecks(Checks):
             return None
         if not _is_known(array):
             return GivenImage(array, name, 1, (1, 1, 1), _is_undefined(keys), how)
-        found = image_dimensions(array.shape, channels)
-        if isinstance(found[1], str):
-            self.add(rules.SHAPE, item, found[1])
+        dimensions = image_dimensions(array.shape, channels)
+        if isinstance(dimensions[1], str):
+            self.add(rules.SHAPE, item, dimensions[1])
             return None
-        return GivenImage(array, name, found[0], found[1], _is_undefined(keys), how)
+        return GivenImage(array, name, dimensions[0], dimensions[1], _is_undefined(keys), how)
 
 
 def _is_known(array: GivenArray) -> bool:

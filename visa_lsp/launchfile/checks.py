@@ -44,19 +44,19 @@ class Checks(SourceFindings):
         if not isinstance(item.value, dict):
             self.add(rules.WRONG_TYPE, item, f"expected {table.what} as a map, got {item.kind}")
             return None
-        known = {name: item.value[name] for name in table.names if name in item.value}
+        entries = {name: item.value[name] for name in table.names if name in item.value}
         for key in item.value:
-            if key in known:
+            if key in entries:
                 continue
             span = self.key(item, key)
-            near = nearest(key, [name for name in table.names if name not in known]) or nearest(key, table.names)
+            near = nearest(key, [name for name in table.names if name not in entries]) or nearest(key, table.names)
             if explained and key in explained:
                 hint = explained[key]
             else:
                 hint = f"did you mean '{near}'?" if near else f"known keys of {table.what}: {', '.join(table.names)}"
-            fixes = change_to(span, near) if near not in known else ()
+            fixes = change_to(span, near) if near not in entries else ()
             self.add(rules.UNKNOWN_KEY, span, f"unknown key '{key:.{_SHOWN}}'; {hint}", fixes)
-        return known, len(known) == len(item.value)
+        return entries, len(entries) == len(item.value)
 
     def sequence(self, item: YamlItem) -> list[YamlItem] | None:
         """Return the entries of a list."""

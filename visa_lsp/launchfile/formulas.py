@@ -174,9 +174,9 @@ def _check_nodes(node: ast.AST, grammar: Grammar, depth: int) -> Iterator[str]:
         case ast.Slice(lower=lower, upper=upper, step=step) if grammar.indexes:
             inner = [part for part in (lower, upper, step) if part is not None]
         case _:
-            known = dict.fromkeys(sign for sign, _ in grammar.operators.values())
+            signs = dict.fromkeys(sign for sign, _ in grammar.operators.values())
             words = f"'{ast.unparse(node):.60}' is not allowed in an expression"
-            raise FormulaError(f"{words}; allowed: {' '.join(known)}, numbers, names and functions")
+            raise FormulaError(f"{words}; allowed: {' '.join(signs)}, numbers, names and functions")
     for child in inner:
         yield from _check_nodes(child, grammar, depth + 1)
 
@@ -217,8 +217,8 @@ _OPERATIONS: Final = {**ARITHMETIC, **COMPARISONS, **OF_ARRAYS}
 
 def number(formula: Formula, names: Mapping[str, Number]) -> Number:
     """Compute an expression of numbers. Raises FormulaError if the result is not a number of at most 128 bits."""
-    found: Number = _within(compute(formula.tree, names, FUNCTIONS, on_numbers))
-    return found
+    result: Number = _within(compute(formula.tree, names, FUNCTIONS, on_numbers))
+    return result
 
 
 def on_numbers(operation: Callable[..., Any], values: tuple[Any, ...]) -> Any:

@@ -42,30 +42,30 @@ def judge(source: YamlSource, folder: LaunchFolder | None) -> JudgedLaunch:
     the user types.
     """
     swept = at_point(source)
-    first = _judge_point(swept, folder)
-    if swept.sweep is None or has_errors(swept.found):
-        return first
-    found = {(d.span, d.code): d for d in first.diagnostics}
+    judged = _judge_point(swept, folder)
+    if swept.sweep is None or has_errors(swept.findings):
+        return judged
+    findings = {(d.span, d.code): d for d in judged.diagnostics}
     most = min(_MAX_POINTS, max(4, _MAX_READ_CHARS // len(source.text)))
     for point in swept.sweep.one_at_a_time(most):
         for d in _judge_point(at_point(source, point), folder).diagnostics:
-            found.setdefault((d.span, d.code), structs.replace(d, message=f"{d.message}; with {point_words(point)}"))
-    return structs.replace(first, diagnostics=_in_order(found.values()))
+            findings.setdefault((d.span, d.code), structs.replace(d, message=f"{d.message}; with {point_words(point)}"))
+    return structs.replace(judged, diagnostics=_in_order(findings.values()))
 
 
 def _judge_point(swept: SweptSource, folder: LaunchFolder | None) -> JudgedLaunch:
     """Check a launch file at one point of its sweep."""
-    if has_errors(swept.found):
-        return JudgedLaunch(LaunchText(), MeantKernel(), swept.found)
-    launch, found = read_launch(swept.source, folder)
-    found = (*swept.found, *found)
+    if has_errors(swept.findings):
+        return JudgedLaunch(LaunchText(), MeantKernel(), swept.findings)
+    launch, findings = read_launch(swept.source, folder)
+    findings = (*swept.findings, *findings)
     if folder is None:
-        return JudgedLaunch(launch, MeantKernel(), _in_order(found))
+        return JudgedLaunch(launch, MeantKernel(), _in_order(findings))
     meant = find_kernel(launch, folder)
     checks = Checks(swept.source, folder)
     compare(checks, launch, meant)
-    return JudgedLaunch(launch, meant, _in_order((*found, *checks.findings)))
+    return JudgedLaunch(launch, meant, _in_order((*findings, *checks.findings)))
 
 
-def _in_order(found: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
-    return tuple(sorted(found, key=lambda d: (d.span, d.code)))
+def _in_order(findings: Iterable[Diagnostic]) -> tuple[Diagnostic, ...]:
+    return tuple(sorted(findings, key=lambda d: (d.span, d.code)))

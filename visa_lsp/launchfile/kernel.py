@@ -64,12 +64,16 @@ def find_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
 
 def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
     """Return the document of the folder that a run uses; if there are several, the one with the SIMD width of the text."""
-    found = folder.beside.description(name, program, folder.launch)
-    if found is None or program is None or found.path in folder.beside.own_documents(program, folder.launch):
-        return found
+    description = folder.beside.description(name, program, folder.launch)
+    if (
+        description is None
+        or program is None
+        or description.path in folder.beside.own_documents(program, folder.launch)
+    ):
+        return description
     body = folder.text(program).partition(f'.kernel "{name}"')[2].partition("\n.kernel ")[0]
-    told = _SIMD.search(body)
-    return folder.beside.description(name, program, folder.launch, simd_size=int(told[1])) if told else found
+    width = _SIMD.search(body)
+    return folder.beside.description(name, program, folder.launch, simd_size=int(width[1])) if width else description
 
 
 def _kernels(launch: LaunchText, folder: LaunchFolder) -> tuple[str, ...] | None:

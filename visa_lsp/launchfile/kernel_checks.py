@@ -149,8 +149,8 @@ class _Arguments:
             if name in names:
                 continue
             near = nearest(name, free) or ""
-            known = ", ".join([n for n in names if n][:40]) or "without names in the ze_info; give them as a list"
-            hint = f"did you mean '{near}'?" if near else f"known arguments: {known}"
+            listed = ", ".join([n for n in names if n][:40]) or "without names in the ze_info; give them as a list"
+            hint = f"did you mean '{near}'?" if near else f"known arguments: {listed}"
             span = self.checks.key(item, name)
             words = f"kernel '{self.info.name}' has no argument '{name:.100}'; {hint}"
             self.checks.add(rules.NO_SUCH_ARGUMENT, span, words, change_to(span, near))

@@ -75,10 +75,10 @@ def read_header(stream: BinaryIO, held: int) -> NpyHeader:
     dtype, big = _element(descr)
     if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MAX_AXES:
         raise ValueError(f"invalid shape {shape!s:.60}")
-    found = NpyHeader(shape, fortran, dtype, big, 8 + width + length)
-    if held - found.start < found.size:
-        raise ValueError(f"truncated: the header promises {found.size} bytes, found {max(0, held - found.start)}")
-    return found
+    header = NpyHeader(shape, fortran, dtype, big, 8 + width + length)
+    if held - header.start < header.size:
+        raise ValueError(f"truncated: the header promises {header.size} bytes, found {max(0, held - header.start)}")
+    return header
 
 
 def _fields(head: bytes, version: int) -> tuple[tuple[int, ...], bool, object]:

@@ -58,14 +58,14 @@ def read_launch(
         assert source.error is not None
         return LaunchText(file=sibling), (Diagnostic(rules.SYNTAX, source.error_span(), source.error.message),)
     swept = at_point(source, point)
-    if has_errors(swept.found):
-        return LaunchText(file=sibling, sweep=swept.sweep), swept.found
+    if has_errors(swept.findings):
+        return LaunchText(file=sibling, sweep=swept.sweep), swept.findings
     assert swept.source.root is not None
     reader = _LaunchReader(swept.source, folder)
     reader.launched.file, reader.launched.sweep, reader.launched.names = sibling, swept.sweep, swept.names
     reader.launch(swept.source.root)
     reader.launched.reads = reader.reads
-    return reader.launched, tuple(sorted([*swept.found, *reader.findings], key=lambda d: (d.span, d.code)))
+    return reader.launched, tuple(sorted([*swept.findings, *reader.findings], key=lambda d: (d.span, d.code)))
 
 
 class _LaunchReader(ArrayChecks):
@@ -100,8 +100,8 @@ class _LaunchReader(ArrayChecks):
         self._arguments(top.get("args"))
         out.symbols = self._symbols(top.get("symbols"))
         entries = self.sequence(top["expect"]) if "expect" in top else None
-        found = [self._expect(item) for item in entries or ()]
-        out.expect = tuple(e for e in found if e is not None)
+        expectations = [self._expect(item) for item in entries or ()]
+        out.expect = tuple(e for e in expectations if e is not None)
         kinds = self.sequence(top["expect_faults"]) if "expect_faults" in top else None
         words = words_of(ROOT, "expect_faults")
         named = [self.word(item, words, "kind of fault") for item in kinds or ()]
@@ -260,8 +260,8 @@ class _LaunchReader(ArrayChecks):
         if not isinstance(item.value, dict):
             self.add(rules.WRONG_TYPE, item, f"expected symbols as a map from names, got {item.kind}")
             return {}
-        found = {name: self.symbol(entry) for name, entry in item.value.items()}
-        return {name: array for name, array in found.items() if array is not None}
+        arrays = {name: self.symbol(entry) for name, entry in item.value.items()}
+        return {name: array for name, array in arrays.items() if array is not None}
 
     # Expectations.
 
@@ -314,10 +314,10 @@ class _LaunchReader(ArrayChecks):
         launched = self.launched
         if not isinstance(launched.args, dict) or not self._args_are_known:
             return
-        known = {*launched.args, *launched.names, *(f"{name}0" for name in launched.args)}
-        unknown = sorted(name for name in formula.names - known if not _BY_PLACE.fullmatch(name))
+        names = {*launched.args, *launched.names, *(f"{name}0" for name in launched.args)}
+        unknown = sorted(name for name in formula.names - names if not _BY_PLACE.fullmatch(name))
         if unknown:
-            near = nearest(unknown[0], sorted(known))
+            near = nearest(unknown[0], sorted(names))
             hint = f"did you mean '{near}'?" if near else f"known arguments: {', '.join(launched.args) or 'none'}"
             raise FormulaError(f"unknown name '{unknown[0]}'; {hint}")
 
@@ -334,7 +334,7 @@ class _LaunchReader(ArrayChecks):
         places = self.launched.places
         if self._args_are_known and (arg not in places or str(arg).startswith(":")):
             names = [str(name) for name in places if not str(name).startswith(":")]
-            known = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
+            listed = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
             near = nearest(arg, names) if isinstance(arg, str) else ""
             span = self.source.span(named)
             fixes = change_to(span, near)
@@ -343,7 +343,7 @@ class _LaunchReader(ArrayChecks):
                 return arg  # the name of an argument by the ze_info, which is not read here
             kind = "a list without names" if by_place else "a map with names"
             why = f", because args is {kind}" if names and by_place == isinstance(arg, str) else ""
-            words = f"unknown argument {arg!s:.100}{why}; known arguments: {known or 'none'}"
+            words = f"unknown argument {arg!s:.100}{why}; known arguments: {listed or 'none'}"
             self.add(rules.NO_SUCH_ARGUMENT, span, words, fixes)
             return None
         return arg

@@ -32,7 +32,7 @@ _SEED: Final = "seed"
 
 
 class SweptSource(Struct, frozen=True):
-    """A launch file at one point of its sweep, which is None without one; ``found`` are the findings about both.
+    """A launch file at one point of its sweep, which is None without one; ``findings`` are about both.
 
     ``names`` are the numbers for expressions. Without errors the source has the text of the file, and its items have neither
     sweep nor expressions.
@@ -40,7 +40,7 @@ class SweptSource(Struct, frozen=True):
 
     source: YamlSource
     sweep: Sweep | None = None
-    found: tuple[Diagnostic, ...] = ()
+    findings: tuple[Diagnostic, ...] = ()
     names: dict[str, Number] = {}
 
 
@@ -56,12 +56,12 @@ def at_point(source: YamlSource, point: SweepPoint = ()) -> SweptSource:
     sweep = reader.sweep(root.value["sweep"]) if "sweep" in root.value else Sweep(())
     if sweep is None:
         return SweptSource(source, None, tuple(reader.findings))
-    at = {**{axis.name: axis.values[0] for axis in sweep.axes}, **dict(point)}
-    computed = reader.at(root, at)
+    values = {**{axis.name: axis.values[0] for axis in sweep.axes}, **dict(point)}
+    computed = reader.at(root, values)
     if "sweep" in root.value and not reader.findings:
         reader.judge_axes(root.value["sweep"], sweep)
-    found = tuple(sorted(reader.findings, key=lambda d: (d.span, d.code)))
-    return SweptSource(replaced(source, root=computed), sweep if sweep.axes else None, found, reader.names)
+    findings = tuple(sorted(reader.findings, key=lambda d: (d.span, d.code)))
+    return SweptSource(replaced(source, root=computed), sweep if sweep.axes else None, findings, reader.names)
 
 
 def _plain(value: AxisValue) -> object:
@@ -207,12 +207,12 @@ class _SweepReader(Checks):
         try:
             formula = read_formula(item.value)
             self._used |= formula.names & set(self.names)
-            found = number(formula, self.names)
+            value = number(formula, self.names)
         except FormulaError as error:
             self.add(rules.EXPRESSION, item, str(error))
             return item
-        is_whole = whole and isinstance(found, float) and found.is_integer()
-        return replace(item, value=int(found) if is_whole else found)
+        is_whole = whole and isinstance(value, float) and value.is_integer()
+        return replace(item, value=int(value) if is_whole else value)
 
 
 def _stands(axis: YamlItem, value: AxisValue) -> YamlItem:

@@ -37,11 +37,11 @@ def template(info: KernelInfo, index: int) -> str:
 
 def type_words(info: KernelInfo, index: int) -> str:
     """Return type and address space of an argument in words: ``double*, global, read and written``."""
-    told = next((a for a in info.arguments if a.index == index), None)
+    argument = next((a for a in info.arguments if a.index == index), None)
     entries = [entry for entry in info.payload if entry.arg_index == index]
     space = next((entry.addrspace for entry in entries if entry.addrspace), "")
     access = next((entry.access_type for entry in entries if entry.access_type), "")
-    qualifier = told.address_qualifier.removeprefix("__") if told is not None else ""
+    qualifier = argument.address_qualifier.removeprefix("__") if argument is not None else ""
     words = [
         info.type_of(index) or kind_of(info, index),
         space or (qualifier if qualifier != "private" else ""),

@@ -123,8 +123,8 @@ class Sweep(Struct, frozen=True):
 
     def one_at_a_time(self, most: int) -> Iterator[SweepPoint]:
         """Yield points that differ from the first one in a single axis."""
-        found = (((axis.name, value),) for axis in self.axes for value in axis.values[1:])
-        yield from islice(found, most)
+        points = (((axis.name, value),) for axis in self.axes for value in axis.values[1:])
+        yield from islice(points, most)
 
 
 def point_words(point: SweepPoint) -> str:

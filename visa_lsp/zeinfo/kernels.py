@@ -42,23 +42,23 @@ def child(item: YamlItem | None, key: str) -> YamlItem | None:
 
 def number(item: YamlItem | None, key: str) -> int | None:
     """Return the whole number under a key."""
-    found = child(item, key)
-    value = None if found is None else found.value
+    entry = child(item, key)
+    value = None if entry is None else entry.value
     return value if isinstance(value, int) and not isinstance(value, bool) else None
 
 
 def word_of(item: YamlItem | None, key: str) -> str:
     """Return the text under a key; empty if there is none."""
-    found = child(item, key)
-    return found.value if found is not None and isinstance(found.value, str) else ""
+    entry = child(item, key)
+    return entry.value if entry is not None and isinstance(entry.value, str) else ""
 
 
 def entries(item: YamlItem | None, key: str) -> list[YamlItem]:
     """Return the maps in the list under a key."""
-    found = child(item, key)
+    listed = child(item, key)
     return (
-        [e for e in found.value if isinstance(e.value, dict)]
-        if found is not None and isinstance(found.value, list)
+        [e for e in listed.value if isinstance(e.value, dict)]
+        if listed is not None and isinstance(listed.value, list)
         else []
     )
 
@@ -106,14 +106,14 @@ def _say(
     related: tuple[Related, ...] = (),
     fixes: tuple[Fix, ...] = (),
 ) -> None:
-    found = child(item, key)
-    assert found is not None
-    report.add(rule, found, message, fixes, related=related)
+    entry = child(item, key)
+    assert entry is not None
+    report.add(rule, entry, message, fixes, related=related)
 
 
 def _make_related(report: SourceFindings, item: YamlItem, key: str, message: str) -> tuple[Related, ...]:
-    found = child(item, key)
-    return (Related(report.source.span(found if found is not None else item), message),)
+    entry = child(item, key)
+    return (Related(report.source.span(entry if entry is not None else item), message),)
 
 
 def _unique(report: SourceFindings, items: list[YamlItem], key: str, what: str) -> None:
@@ -121,16 +121,16 @@ def _unique(report: SourceFindings, items: list[YamlItem], key: str, what: str) 
     for item in items:
         if report.full:
             return
-        found = child(item, key)
-        if found is None or isinstance(found.value, dict | list):
+        entry = child(item, key)
+        if entry is None or isinstance(entry.value, dict | list):
             continue
-        if found.value in seen:
+        if entry.value in seen:
             _say(
-                report, rules.DUPLICATE, item, key, f"{what} has two entries with {key} {found.value!s:.60}",
-                _make_related(report, seen[found.value], key, "the first is here"),
+                report, rules.DUPLICATE, item, key, f"{what} has two entries with {key} {entry.value!s:.60}",
+                _make_related(report, seen[entry.value], key, "the first is here"),
             )  # fmt: skip
         else:
-            seen[found.value] = item
+            seen[entry.value] = item
 
 
 def _at_least(report: SourceFindings, item: YamlItem | None, key: str, least: int) -> None:

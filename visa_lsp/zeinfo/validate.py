@@ -91,7 +91,7 @@ def _version(report: SourceFindings, root: YamlItem) -> Version:
             f"invalid version '{item.value:.40}'; expected two numbers with a point between, such as '1.14'",
         )
         return KNOWN_VERSION
-    known = version_text(KNOWN_VERSION)
+    newest = version_text(KNOWN_VERSION)
     if version[0] > KNOWN_VERSION[0]:
         report.add(
             rules.VERSION,
@@ -100,7 +100,7 @@ def _version(report: SourceFindings, root: YamlItem) -> Version:
         )
     elif version > KNOWN_VERSION:
         report.add(
-            rules.VERSION, span, f"version {item.value} is newer than {known}, the newest known version; unknown keys are ignored",
+            rules.VERSION, span, f"version {item.value} is newer than {newest}, the newest known version; unknown keys are ignored",
             severity=Severity.INFORMATION,
         )  # fmt: skip
     elif version[0] == 0:
@@ -143,8 +143,8 @@ class _Walk:
     def _unknown(self, item: YamlItem, key: str, table: SchemaTable) -> str:
         """Report an unknown key; return the known key that it most likely means."""
         span = self.report.source.key_span(item, key)
-        known = [a.name for a in table.keys if a.name not in (item.value if isinstance(item.value, dict) else ())]
-        near = nearest(key, known)
+        names = [a.name for a in table.keys if a.name not in (item.value if isinstance(item.value, dict) else ())]
+        near = nearest(key, names)
         hint = f"; did you mean '{near}'?" if near else ""
         fixes = change_to(span, near)
         self.report.add(rules.UNKNOWN, span, f"unknown key '{key:.60}' in {table.name}{hint}", fixes=fixes)
@@ -188,9 +188,9 @@ class _Walk:
                 "'1.14'" if row.name == "version" else {"str": "''", "bool": "false", "int32": "0"}.get(row.type, "0")
             )
             value = {"grf_count": "128", "simd_size": "16"}.get(row.name, value)
-            first = source.key_span(item, next(iter(item.key_places))).start
+            start = source.key_span(item, next(iter(item.key_places))).start
             indent = " " * (item.column - 1)
-            fixes = (Fix(f"add {row.name}: {value}", (Edit(Span(first, first), f"{row.name}: {value}\n{indent}"),)),)
+            fixes = (Fix(f"add {row.name}: {value}", (Edit(Span(start, start), f"{row.name}: {value}\n{indent}"),)),)
         self.report.add(rules.MISSING, span, f"the key '{row.name}' is missing in {what}", fixes=fixes)
 
     # Values.

@@ -79,8 +79,8 @@ class LaunchFile:
         """Notes for the report of a run: that the launch is one point of a sweep."""
         if self.sweep is None or self.point:
             return ()
-        first = point_words(next(self.sweep.points()))
-        return (f"the first of {self.sweep.count} points of its sweep: {first}; --sweep runs all",)
+        point = point_words(next(self.sweep.points()))
+        return (f"the first of {self.sweep.count} points of its sweep: {point}; --sweep runs all",)
 
     def locate(self, error: LaunchError) -> LaunchError:
         """Return the error with a place: that of its argument, else the first line of the file."""
@@ -118,8 +118,8 @@ def parse_launch(text: str, path: Path, point: SweepPoint = ()) -> LaunchFile:
     source = launch_source(text)
     if source.error is not None:
         raise LaunchError(source.error.message, place=f"{path}:{source.error.line}:{source.error.column}")
-    launched, found = read_launch(source, LaunchFolder(path), point)
-    wrong = next((d for d in found if d.severity is Severity.ERROR), None)
+    launched, findings = read_launch(source, LaunchFolder(path), point)
+    wrong = next((d for d in findings if d.severity is Severity.ERROR), None)
     if wrong is not None:
         line, column = source.index.position(wrong.span.start)
         raise LaunchError(wrong.message, place=f"{path}:{line + 1}:{column + 1}")

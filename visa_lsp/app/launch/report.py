@@ -148,8 +148,8 @@ class RunReport:
     @property
     def ok(self) -> bool:
         """True if there are only expected faults and every expectation holds."""
-        held = all(e.ok for e in self.expectations) and all(self.expected_faults.values())
-        return held and not self.faults and not self.more_faults
+        holds = all(e.ok for e in self.expectations) and all(self.expected_faults.values())
+        return holds and not self.faults and not self.more_faults
 
 
 def name_of(arg: int | str, name: str) -> str:
@@ -188,22 +188,22 @@ def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
 def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
     body = bodies.get(fault.kernel)
     other = bodies.get(fault.other_kernel or fault.kernel)
-    at = -1
+    place = -1
     if other is not None and fault.other_line >= 0:
-        at = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
+        place = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
     elif fault.other and (found := _INSTRUCTION.search(fault.other)):
-        at = int(found[1])
-    return replace(fault, source=source_of(body, fault.instruction), other_source=source_of(other, at))
+        place = int(found[1])
+    return replace(fault, source=source_of(body, fault.instruction), other_source=source_of(other, place))
 
 
-def source_of(body: Kernel | None, at: int) -> tuple[str, int] | None:
+def source_of(body: Kernel | None, instruction: int) -> tuple[str, int] | None:
     """Return the file and line of the marks above an instruction; None without them."""
-    return sources_of(body)[at] if body is not None and 0 <= at < len(body.instructions) else None
+    return sources_of(body)[instruction] if body is not None and 0 <= instruction < len(body.instructions) else None
 
 
 def sources_of(body: Kernel) -> list[tuple[str, int] | None]:
     """Return the file and line of each instruction, by the marks above it; None without them."""
-    found: list[tuple[str, int] | None] = []
+    places: list[tuple[str, int] | None] = []
     name, line = "", 0
     for inst in body.instructions:
         value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
@@ -211,8 +211,8 @@ def sources_of(body: Kernel) -> list[tuple[str, int] | None]:
             name, line = body.strings[value] if 0 <= value < len(body.strings) else "", 0
         elif isinstance(value, int):
             line = value
-        found.append((name, line) if name and line else None)
-    return found
+        places.append((name, line) if name and line else None)
+    return places
 
 
 def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -222,9 +222,9 @@ def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
         lines = frozenset((fault.source, fault.other_source))
         buffer = found[0] if (found := _BUFFER.search(fault.message)) else ""
         key = (fault.kind, fault.is_note, fault.kernel, lines, buffer) if fault.source else len(groups)
-        known = groups.setdefault(key, fault)
-        if known is not fault:
-            groups[key] = replace(known, count=known.count + fault.count)
+        group = groups.setdefault(key, fault)
+        if group is not fault:
+            groups[key] = replace(group, count=group.count + fault.count)
     return tuple(groups.values())
 
 

@@ -157,10 +157,10 @@ class ReadyRun:
     def expectations(self) -> tuple[ExpectationReport, ...]:
         """Return all expectations of the launch file, in its order."""
         launch, prepared = self.launch, self.prepared
-        found = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._run_reference))
+        reports = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._run_reference))
         free = (number for number in count() if number not in launch.conditions)
-        found += zip(free, expectation_reports(prepared, launch.config), strict=False)
-        return tuple(report for _, report in sorted(found, key=lambda entry: entry[0]))
+        reports += zip(free, expectation_reports(prepared, launch.config), strict=False)
+        return tuple(report for _, report in sorted(reports, key=lambda entry: entry[0]))
 
     def _run_reference(self, path: Path) -> Mapping[int | str, Array]:
         """Return the arrays after a reference program ran with the same arguments."""
@@ -253,20 +253,20 @@ def ready(
     program: a wrong platform, argument or ze_info.
     """
     texts = dict(sources or {})
-    told = platform_told(launch, options, [kernel.name for kernel in module.kernels])
-    where = told or DEFAULT
+    platform = platform_told(launch, options, [kernel.name for kernel in module.kernels])
+    where = platform or DEFAULT
     said = [*launch.notes, *notes]
     module = link_variables(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        more, lines = load_program(read_bytes(extra), extra, told, said)
+        more, lines = load_program(read_bytes(extra), extra, platform, said)
         texts |= lines
         module = merge_modules(module, more, defined, str(extra))
     program = options.path or launch.file
     try:
         kernel = choose_kernel(module, launch.config.kernel)
         if program is not None:
-            module = with_callees(module, kernel, program, told, options.finder, said, texts)
+            module = with_callees(module, kernel, program, platform, options.finder, said, texts)
         _check_instructions(module, kernel, where, said, chosen=options.platform or launch.platform)
         info, sections = kernel_info(kernel, launch, options, said)
         own_text = texts.get(kernel.name)
@@ -278,9 +278,9 @@ def ready(
         _check_expectations(launch, prepared)
     except LaunchError as error:
         raise launch.locate(error) from None
-    if told is not None:
+    if platform is not None:
         for text, path in {(source.judged, source.path) for source in texts.values() if source.judged}:
-            refuse_errors(text, Path(path) if path else None, told)
+            refuse_errors(text, Path(path) if path else None, platform)
     loading = perf_counter() - options.began
     return ReadyRun(module, launch, options, where, prepared, texts, tuple(said), loading)
 

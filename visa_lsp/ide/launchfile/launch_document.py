@@ -86,13 +86,13 @@ class LaunchDocument:
 
     def links(self) -> tuple[tuple[Span, Path], ...]:
         """Return the named files, with the places of their names."""
-        found = []
+        links = []
         if self.source is not None and self.source.root is not None and self.folder is not None:
             for item in _file_items(self.source.root):
                 name = str(item.value)
                 if self.folder.asks(name) and not self.folder.why_missing(name):
-                    found.append((self.source.span(item), self.folder.path(name)))
-        return tuple(sorted(found, key=lambda link: link[0]))
+                    links.append((self.source.span(item), self.folder.path(name)))
+        return tuple(sorted(links, key=lambda link: link[0]))
 
     def definition(self, offset: int) -> tuple[Path, Span] | None:
         """Return the file and place of the target at an offset: a file, the kernel, or an argument in ze_info."""
@@ -114,8 +114,8 @@ class LaunchDocument:
 
     def _in_program(self, path: Path, kernel: str) -> tuple[Path, Span] | None:
         text = self.folder.text(path) if self.folder is not None else ""
-        found = re.search(_KERNEL.format(re.escape(kernel)), text, re.MULTILINE)
-        return (path, Span(*found.span(1))) if found is not None else None
+        match = re.search(_KERNEL.format(re.escape(kernel)), text, re.MULTILINE)
+        return (path, Span(*match.span(1))) if match is not None else None
 
     def _in_ze_info(self, path: Path, kernel: str, index: int) -> tuple[Path, Span] | None:
         text = self.folder.text(path) if self.folder is not None else ""
@@ -126,10 +126,10 @@ class LaunchDocument:
             ("kernels_misc_info", "args_info", "index"), ("kernels", "payload_arguments", "arg_index"),
         ):  # fmt: skip
             item = next((k for k in entries(source.root, top) if word_of(k, "name") == kernel), None)
-            found = next((a for a in entries(item, inner) if number(a, key) == index), None)
-            if found is not None:
-                name = child(found, "name")
-                return path, source.span(name if name is not None else found)
+            entry = next((a for a in entries(item, inner) if number(a, key) == index), None)
+            if entry is not None:
+                name = child(entry, "name")
+                return path, source.span(name if name is not None else entry)
         return None
 
     def symbols(self) -> tuple[YamlSymbol, ...]:
@@ -137,14 +137,14 @@ class LaunchDocument:
         source = self.source
         if source is None or source.root is None or not isinstance(source.root.value, dict):
             return ()
-        found = []
+        symbols = []
         for key, item in source.root.value.items():
             span = source.key_span(source.root, key)
             plain = not isinstance(item.value, dict | list)
             inner = self._argument_symbols(item) if key == "args" else ()
             whole = Span(span.start, max(span.end, end_of(source, item)))
-            found.append(YamlSymbol(key, "part", str(item.value) if plain else "", span, whole, inner))
-        return tuple(found)
+            symbols.append(YamlSymbol(key, "part", str(item.value) if plain else "", span, whole, inner))
+        return tuple(symbols)
 
     def _argument_symbols(self, args: YamlItem) -> tuple[YamlSymbol, ...]:
         source, info = self.source, self.meant.info
@@ -154,23 +154,23 @@ class LaunchDocument:
             named = [(name, item, source.key_span(args, name)) for name, item in args.value.items()]
         elif isinstance(args.value, list):
             named = [(index, item, source.span(item)) for index, item in enumerate(args.value)]
-        found = []
+        symbols = []
         for name, item, span in named:
             index = index_of(info, name)
-            told = info.describe_argument(index) if info is not None and index is not None else ""
+            description = info.describe_argument(index) if info is not None and index is not None else ""
             kind = ", ".join(item.value) if isinstance(item.value, dict) else ""
             whole = Span(span.start, max(span.end, end_of(source, item)))
-            found.append(YamlSymbol(str(name), "argument", told or kind, span, whole))
-        return tuple(found)
+            symbols.append(YamlSymbol(str(name), "argument", description or kind, span, whole))
+        return tuple(symbols)
 
 
 def _file_items(root: YamlItem) -> list[YamlItem]:
     """Return all items of a launch file that name files."""
-    found: list[YamlItem] = []
+    items: list[YamlItem] = []
 
     def plain(item: YamlItem) -> None:
         if isinstance(item.value, str):
-            found.append(item)
+            items.append(item)
 
     def inside(item: YamlItem) -> None:
         if isinstance(item.value, list):
@@ -187,4 +187,4 @@ def _file_items(root: YamlItem) -> list[YamlItem]:
                     inside(value)
 
     inside(root)
-    return found
+    return items

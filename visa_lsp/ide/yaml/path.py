@@ -116,18 +116,18 @@ def _open_brackets(text: str, end: int) -> list[_Open] | None:
     return stack
 
 
-def _begins_outside(text: str, at: int, column: int, margin: int) -> bool:
+def _begins_outside(text: str, offset: int, column: int, margin: int) -> bool:
     """Return whether the line of an offset begins a new entry outside of a bracket that was opened at a margin."""
     if column > margin:
         return False
-    return _BEGIN.match(text, at) is not None
+    return _BEGIN.match(text, offset) is not None
 
 
-def _keys_behind(text: str, at: int) -> set[str]:
+def _keys_behind(text: str, offset: int) -> set[str]:
     """Return the keys, after an offset, of the map in brackets around it."""
-    found: set[str] = set()
+    keys: set[str] = set()
     depth = 0
-    for token in _TOKEN.finditer(text, at, at + 4000):
+    for token in _TOKEN.finditer(text, offset, offset + 4000):
         kind = token.lastgroup
         if kind == "open":
             depth += 1
@@ -138,8 +138,8 @@ def _keys_behind(text: str, at: int) -> set[str]:
         elif kind == "line" and _begins_outside(text, token.end(), len(token[0]) - 1, 0):
             break
         elif kind == "key" and depth == 0:
-            found.add(token["key"])
-    return found
+            keys.add(token["key"])
+    return keys
 
 
 def _in_block(text: str, start: int, word: Span) -> YamlPath | None:
@@ -163,24 +163,24 @@ def _above(lines: list[str], column: int, dash: int | None) -> tuple[list[Step],
     """
     steps: list[Step] = []
     keys: set[str] = set()
-    at, own, index = column, True, 0
+    map_column, own, index = column, True, 0
     for line in reversed(lines):
         match = _LINE.match(line)
         if match is None or (match[3] is None and not match[2]) or not line.strip():
             continue
         indent, key = len(match[1]), match[3]
-        key_column, first = indent + len(match[2]), indent if match[2] else None
-        if dash is not None and first == dash:
+        key_column, dash_column = indent + len(match[2]), indent if match[2] else None
+        if dash is not None and dash_column == dash:
             index += 1
-        elif dash is None and key is not None and key_column == at:
+        elif dash is None and key is not None and key_column == map_column:
             if own:
                 keys.add(_unquote(key))
-            dash = first
-        elif key is not None and (key_column < at if dash is None else key_column <= dash):
+            dash = dash_column
+        elif key is not None and (key_column < map_column if dash is None else key_column <= dash):
             if dash is not None:
                 steps.insert(0, index)
             steps.insert(0, _unquote(key))
-            at, own, dash, index = key_column, False, first, 0
+            map_column, own, dash, index = key_column, False, dash_column, 0
     if dash is not None:
         steps.insert(0, index)
     return steps, keys

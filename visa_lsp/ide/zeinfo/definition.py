@@ -34,22 +34,22 @@ def input_of(
     return (text.path, text.name) if spot.key == "name" and not spot.on_key else None
 
 
-def argument_of(source: ZeInfoSource, text: KernelText, at: int, platform: Registers | None = None) -> Span | None:
+def argument_of(source: ZeInfoSource, text: KernelText, offset: int, platform: Registers | None = None) -> Span | None:
     """Return the place in the document for an offset of the text: the argument of an ``.input``, or a kernel's entry."""
     kernel = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == text.kernel.name), None)
     if kernel is None:
         return None
-    if text.name.touches(at):
+    if text.name.touches(offset):
         name = child(kernel, "name")
         return source.span(name) if name is not None else None
-    entry = next((i for i in inputs_of(text) if text.input(i.index).touches(at)), None)
+    entry = next((i for i in inputs_of(text) if text.input(i.index).touches(offset)), None)
     if entry is None:
         return None
     layout = find_layout(source, kernel, text, platform)
-    found = next((a for a in arguments_of(kernel, layout) if entry.overlaps(a)), None)
-    if found is not None:
-        kind = child(found.item, "arg_type")
-        return source.span(kind if kind is not None else found.item)
+    argument = next((a for a in arguments_of(kernel, layout) if entry.overlaps(a)), None)
+    if argument is not None:
+        kind = child(argument.item, "arg_type")
+        return source.span(kind if kind is not None else argument.item)
     each = entries(kernel, "per_thread_payload_arguments")
     if not each or entry.first >= layout.cross_start:
         return None
@@ -72,7 +72,7 @@ def byte_ranges(
     source: ZeInfoSource, texts: Sequence[KernelText], platform: Registers | None = None
 ) -> tuple[tuple[int, str], ...]:
     """Return the inlay hints after the size of each argument: its register bytes and its ``.input``."""
-    found = []
+    hints = []
     for kernel in entries(source.root, "kernels"):
         text = next((t for t in texts if t.kernel.name == word_of(kernel, "name")), None)
         if text is None:
@@ -83,8 +83,8 @@ def byte_ranges(
             entry = next((i for i in inputs if i.overlaps(argument)), None)
             if size is not None:
                 name = f", .input {entry.name}" if entry is not None else ", no .input"
-                found.append((source.span(size).end, f"bytes {argument.first}..{argument.end - 1}{name}"))
-    return tuple(sorted(found))
+                hints.append((source.span(size).end, f"bytes {argument.first}..{argument.end - 1}{name}"))
+    return tuple(sorted(hints))
 
 
 def _text_of(spot: YamlEntry, texts: Sequence[KernelText]) -> KernelText | None:

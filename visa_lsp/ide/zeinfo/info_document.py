@@ -60,10 +60,10 @@ class InfoDocument:
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
         """The findings of the document, alone and against the texts, in text order."""
-        found = list(validate_source(self.source, self.registers))
+        findings = list(validate_source(self.source, self.registers))
         if self.source.root is not None and self.texts:
-            found += disagreements(self.source, self.texts, self.registers)
-        return tuple(sorted(found, key=lambda d: (d.span, d.code)))
+            findings += disagreements(self.source, self.texts, self.registers)
+        return tuple(sorted(findings, key=lambda d: (d.span, d.code)))
 
     def hover(self, offset: int) -> HoverResult | None:
         """Return the explanation of the key or value at an offset."""
@@ -122,25 +122,25 @@ def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[H
     described = next((k for k in kernel_texts(analysis, "") if k.kernel.name == kernel), None)
     if item is None or described is None:
         return {}
-    told = {number(a, "index"): a for a in _argument_infos(source, kernel)}
+    infos = {number(a, "index"): a for a in _argument_infos(source, kernel)}
     layout = find_layout(source, item, described, registers_of(analysis))
     arguments = arguments_of(item, layout)
     said = number(child(item, "execution_env"), "simd_size")
     simd = described.kernel.int_attribute("SimdSize") or said or 1
-    found: dict[str, tuple[HeldArgument, ...]] = {}
+    inputs: dict[str, tuple[HeldArgument, ...]] = {}
     for entry in inputs_of(described):
         if layout.grf <= entry.first < layout.cross_start:
-            held = _per_thread(item, entry.first - layout.grf, id_block(simd, layout.grf))
+            contents = _per_thread(item, entry.first - layout.grf, id_block(simd, layout.grf))
         else:
-            held = tuple(_find_argument(a.item, told) for a in arguments if entry.overlaps(a))
-        if held:
-            found[entry.name] = held
-    return found
+            contents = tuple(_find_argument(a.item, infos) for a in arguments if entry.overlaps(a))
+        if contents:
+            inputs[entry.name] = contents
+    return inputs
 
 
-def _find_argument(item: YamlItem, told: Mapping[int | None, YamlItem]) -> HeldArgument:
+def _find_argument(item: YamlItem, infos: Mapping[int | None, YamlItem]) -> HeldArgument:
     index = number(item, "arg_index")
-    info = told.get(index) if index is not None else None
+    info = infos.get(index) if index is not None else None
     return HeldArgument(
         -1 if index is None else index,
         word_of(info, "name"),
@@ -157,22 +157,22 @@ def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, .
     each = entries(item, "per_thread_payload_arguments")
     if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
         return (replace(_find_argument(each[0], {}), name=_DIMENSIONS[place // block]),)
-    held = (_find_argument(entry, {}) for entry in each)
-    return tuple(a for a in held if a.offset <= place < a.offset + max(1, a.size))
+    contents = (_find_argument(entry, {}) for entry in each)
+    return tuple(a for a in contents if a.offset <= place < a.offset + max(1, a.size))
 
 
 _DIMENSIONS: Final = "xyz"
 
 
-def arguments_in(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, HeldArgument]:
+def arguments_in(inputs: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, HeldArgument]:
     """Return the inputs that hold an argument or point to it, with the argument."""
-    held = ((name, next((a for a in reversed(every) if a.is_value), None)) for name, every in told.items())
-    return {name: argument for name, argument in held if argument is not None}
+    arguments = ((name, next((a for a in reversed(every) if a.is_value), None)) for name, every in inputs.items())
+    return {name: argument for name, argument in arguments if argument is not None}
 
 
 def _argument_infos(source: ZeInfoSource, kernel: str) -> list[YamlItem]:
-    found = next((k for k in entries(source.root, "kernels_misc_info") if word_of(k, "name") == kernel), None)
-    return entries(found, "args_info")
+    entry = next((k for k in entries(source.root, "kernels_misc_info") if word_of(k, "name") == kernel), None)
+    return entries(entry, "args_info")
 
 
 _HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
@@ -194,8 +194,8 @@ def kernel_at(analysis: Analysis, offset: int) -> str | None:
 
 def simd_size_of(analysis: Analysis, kernel: str) -> int:
     """Return the SIMD size in the text of a kernel; 0 if it has none."""
-    found = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
-    return (found.int_attribute("SimdSize") or 0) if found is not None else 0
+    described = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
+    return (described.int_attribute("SimdSize") or 0) if described is not None else 0
 
 
 def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> Span | None:
@@ -203,7 +203,7 @@ def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> 
     source = ZeInfoSource.of(text)
     texts: Sequence[KernelText] = kernel_texts(analysis, name)
     for kernel in texts:
-        found = argument_of(source, kernel, offset, registers_of(analysis))
-        if found is not None:
-            return found
+        span = argument_of(source, kernel, offset, registers_of(analysis))
+        if span is not None:
+            return span
     return None

@@ -23,13 +23,13 @@ _PARTS = (
 
 def symbols(source: ZeInfoSource) -> tuple[YamlSymbol, ...]:
     """Return the outline, in the order of the text; empty for a malformed text."""
-    found = []
+    outline = []
     for key, kind in (("kernels", "kernel"), ("functions", "function")):
         items = entries(source.root, key)
-        for at, item in enumerate(items):
-            end = source.start(items[at + 1]) if at + 1 < len(items) else end_of(source, item)
-            found.append(_body(source, item, kind, max(end, source.start(item))))
-    return tuple(sorted(found, key=lambda s: s.span))
+        for index, item in enumerate(items):
+            end = source.start(items[index + 1]) if index + 1 < len(items) else end_of(source, item)
+            outline.append(_body(source, item, kind, max(end, source.start(item))))
+    return tuple(sorted(outline, key=lambda s: s.span))
 
 
 def _body(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> YamlSymbol:
@@ -47,8 +47,8 @@ def _body(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> YamlSymb
             place = source.key_span(item, part)
             last = max((r.span.end for r in rows), default=place.end)
             children.append(YamlSymbol(part, "part", str(len(rows)), place, Span(place.start, last), rows))
-    first = min(source.start(item), span.start)
-    return YamlSymbol(word_of(item, "name") or "?", kind, "", span, Span(first, max(end, span.end)), tuple(children))
+    start = min(source.start(item), span.start)
+    return YamlSymbol(word_of(item, "name") or "?", kind, "", span, Span(start, max(end, span.end)), tuple(children))
 
 
 def _argument(source: ZeInfoSource, entry: YamlItem) -> YamlSymbol:
