@@ -26,7 +26,7 @@ class DescribedKernel:
     """The ze_info of a kernel: its text and its file, or ``path`` None and the guesses.
 
     ``is_zebin``: the file is a zebin, which also has the data of the program. ``simd_size`` is that of the kernel in the
-    ze_info, ``silent`` a file with the name of the program that does not describe the kernel.
+    ze_info.
     """
 
     text: str
@@ -34,7 +34,6 @@ class DescribedKernel:
     is_zebin: bool = False
     doubts: tuple[Doubt, ...] = ()
     simd_size: int = 0
-    silent: Path | None = None
 
 
 def find_ze_info(kernel: Kernel, places: Sequence[Path | None], finder: Beside) -> DescribedKernel | None:
@@ -46,11 +45,7 @@ def find_ze_info(kernel: Kernel, places: Sequence[Path | None], finder: Beside) 
     description = finder.description(kernel.name, *there, simd_size=kernel.int_attribute("SimdSize") or 0)
     if description is None:
         return None
-    own = finder.own_documents(*there)
-    silent = own[0] if own and description.path not in own else None
-    return DescribedKernel(
-        description.text, description.path, description.is_zebin, simd_size=description.simd_size, silent=silent
-    )
+    return DescribedKernel(description.text, description.path, description.is_zebin, simd_size=description.simd_size)
 
 
 def infer_ze_info(kernels: Sequence[Kernel], platform: str | None) -> DescribedKernel:
