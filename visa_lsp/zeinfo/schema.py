@@ -67,7 +67,7 @@ class SchemaKey:
     ``type`` is one of ``VALUES`` or the name of a table; the suffix ``[]`` means a list, ``{}`` a map from names, ``?`` also
     allows null. ``when`` is the condition on other keys under
     which it applies: ``arg_type=a,b & addrmode=c | arg_type=d``, a star at the end matches the rest of a word. ``removed`` is
-    the first version without the key. ``noun`` is what messages call its value, ``proposals`` are values to complete.
+    the first version without the key. ``proposals`` are values to complete.
     """
 
     name: str
@@ -77,7 +77,6 @@ class SchemaKey:
     required: bool = False
     default: str = ""
     words: tuple[SchemaWord, ...] = ()
-    noun: str = ""
     proposals: tuple[str, ...] = ()
     since: Version = FIRST_VERSION
     removed: Version | None = None

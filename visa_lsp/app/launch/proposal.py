@@ -62,7 +62,6 @@ _MIN_ROWS: Final = 16
 _MAX_ROWS_OF_GROUPS: Final = 80
 _VOLUME_GROUPS: Final = (2, 5, 2)
 _LOCAL_SIZES: Final = ((128, 1, 1), (64, 1, 1), (256, 1, 1), (16, 16, 1), (8, 8, 1))
-_MAX_LOCAL_SIZE: Final = (256, 1, 1)
 _LOCAL_SQUARES: Final = ((8, 8, 1), (16, 16, 1), (32, 32, 1))
 _LOCAL_PLANE: Final = (16, 16, 1)
 _LOCAL_VOLUME: Final = (8, 4, 2)

@@ -40,11 +40,6 @@ class YamlPath:
     keys: frozenset[str]
     word: Span
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The steps that are keys, without numbers of entries."""
-        return tuple(step for step in self.steps if isinstance(step, str))
-
 
 @dataclass(slots=True)
 class _Open:
