@@ -81,7 +81,7 @@ def test_without_a_sweep_a_text_is_no_number():
 def test_a_sweep_of_too_many_points_is_refused_before_any_is_made():
     axes = ", ".join(f"x{n}: {list(range(20))}" for n in range(5))
     source = launch_source(f"groups: [x0 + x1 + x2 + x3 + x4 + 1]\nsweep: {{{axes}}}")
-    (found,) = at_point(source).found
+    (found,) = at_point(source).findings
     assert found.message == f"the sweep has 3200000 points; at most {MAX_SWEEP_POINTS} are supported"
 
 
