@@ -40,17 +40,18 @@ FAULTS = [
     ("misaligned", "misaligned-access", 2, "not aligned to 4 bytes"),
     ("missing_barrier", "data-race", 3, "shared local memory"),
     ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
-    ("missing_wait", "data-race", 3, "kernel missing_wait_first) writes"),
+    ("missing_wait", "data-race", 3, "kernel missing_wait_first, program"),
+    ("unordered_read", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
     ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 # By default one for each way in which a program goes wrong; `small_buffer`, `undefined_buffer` and `race` are programs of other tests.
 SOME_FAULTS = [
-    fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "usm_overrun")
+    fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun")
 ]  # fmt: skip
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues", "forks", "unified_memory", "local_arrays",
+    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
 CAPTURED = ("axpy", "offsets", "images", "links", "copies")

@@ -8,15 +8,16 @@ undefined bytes. Invariant: what a launch leaves in memory does not depend on th
 
 from __future__ import annotations
 
+import contextlib
 import os
 from dataclasses import dataclass, replace
 from importlib.util import find_spec
 from math import prod
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.app.exec.unordered import AccessRecorder, find_race
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
@@ -30,12 +31,11 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
-    from visa_lsp.app.exec.unordered import KeptLaunch, UnorderedLaunches
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Arg
+    from visa_lsp.sim.observers.hooks import Observer
 
 UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
 _MAX_FILLED_BYTES: Final = 256 << 20  # larger memory has no pattern
@@ -44,6 +44,7 @@ _COMPILED_THREADS: Final = (
     20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 )
 _MAX_CHOSEN_ITEMS: Final = 256
+_MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +54,11 @@ class LaunchSettings:
     platform: Platform
     checks: str
     max_group_items: int
-    unordered: UnorderedLaunches
     told: Callable[[int, int, int], None] | None = None
+
+
+class _LateError(Exception):
+    """A run for a listener has taken its time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -78,29 +82,42 @@ def list_checks(checks: str) -> str:
     return ",".join(names)
 
 
-def run_enqueue(number: int, kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
+def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
     threads, local = _shape(kernel, enqueue, settings)
     steps = threads * len(kernel.module.kernels[0].instructions)
-    watches = "races" in settings.checks.split(",")
-    unordered = settings.unordered.find(enqueue) if watches else []
-    recorder = AccessRecorder(enqueue) if unordered else None
-    if watches:
-        settings.unordered.keep(number, kernel, enqueue, steps)
-    result = _run_checked(kernel, enqueue, settings, local, steps, recorder)
-    if recorder is None:
-        return result
-    races = [race for other in unordered if (race := _race(other, kernel, recorder, settings)) is not None]
-    return replace(result, report=replace(result.report, faults=(*result.report.faults, *races)))
+    config = _config(kernel, enqueue, local)
+    follows = "uninitialised" in settings.checks.split(",")
+    masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
+    empty = frozenset(n for n, mask in masks.items() if mask.all())
+    note = ""
+    if follows and masks:
+        before = [array.copy() for array in _arrays(config)]
+        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
+        first = _run(kernel, probe, settings, is_probe=True)
+        if not first.faults:
+            return EnqueueResult(first, local, undefined=empty)
+        for array, saved in zip(_arrays(config), before, strict=True):
+            array[...] = saved
+        if steps <= _MAX_FOLLOWED_STEPS:
+            config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
+        else:
+            note = "the launch is too large to follow the undefined bytes that it reads"
+    return EnqueueResult(_run(kernel, config, settings), local, note, empty)
 
 
-def _race(other: KeptLaunch, kernel: LoadedKernel, accesses: AccessRecorder, settings: LaunchSettings) -> Fault | None:
-    """Return a race with an earlier launch, which is run again for a record of its accesses."""
-    if other.accesses is None:
-        other.accesses = AccessRecorder(other.enqueue)
-        threads, local = _shape(other.kernel, other.enqueue, settings)
-        _run_checked(other.kernel, other.enqueue, replace(settings, checks="none"), local, threads, other.accesses)
-    return find_race(other, kernel, accesses)
+def run_listened(
+    kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings, local: Triple, listener: Observer
+) -> None:
+    """Run an enqueue without checks for a listener, in the interpreter, for a few seconds at most."""
+    began = perf_counter()
+
+    def stop_late(*_: int) -> None:
+        if perf_counter() - began > _MAX_LISTENED_SECONDS:
+            raise _LateError
+
+    with contextlib.suppress(_LateError):
+        _run(kernel, _config(kernel, enqueue, local), replace(settings, checks="none", told=stop_late), listener)
 
 
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:
@@ -112,37 +129,12 @@ def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> 
     return threads, local
 
 
-def _run_checked(
-    kernel: LoadedKernel,
-    enqueue: Enqueue,
-    settings: LaunchSettings,
-    local: Triple,
-    steps: int,
-    recorder: AccessRecorder | None,
-) -> EnqueueResult:
-    """Run an enqueue of about ``steps`` instructions, a second time if it reads bytes that may be undefined."""
-    config = LaunchConfig(
+def _config(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> LaunchConfig:
+    return LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
         dimensions=enqueue.dimensions, args=_placed(enqueue, kernel), sections=kernel.sections,
         memory=tuple(PlacedMemory(f"a shared allocation of {a.nbytes} bytes", a, at) for at, a in enqueue.shared),
     )  # fmt: skip
-    follows = "uninitialised" in settings.checks.split(",")
-    masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
-    empty = frozenset(n for n, mask in masks.items() if mask.all())
-    note = ""
-    if follows and masks:
-        before = [array.copy() for array in _arrays(config)]
-        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-        first = _run(kernel, probe, settings, recorder, is_probe=True)
-        if not first.faults:
-            return EnqueueResult(first, local, undefined=empty)
-        for array, saved in zip(_arrays(config), before, strict=True):
-            array[...] = saved
-        if steps <= _MAX_FOLLOWED_STEPS:
-            config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
-        else:
-            note = "the launch is too large to follow the undefined bytes that it reads"
-    return EnqueueResult(_run(kernel, config, settings, recorder), local, note, empty)
 
 
 def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
@@ -161,7 +153,7 @@ def _run(
     kernel: LoadedKernel,
     config: LaunchConfig,
     settings: LaunchSettings,
-    recorder: AccessRecorder | None,
+    listener: Observer | None = None,
     *,
     is_probe: bool = False,
 ) -> RunReport:
@@ -169,9 +161,9 @@ def _run(
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
-        engine=_engine_for(kernel) if recorder is None else "auto",
-        threads=1 if recorder is not None or checkers(settings.checks) else os.cpu_count() or 1,
-        listeners=(recorder,) if recorder is not None else (),
+        engine=_engine_for(kernel) if listener is None else "auto",
+        threads=1 if listener is not None or checkers(settings.checks) else os.cpu_count() or 1,
+        listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
     prepared = prepare(kernel.module, kernel.info, config, settings.platform)
     launch = LaunchFile(None, None, config)
