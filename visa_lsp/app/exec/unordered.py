@@ -235,7 +235,7 @@ def _fault(
     body = launch.kernel.module.kernels[0]
     index = next((n for _, size, place, n in launch.copies if place <= places[0] < place + size), None)
     name = "shared memory" if index is None else f"`{launch.kernel.info.argument_name(index) or index}`"
-    other_line = -1
+    other_line, source = -1, None
     if isinstance(other, Command):
         who = party = other.call
     else:
@@ -251,6 +251,6 @@ def _fault(
     )
     return Fault(
         FaultKind.RACE, message, body.name, (0, 0, 0), 0, instruction=own[1], line=body.instructions[own[1]].line,
-        source=source_of(body, own[1]), other=party,
+        source=source_of(body, own[1]), other=party, other_source=source,
         other_line=other_line if isinstance(other, KeptLaunch) and other.kernel is launch.kernel else -1,
     )  # fmt: skip
