@@ -24,7 +24,7 @@ from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
-from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS, checkers
+from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -162,10 +162,11 @@ def _run(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
         engine=_engine_for(kernel) if listener is None else "auto",
-        threads=1 if listener is not None or checkers(settings.checks) else os.cpu_count() or 1,
+        threads=1 if listener is not None or settings.checks != "none" else os.cpu_count() or 1,
         listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
-    prepared = prepare(kernel.module, kernel.info, config, settings.platform)
+    prepared = prepare(kernel.module, kernel.info, config, settings.platform, is_checked=kernel.is_checked)
+    kernel.is_checked = True
     launch = LaunchFile(None, None, config)
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)

@@ -90,7 +90,7 @@ class _Container(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class LoadedKernel:
-    """A kernel that is ready for launches; ``threads`` counts those of its launches so far."""
+    """A kernel that is ready for launches; ``threads`` counts those of its launches so far, ``is_checked`` after the first."""
 
     name: str
     module: Module
@@ -100,6 +100,7 @@ class LoadedKernel:
     compiled: Makings
     program: Program
     threads: int = 0
+    is_checked: bool = False
 
     def element_of(self, index: int, size: int) -> str:
         """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""
