@@ -105,6 +105,7 @@ static void run_shared(const char *source, const char *name, int fill) { /* unif
   OK(clMemBlockingFreeINTEL(context, x));
 }
 static void usm_overrun(void) { run_shared("kernel void usm_overrun(global int *x) {\n  x[get_global_id(0) + 1] = 3;\n}", "usm_overrun", 0); }
+static void undefined_shared(void) { run_shared("kernel void undefined_shared(global int *x) {\n  x[get_global_id(0)] *= 3;\n}", "undefined_shared", 0); }
 static void refused_calls(void) {
   cl_int e;
   cl_buffer_region part = {2, 64};
@@ -420,7 +421,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

@@ -31,6 +31,8 @@ VALUES: Final = {
     "tolerance": "a number >= 0",
     "places": "a whole number >= 0",
     "expression": "an expression",
+    "address": "an address, a whole number >= 4096",
+    "ranges": "a list of [FIRST, END], numbers of bytes from 0",
 }
 
 

@@ -102,6 +102,7 @@ _LAUNCH: Final = LaunchTable(
         LaunchKey("ze_info", "file", "The description of the kernel's arguments: a ze_info document or a zebin.", "ze_info: saxpy.zeinfo.yaml", default="a document in the folder that describes the kernel, `NAME.zeinfo.yaml` first"),
         LaunchKey("zebin", "file", "A zebin: its ze_info, and the program's constant data, strings and symbols.", "zebin: saxpy.zebin", default="a zebin in the folder that describes the kernel"),
         LaunchKey("symbols", "Symbol{}", "The data of symbols whose address the program takes (`faddr`), by name, if there is no zebin.", "symbols: {TAB: {dtype: int32, values: [1, 2, 3]}}", default="none"),
+        LaunchKey("memory", "Memory[]", "Memory at fixed addresses, such as shared virtual memory, to which arguments (`pointer`) and pointers in memory lead.", "memory: [{address: 0x10000, dtype: int32, shape: [64]}]", default="none"),
         LaunchKey("platform", "word", "The platform to simulate, or a device of it. The option `--platform` overrides it.", "platform: TGLLP", default=f"the zebin's, else {DEFAULT_PLATFORM}", words=_PLATFORMS),
         LaunchKey("groups", "sizes", "The number of thread groups on each axis. With `local_size: [256]`, `groups: [4]` are 1024 work items.", "groups: [4, 1, 1]"),
         LaunchKey("threads", "pair", "The number of threads that a media walker starts, instead of `groups`. Needs `mode: media`.", "threads: [8, 4]"),
@@ -117,9 +118,10 @@ _LAUNCH: Final = LaunchTable(
     ),
 )  # fmt: skip
 _ARGUMENT: Final = LaunchTable(
-    "Argument", "an argument", "One argument: exactly one of `buffer`, `value`, `values`, `local`, `image` and `sampler`.",
+    "Argument", "an argument", "One argument: exactly one of `buffer`, `pointer`, `value`, `values`, `local`, `image` and `sampler`.",
     (
         LaunchKey("buffer", "Buffer?", "Memory whose address the kernel gets, or a surface. `null` passes no buffer: address 0, an unbound surface.", "buffer: {dtype: float32, shape: [64], init: ones}"),
+        LaunchKey("pointer", "address", "An address in `memory`.", "pointer: 0x10000"),
         LaunchKey("value", "numbers", "A number passed by value, or a list for a vector.", "value: 2.5"),
         LaunchKey("values", "numbers", "A vector passed by value. A vector of three takes four numbers.", "values: [1, 2, 3, 4]"),
         LaunchKey("dtype", "word", "The type of `value` or `values`.", "dtype: float32", default="the parameter's", words=_DTYPES),
@@ -131,7 +133,11 @@ _ARGUMENT: Final = LaunchTable(
 )  # fmt: skip
 _BUFFER: Final = LaunchTable(
     "Buffer", "a buffer", "Memory with its initial contents, from one of `init`, `values`, `repeat`, `npy` and `random`.",
-    (_DTYPE, _SHAPE, *_CONTENTS, _ACCESS),
+    (
+        _DTYPE, _SHAPE, *_CONTENTS,
+        LaunchKey("unwritten", "ranges", "The bytes that count as uninitialised, each range from its first byte to that behind its last.", "unwritten: [[0, 64], [128, 256]]", default="none"),
+        _ACCESS,
+    ),
 )  # fmt: skip
 _IMAGE: Final = LaunchTable(
     "Image", "an image", "An image with its initial contents. Its axes are depth or layer, height, width and channel; a last "
@@ -154,6 +160,10 @@ _SAMPLER: Final = LaunchTable(
 _SYMBOL: Final = LaunchTable(
     "Symbol", "a buffer", "The data of a symbol, from one of `init`, `values`, `repeat`, `npy` and `random`.",
     (_DTYPE, _SHAPE, _DEFINED, *_CONTENTS[1:]),
+)  # fmt: skip
+_MEMORY: Final = LaunchTable(
+    "Memory", "memory", "Memory at an address, with its initial contents from one of `init`, `values`, `repeat`, `npy` and `random`.",
+    (LaunchKey("address", "address", "The address of the first byte.", "address: 0x10000"), *_SYMBOL.keys),
 )  # fmt: skip
 _INIT: Final = LaunchTable(
     "Init", "init", "The initial contents: exactly one of these.",
@@ -207,7 +217,8 @@ _SWEEP: Final = LaunchTable(
 )  # fmt: skip
 
 TABLES: Final = {
-    table.name: table for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _INIT, _SWEEP, _EXPECTATION)
+    table.name: table
+    for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _MEMORY, _INIT, _SWEEP, _EXPECTATION)
 }
 # Hints for unknown keys of other tools and languages.
 GROUPS_AND_ITEMS: Final = (
