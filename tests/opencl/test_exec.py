@@ -133,11 +133,12 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}
     faults = {fault["kernel"]: fault["kind"] for fault in report["faults"]}
     assert len(faults) == 3
-    compared = {result["kernel"] for result in results.values()} - {*faults, "shared_memory"}  # which writes behind a pointer
+    compared = {result["kernel"] for result in results.values()} - {
+        *faults,
+        "shared_memory",
+    }  # which writes behind a pointer
     for name, result in results.items():
-        assert [expected["ok"] for expected in result["expectations"]] == [True] * (result["kernel"] in compared), (
-            name
-        )
+        assert [expected["ok"] for expected in result["expectations"]] == [True] * (result["kernel"] in compared), name
         assert (
             {fault["kind"] for fault in result["faults"]} == {faults[result["kernel"]]} - {None}
             if not result["ok"]
@@ -172,6 +173,22 @@ def test_pyopencl_runs_source_and_spirv(run_exec, tmp_path):
     ran, report = run_exec("--platform", "DG2", "--", sys.executable, str(HERE / "client.py"), "thrice.spv")
     assert ran.stdout == "[0.0, 6.0, 12.0, 18.0] visa-lsp simulator of DG2\n", ran.stderr
     assert [(f["kernel"], f["kind"], f["enqueue"]) for f in report["faults"]] == [("over", "out-of-bounds", 3)]
+
+
+@pytest.mark.full
+def test_pytest_runs_under_exec(tmp_path, cache):
+    pytest.importorskip("pyopencl")
+    text = (HERE / "client.py").read_text().partition("context =")
+    (tmp_path / "test_client.py").write_text(
+        f"{text[0].replace('sys.argv', '[]')}def test_it():\n    "
+        + (text[1] + text[2]).replace("sys.argv", "[]").replace("\n", "\n    ")
+    )
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "--visa-exec", str(tmp_path)]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache}
+    ran = subprocess.run(
+        command, capture_output=True, text=True, cwd=tmp_path, timeout=300, check=False, env=environment
+    )
+    assert (ran.returncode, "1 passed" in ran.stdout, "enqueue 2: kernel over" in ran.stderr) == (1, True, True), ran
 
 
 def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path, capsys, monkeypatch):

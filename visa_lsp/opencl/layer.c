@@ -36,7 +36,9 @@
 #define PROGRAM_MAGIC 0x7669736150524f47u
 #define KERNEL_MAGIC 0x766973614b45524eu
 #define UNDEFINED_WORDS 0xffa5c3d7fb96e187u /* two words that are NaN as floats and no likely integers */
-#define MAX_FILLED_BYTES ((size_t)256 << 20) /* larger memory is not filled, because that takes its pages */
+/* Larger memory is not filled, nor more in all, because that takes its pages. */
+#define MAX_FILLED_BYTES ((size_t)256 << 20)
+#define MAX_ALL_FILLED_BYTES ((size_t)1 << 30)
 #define PAGE ((size_t)4096)
 #define MAX_ARGUMENTS 256
 
@@ -228,7 +230,7 @@ typedef struct {
 } Facts; /* what the server says about a device, a kernel or an argument, by the number of the query */
 
 static Facts platform_facts, device_facts;
-static uint64_t max_group_items = 256;
+static uint64_t max_group_items = 256, follows_undefined;
 
 static Facts take_facts(Message *m) {
   Facts all = {NULL, take_number(m)};
@@ -272,7 +274,7 @@ static int connect_server(void) {
     put_number(&hello, arena_size);
     put_number(&hello, UNDEFINED_WORDS);
     if (!exchange('H', &hello, &answer)) {
-      max_group_items = take_number(&answer);
+      max_group_items = take_number(&answer), follows_undefined = take_number(&answer);
       platform_facts = take_facts(&answer);
       device_facts = take_facts(&answer);
     }
@@ -491,7 +493,8 @@ static char *take_arena(size_t size) {
 
 static void fill_undefined(char *place, size_t size) {
   const uint64_t words = UNDEFINED_WORDS;
-  if (size > MAX_FILLED_BYTES) return;
+  static size_t filled; /* also released memory */
+  if (!follows_undefined || size > MAX_FILLED_BYTES || __atomic_add_fetch(&filled, size, __ATOMIC_RELAXED) > MAX_ALL_FILLED_BYTES) return;
   for (size_t i = 0; i + 8 <= size; i += 8) memcpy(place + i, &words, 8);
   memcpy(place + (size & ~(size_t)7), &words, size & 7);
 }

@@ -175,7 +175,9 @@ class _Session:
         self._memory = np.frombuffer(mapped, np.uint8)
         self._unordered.base = self._memory.ctypes.data
         platform = self._server.platform
-        return Answer().number(max_group_items(platform)).facts(platform_facts(platform)).facts(device_facts(platform))
+        follows = "uninitialised" in self._settings.checks.split(",")
+        answer = Answer().number(max_group_items(platform), follows)
+        return answer.facts(platform_facts(platform)).facts(device_facts(platform))
 
     def _refuse(self, request: Request) -> Answer:
         call, number = request.text(), request.number()
