@@ -289,6 +289,16 @@ static void prints(void) {
   OK(clEnqueueTask(queue, k, 0, NULL, NULL));
   OK(clFinish(queue));
 }
+static cl_program binary_of(cl_program p) { /* the same program from its binary */
+  size_t size = 0;
+  OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  unsigned char *data = malloc(size);
+  OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL));
+  cl_int e, status;
+  cl_program q = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&data, &status, &e);
+  OK(e), OK(status), OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
+  return q;
+}
 static void links(void) { /* compile and link, and a header */
   const char *one = "#include \"twice.h\"\nint twice(int x) { return 2 * x * UNIT; }", *head = "int twice(int x);\n",
              *two = "#include \"twice.h\"\nkernel void links(global int *x) { x[get_global_id(0)] = twice(get_global_id(0)); }",
@@ -300,22 +310,15 @@ static void links(void) { /* compile and link, and a header */
   OK(clCompileProgram(parts[1], 0, NULL, "", 1, &h, &name, NULL, NULL));
   cl_program p = clLinkProgram(context, 1, &device, "", 2, parts, NULL, NULL, &e);
   OK(e);
-  cl_kernel k = clCreateKernel(p, "links", &e);
+  cl_kernel k = clCreateKernel(binary_of(p), "links", &e);
+  OK(e);
   cl_mem x = buffer(4 * N, NULL);
   set(k, 0, x);
   OK(run(k, N, 64));
   for (int i = 0, *out = read_ints(x, N); i < N; i++) EXPECT(out[i] == 2 * i);
 }
 static void binaries(void) {
-  cl_program p = build(axpy_source, "-DX");
-  size_t size = 0;
-  OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
-  unsigned char *data = malloc(size);
-  OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL));
-  cl_int e, status;
-  cl_program q = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&data, &status, &e);
-  OK(e), OK(status), OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
-  check_axpy(clCreateKernel(q, "axpy", &e));
+  check_axpy(clCreateKernel(binary_of(build(axpy_source, "-DX")), "axpy", NULL));
 }
 static void queries(void) {
   cl_int e;

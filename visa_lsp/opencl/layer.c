@@ -1306,6 +1306,14 @@ static cl_int set_wrong(const Kernel *k, cl_uint index, cl_int error, const char
   return refuse("clSetKernelArg", error, "argument %u (%s) of kernel `%s` %s", index, k->facts->parameters[index].name, k->facts->name, what);
 }
 
+/* Return whether a larger value is the same number, such as a size_t for a uint; Intel's driver takes it, and oneMKL relies on that. */
+static int keeps_number(const void *value, size_t needed, size_t size) {
+  const char *bytes = value;
+  for (size_t i = needed; i < size && size <= sizeof(uint64_t); i++)
+    if (bytes[i]) return 0;
+  return needed < size && size <= sizeof(uint64_t);
+}
+
 static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, const void *value) {
   Kernel *k = kernel_of(h);
   if (!k) return CL_INVALID_KERNEL;
@@ -1316,12 +1324,12 @@ static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, 
   switch (p->kind) {
   case 'v':
     if (!value) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is passed by value, but the pointer is null");
-    if (p->size && size != p->size) {
+    if (p->size && size != p->size && !keeps_number(value, p->size, size)) {
       char words[96];
       snprintf(words, sizeof words, "is a value of %zu bytes, got %zu bytes", (size_t)p->size, size);
       return set_wrong(k, index, CL_INVALID_ARG_SIZE, words);
     }
-    return set_data(a, size, value);
+    return set_data(a, p->size ? p->size : size, value);
   case 'l':
     if (value) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is local memory, which has a size but no value");
     if (!size) return set_wrong(k, index, CL_INVALID_ARG_SIZE, "is local memory of 0 bytes");
