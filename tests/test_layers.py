@@ -136,7 +136,7 @@ LATE = {
         "app.captures.importing", "app.captures.intercept", "app.captures.program_files", "app.captures.spirv_runner",
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.printing",
         "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
-        "app.exec.captures", "app.exec.launches", "app.exec.programs", "app.exec.unordered",
+        "app.exec.captures", "app.exec.launches", "app.exec.order", "app.exec.programs", "app.exec.unordered",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
@@ -155,7 +155,7 @@ LATE = {
     "tree_sitter": set(),
     "ruamel": {
         "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
-        "app.exec.captures", "app.exec.launches", "app.exec.programs",
+        "app.exec.captures", "app.exec.launches", "app.exec.programs", "app.exec.unordered",
         "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
         "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.prove.small_launches", "app.read.pseudo_code",
         "app.stats.dump_folder", "app.verify.both_runs", "app.verify.machine_source", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.stopped_run",

@@ -28,7 +28,8 @@ _SYNCHRONIZE: Final = 0x0010_0000  # the right to wait for a process of Windows
 # Reads lines: "+" or "-", then "group N" or "folder HEX". A folder is removed repeatedly, because a process that writes
 # into it may take a moment to end.
 _KEEPER: Final = """\
-import os, sys, time
+import os, signal, sys, time
+signal.signal(signal.SIGTERM, signal.SIG_IGN)
 known = set()
 for line in sys.stdin.buffer:
     (known.add if line[:1] == b"+" else known.discard)(line[1:].decode().strip())

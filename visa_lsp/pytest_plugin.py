@@ -1,12 +1,13 @@
 """Launch files as tests of pytest: each ``*.launch.yaml`` is one item, which fails as ``visa-lsp run`` does.
 
-Nothing is collected unless ``--visa`` or ``visa_launches = true`` requests it. Loads nothing before a launch runs,
+Nothing is collected unless ``--visa`` or ``visa_launches = true`` requests it. ``--visa-exec`` runs pytest under `visa-lsp exec`. Loads nothing before a launch runs,
 because pytest loads this module at every start.
 """
 
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any
@@ -27,8 +28,19 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption(
         "--visa-engine", choices=("auto", "jit", "interp"), default="auto", help="what executes their kernels"
     )
+    group.addoption("--visa-exec", action="store_true", help="run pytest under visa-lsp exec: OpenCL on the simulator")
     group.addoption("--visa-checks", default="all", metavar="all|none|LIST", help="checks during the run; default: all")
     parser.addini("visa_launches", "collect launch files (*.launch.yaml) as tests", type="bool", default=False)
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_cmdline_main(config: pytest.Config) -> int | None:
+    """Run pytest again under `visa-lsp exec`, if that is requested; the status is 1 if a kernel had a fault."""
+    if not config.getoption("visa_exec") or "VISA_LSP_EXEC_SOCKET" in os.environ:
+        return None
+    exec_command = [sys.executable, "-m", "visa_lsp", "exec", "--checks", config.getoption("visa_checks"), "--"]
+    again = [sys.executable, "-m", "pytest", *map(str, config.invocation_params.args)]
+    return subprocess.run([*exec_command, *again], check=False).returncode
 
 
 def pytest_collect_file(file_path: Path, parent: pytest.Collector) -> pytest.Collector | None:

@@ -20,7 +20,8 @@ DOCS = Path(__file__).parents[2] / "docs" / "launch.md"
 ROWS = [(table, row) for table in TABLES.values() for row in table.keys]
 # A launch file with a place for the keys of each table; what stands there besides makes any of them right.
 FRAMES = {
-    "Argument": "groups: [1]\nargs: [{{{0}}}]",
+    "Argument": "groups: [1]\nmemory: [{{address: 0x10000, dtype: int32, shape: [64]}}]\nargs: [{{{0}}}]",
+    "Memory": "groups: [1]\nmemory: [{{{0}}}]",
     "Buffer": "groups: [1]\nargs: [{{buffer: {{{0}}}}}]",
     "Image": "groups: [1]\nargs: [{{image: {{{0}}}}}]",
     "Sampler": "groups: [1]\nargs: [{{sampler: {{{0}}}}}]",
@@ -35,9 +36,10 @@ NEEDED = {
     "Buffer": {"dtype": "int32", "shape": "[3]"},
     "Image": {"dtype": "uint8", "shape": "[1, 4]"},
     "Symbol": {"dtype": "int32", "shape": "[3]"},
+    "Memory": {"address": "0x20000", "dtype": "int32", "shape": "[3]"},
     "Expectation": {"arg": "0", "values": "[1]"},
 }
-ONE_OF = {"value", "values", "buffer", "image", "local", "sampler"}
+ONE_OF = {"value", "values", "buffer", "image", "local", "sampler", "pointer"}
 WITHOUT = {  # what an example stands in the place of
     "expr": {"values"}, "reference": {"values"}, "global_size": {"groups"}, "npy": {"values", "dtype", "shape"}, "values": {"shape"}, "mode": {"groups"}, "threads": {"groups"},
 }  # fmt: skip

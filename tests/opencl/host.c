@@ -105,6 +105,7 @@ static void run_shared(const char *source, const char *name, int fill) { /* unif
   OK(clMemBlockingFreeINTEL(context, x));
 }
 static void usm_overrun(void) { run_shared("kernel void usm_overrun(global int *x) {\n  x[get_global_id(0) + 1] = 3;\n}", "usm_overrun", 0); }
+static void undefined_shared(void) { run_shared("kernel void undefined_shared(global int *x) {\n  x[get_global_id(0)] *= 3;\n}", "undefined_shared", 0); }
 static void refused_calls(void) {
   cl_int e;
   cl_buffer_region part = {2, 64};
@@ -142,10 +143,43 @@ static void two_queues(const char *name, int is_ordered) {
   OK(clFinish(queue)), OK(clFinish(other));
 }
 static void missing_wait(void) { two_queues("missing_wait", 0); }
+static cl_mem fill_in(cl_command_queue q, const char *name, cl_event *e) {
+  char source[256];
+  snprintf(source, sizeof source, "kernel void %s(global int *x) {\n  x[get_global_id(0)] = 5;\n}", name);
+  cl_kernel k = kernel(name, source);
+  cl_mem x = buffer(4 * N, numbers);
+  size_t size = N;
+  set(k, 0, x);
+  OK(clEnqueueNDRangeKernel(q, k, 1, NULL, &size, NULL, 0, NULL, e));
+  return x;
+}
+static void unordered_read(void) { /* the read waits for an event, but for another */
+  cl_command_queue other = clCreateCommandQueue(context, device, 0, NULL);
+  cl_event filled, marked;
+  int out[N];
+  OK(clEnqueueMarkerWithWaitList(queue, 0, NULL, &marked));
+  cl_mem x = fill_in(queue, "unordered_read", &filled);
+  OK(clEnqueueReadBuffer(other, x, CL_TRUE, 0, sizeof out, out, 1, &marked, NULL));
+  OK(clFinish(queue));
+}
 
 /* ---- right programs */
 
 static void waiting_queues(void) { two_queues("waiting_queues", 1); }
+static void CL_CALLBACK set_status(cl_event e, cl_int status, void *data) { (void)e, (void)status, clSetUserEventStatus(data, CL_COMPLETE); }
+static void host_events(void) { /* an event of the host and a callback, and a barrier in a queue that is out of order */
+  cl_int e;
+  cl_command_queue other = clCreateCommandQueue(context, device, CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE, NULL);
+  cl_event users = clCreateUserEvent(context, &e), filled;
+  int out[N], nine = 9;
+  cl_mem x = fill_in(queue, "host_events", &filled);
+  OK(clEnqueueFillBuffer(other, x, &nine, 4, 0, 2 * N, 1, &users, NULL));
+  OK(clSetEventCallback(filled, CL_COMPLETE, set_status, users));
+  OK(clFlush(queue));
+  OK(clEnqueueBarrierWithWaitList(other, 0, NULL, NULL));
+  OK(clEnqueueReadBuffer(other, x, CL_TRUE, 0, sizeof out, out, 0, NULL, NULL));
+  EXPECT(out[0] == 9 && out[N - 1] == 5);
+}
 
 static const char axpy_source[] = "kernel void axpy(global int *y, global const int *x, int a, uint n) {\n"
                                   "  uint i = get_global_id(0);\n  if (i < n) y[i] += a * x[i];\n}";
@@ -255,6 +289,16 @@ static void prints(void) {
   OK(clEnqueueTask(queue, k, 0, NULL, NULL));
   OK(clFinish(queue));
 }
+static cl_program binary_of(cl_program p) { /* the same program from its binary */
+  size_t size = 0;
+  OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
+  unsigned char *data = malloc(size);
+  OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL));
+  cl_int e, status;
+  cl_program q = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&data, &status, &e);
+  OK(e), OK(status), OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
+  return q;
+}
 static void links(void) { /* compile and link, and a header */
   const char *one = "#include \"twice.h\"\nint twice(int x) { return 2 * x * UNIT; }", *head = "int twice(int x);\n",
              *two = "#include \"twice.h\"\nkernel void links(global int *x) { x[get_global_id(0)] = twice(get_global_id(0)); }",
@@ -266,22 +310,15 @@ static void links(void) { /* compile and link, and a header */
   OK(clCompileProgram(parts[1], 0, NULL, "", 1, &h, &name, NULL, NULL));
   cl_program p = clLinkProgram(context, 1, &device, "", 2, parts, NULL, NULL, &e);
   OK(e);
-  cl_kernel k = clCreateKernel(p, "links", &e);
+  cl_kernel k = clCreateKernel(binary_of(p), "links", &e);
+  OK(e);
   cl_mem x = buffer(4 * N, NULL);
   set(k, 0, x);
   OK(run(k, N, 64));
   for (int i = 0, *out = read_ints(x, N); i < N; i++) EXPECT(out[i] == 2 * i);
 }
 static void binaries(void) {
-  cl_program p = build(axpy_source, "-DX");
-  size_t size = 0;
-  OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
-  unsigned char *data = malloc(size);
-  OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL));
-  cl_int e, status;
-  cl_program q = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&data, &status, &e);
-  OK(e), OK(status), OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
-  check_axpy(clCreateKernel(q, "axpy", &e));
+  check_axpy(clCreateKernel(binary_of(build(axpy_source, "-DX")), "axpy", NULL));
 }
 static void queries(void) {
   cl_int e;
@@ -385,9 +422,9 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
-    CASE(wrong_count), CASE(missing_wait), CASE(waiting_queues), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
+    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

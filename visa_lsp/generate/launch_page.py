@@ -41,7 +41,7 @@ the file with `# yaml-language-server: $schema=PATH/launch.schema.json`. A schem
 """
 _TITLES: Final = {
     ROOT: "The file", "Argument": "An argument", "Buffer": "A buffer", "Image": "An image", "Sampler": "A sampler",
-    "Symbol": "A symbol", "Init": "Contents", "Sweep": "A sweep", "Expectation": "An expectation",
+    "Symbol": "A symbol", "Memory": "Memory", "Init": "Contents", "Sweep": "A sweep", "Expectation": "An expectation",
 }  # fmt: skip
 
 

@@ -66,6 +66,11 @@ _TYPES: Final[dict[str, Schema]] = {
     "argument": {"type": ["integer", "string"]},
     "tolerance": {"type": "number", "minimum": 0},
     "places": _number(0, 1 << 30),
+    "address": _number(4096, 1 << 56),
+    "ranges": {
+        "type": "array",
+        "items": {"type": "array", "items": _number(0, MAX_BUFFER_BYTES), "minItems": 2, "maxItems": 2},
+    },
     "expression": {"type": "string", "maxLength": MAX_EXPRESSION_CHARS},
 }
 _FORMULA: Final[Schema] = {"type": "string", "pattern": r"^[A-Za-z0-9_ .,()+*/%-]+$", "maxLength": MAX_EXPRESSION_CHARS}

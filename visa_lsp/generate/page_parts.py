@@ -25,7 +25,7 @@ _ENTRY: Final = re.compile(r"\b(DIVERT|EXTENSION|REFUSE|ORDER|HOST)\((cl\w+)")
 _KINDS: Final = {
     "DIVERT": "done by visa-lsp",
     "EXTENSION": "functions of extensions, done by visa-lsp",
-    "ORDER": "done by the host; watched, because it may order launches",
+    "ORDER": "done by the host; recorded, because it may order launches",
     "HOST": "done by the host",
     "REFUSE": "refused, with a line in the report",
 }

@@ -142,10 +142,14 @@ class ArrayChecks(Checks):
         read = self.entries(item, TABLES["Symbol"])
         if read is None:
             return None
-        if "init" in read[0] and read[0]["init"].value == "undefined":
-            self.add(rules.WRONG_WORD, read[0]["init"], "only a buffer or an image of a launch can be undefined")
+        return self.contents(item, *read, "a buffer")
+
+    def contents(self, item: YamlItem, keys: Entries, sure: bool, what: str) -> GivenArray | None:
+        """Return contents that cannot be undefined, from the keys of a map."""
+        if "init" in keys and keys["init"].value == "undefined":
+            self.add(rules.WRONG_WORD, keys["init"], "only a buffer or an image of a launch can be undefined")
             return None
-        return self._array(item, *read, "a buffer")
+        return self._array(item, keys, sure, what)
 
     def buffer(self, item: YamlItem, access: YamlItem | None) -> GivenBuffer | None:
         """Return a buffer: its contents, whether they are undefined, and its access."""
@@ -155,7 +159,20 @@ class ArrayChecks(Checks):
         keys, sure = read
         how = self._access(keys, access)
         array = self._array(item, keys, sure, "a buffer")
-        return None if array is None else GivenBuffer(array, _is_undefined(keys), how)
+        ranges = self._ranges(keys["unwritten"]) if "unwritten" in keys else ()
+        return None if array is None else GivenBuffer(array, _is_undefined(keys), how, ranges)
+
+    def _ranges(self, item: YamlItem) -> tuple[tuple[int, int], ...]:
+        pairs = []
+        for entry in self.sequence(item) or ():
+            ends = self.sequence(entry) or ()
+            if len(ends) != 2:
+                self.add(rules.RANGE, entry, f"expected two numbers, [FIRST, END], got {len(ends)}")
+                continue
+            first, end = (self.number(number, 0, MAX_BUFFER_BYTES) for number in ends)
+            if first is not None and end is not None:
+                pairs.append((first, end))
+        return tuple(pairs)
 
     def _access(self, keys: Entries, beside: YamlItem | None) -> str:
         """Return the value of ``access``, inside the buffer or beside it."""

@@ -15,6 +15,7 @@ from visa_lsp.launchfile.values import (
     GivenBuffer,
     GivenImage,
     GivenLocal,
+    GivenPointer,
     GivenSampler,
     GivenValue,
     LaunchText,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _GIVEN: Final = {
-    GivenBuffer: "buffer", GivenValue: "value", GivenLocal: "local", GivenImage: "image", GivenSampler: "sampler",
+    GivenBuffer: "buffer", GivenPointer: "buffer", GivenValue: "value", GivenLocal: "local", GivenImage: "image", GivenSampler: "sampler",
 }  # fmt: skip
 _WANTED: Final = {
     "value": "passed by value: {value: NUMBER}", "buffer": "a buffer: {buffer: {...}}",

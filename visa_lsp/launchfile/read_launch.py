@@ -6,6 +6,7 @@ The keys are a contract: none changes its meaning. Never raises; a wrong item ha
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.companions import stem_of
@@ -22,12 +23,14 @@ from visa_lsp.launchfile.values import (
     GivenBuffer,
     GivenExpectation,
     GivenLocal,
+    GivenMemory,
+    GivenPointer,
     GivenSampler,
     GivenValue,
     LaunchText,
     SweepPoint,
 )
-from visa_lsp.program.elements import MAX_SHARED_BYTES
+from visa_lsp.program.elements import MAX_SHARED_BYTES, element_bytes
 from visa_lsp.suggest import nearest
 from visa_lsp.text import Span
 from visa_lsp.zeinfo.source_findings import change_to
@@ -43,6 +46,8 @@ _NAMED: Final = 40  # arguments listed in a message; a kernel has some hundreds 
 _PROGRAMS: Final = (".visaasm", ".isa")
 _EXPECTED: Final = ("npy", "values", "expr", "reference")
 _BY_PLACE: Final = re.compile(r"arg\d{1,4}")
+_MIN_ADDRESS: Final = 4096
+_MAX_ADDRESS: Final = 1 << 56
 _BESIDE: Final = ("dtype", "access")  # keys of an argument besides its kind
 
 
@@ -97,6 +102,7 @@ class _LaunchReader(ArrayChecks):
         out.global_size = self.triple(top["global_size"], 1) if "global_size" in top else None
         out.global_offset = (self.triple(top["global_offset"], 0) if "global_offset" in top else None) or (0, 0, 0)
         out.dimensions = self._dimensions(top)
+        out.memory = self._memory(top.get("memory"))
         self._arguments(top.get("args"))
         out.symbols = self._symbols(top.get("symbols"))
         entries = self.sequence(top["expect"]) if "expect" in top else None
@@ -215,7 +221,7 @@ class _LaunchReader(ArrayChecks):
         if len(kinds) != 1:
             if kinds or sure:
                 what = f"got {', '.join(kinds)}" if kinds else "got none"
-                words = f"expected one of buffer, value, values, local, image, sampler; {what}"
+                words = f"expected one of buffer, pointer, value, values, local, image, sampler; {what}"
                 self.add(rules.CONFLICT if kinds else rules.MISSING_KEY, item, words)
             return None
         kind = kinds[0]
@@ -228,6 +234,8 @@ class _LaunchReader(ArrayChecks):
                 return GivenBuffer(None)
             case "buffer":
                 return self.buffer(keys["buffer"], keys.get("access"))
+            case "pointer":
+                return self._pointer(keys["pointer"])
             case "value" | "values":
                 array = self.literal(keys[kind], keys.get("dtype"))
                 return GivenValue(array) if array is not None else None
@@ -237,6 +245,34 @@ class _LaunchReader(ArrayChecks):
             case "image":
                 return self.image(keys["image"], keys.get("access"))
         return self._sampler(keys["sampler"])
+
+    def _memory(self, item: YamlItem | None) -> tuple[GivenMemory, ...]:
+        found = []
+        for entry in (self.sequence(item) if item is not None else None) or ():
+            read = self.entries(entry, TABLES["Memory"])
+            if read is None:
+                continue
+            keys, sure = read
+            if "address" not in keys:
+                if sure:
+                    self.add(rules.MISSING_KEY, entry, "memory needs an address")
+                continue
+            address = self.number(keys["address"], _MIN_ADDRESS, _MAX_ADDRESS)
+            array = self.contents(entry, keys, sure, "memory")
+            if address is not None and array is not None:
+                found.append(GivenMemory(address, array))
+        return tuple(found)
+
+    def _pointer(self, item: YamlItem) -> GivenPointer | None:
+        address = self.number(item, _MIN_ADDRESS, _MAX_ADDRESS)
+        if address is None:
+            return None
+        for number, one in enumerate(self.launched.memory):
+            size = prod(one.array.shape) * element_bytes(one.array.dtype)
+            if one.address <= address < one.address + size:
+                return GivenPointer(address, number)
+        self.add(rules.RANGE, item, "the address is not in `memory`")
+        return None
 
     def _sampler(self, item: YamlItem) -> GivenSampler | None:
         read = self.entries(item, TABLES["Sampler"])

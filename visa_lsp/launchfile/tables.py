@@ -101,6 +101,7 @@ _LAUNCH: Final = SchemaTable(
         SchemaKey("ze_info", "file", "The description of the kernel's arguments: a ze_info document or a zebin.", "ze_info: saxpy.zeinfo.yaml", default="a document in the folder that describes the kernel, `NAME.zeinfo.yaml` first"),
         SchemaKey("zebin", "file", "A zebin: its ze_info, and the program's constant data, strings and symbols.", "zebin: saxpy.zebin", default="a zebin in the folder that describes the kernel"),
         SchemaKey("symbols", "Symbol{}", "The data of symbols whose address the program takes (`faddr`), by name, if there is no zebin.", "symbols: {TAB: {dtype: int32, values: [1, 2, 3]}}", default="none"),
+        SchemaKey("memory", "Memory[]", "Memory at fixed addresses, such as shared virtual memory, to which arguments (`pointer`) and pointers in memory lead.", "memory: [{address: 0x10000, dtype: int32, shape: [64]}]", default="none"),
         SchemaKey("platform", "word", "The platform to simulate, or a device of it. The option `--platform` overrides it.", "platform: TGLLP", default=f"the zebin's, else {DEFAULT_PLATFORM}", words=_PLATFORMS),
         SchemaKey("groups", "sizes", "The number of thread groups on each axis. With `local_size: [256]`, `groups: [4]` are 1024 work items.", "groups: [4, 1, 1]"),
         SchemaKey("threads", "pair", "The number of threads that a media walker starts, instead of `groups`. Needs `mode: media`.", "threads: [8, 4]"),
@@ -116,9 +117,10 @@ _LAUNCH: Final = SchemaTable(
     ),
 )  # fmt: skip
 _ARGUMENT: Final = SchemaTable(
-    "Argument", what="an argument", doc="One argument: exactly one of `buffer`, `value`, `values`, `local`, `image` and `sampler`.",
+    "Argument", what="an argument", doc="One argument: exactly one of `buffer`, `pointer`, `value`, `values`, `local`, `image` and `sampler`.",
     keys=(
         SchemaKey("buffer", "Buffer?", "Memory whose address the kernel gets, or a surface. `null` passes no buffer: address 0, an unbound surface.", "buffer: {dtype: float32, shape: [64], init: ones}"),
+        SchemaKey("pointer", "address", "An address in `memory`.", "pointer: 0x10000"),
         SchemaKey("value", "numbers", "A number passed by value, or a list for a vector.", "value: 2.5"),
         SchemaKey("values", "numbers", "A vector passed by value. A vector of three takes four numbers.", "values: [1, 2, 3, 4]"),
         SchemaKey("dtype", "word", "The type of `value` or `values`.", "dtype: float32", default="the parameter's", words=_DTYPES),
@@ -130,7 +132,11 @@ _ARGUMENT: Final = SchemaTable(
 )  # fmt: skip
 _BUFFER: Final = SchemaTable(
     "Buffer", what="a buffer", doc="Memory with its initial contents, from one of `init`, `values`, `repeat`, `npy` and `random`.",
-    keys=(_DTYPE, _SHAPE, *_CONTENTS, _ACCESS),
+    keys=(
+        _DTYPE, _SHAPE, *_CONTENTS,
+        SchemaKey("unwritten", "ranges", "The bytes that count as uninitialised, each range from its first byte to that behind its last.", "unwritten: [[0, 64], [128, 256]]", default="none"),
+        _ACCESS,
+    ),
 )  # fmt: skip
 _IMAGE: Final = SchemaTable(
     "Image", what="an image", doc="An image with its initial contents. Its axes are depth or layer, height, width and channel; a last "
@@ -153,6 +159,10 @@ _SAMPLER: Final = SchemaTable(
 _SYMBOL: Final = SchemaTable(
     "Symbol", what="a buffer", doc="The data of a symbol, from one of `init`, `values`, `repeat`, `npy` and `random`.",
     keys=(_DTYPE, _SHAPE, _DEFINED, *_CONTENTS[1:]),
+)  # fmt: skip
+_MEMORY: Final = SchemaTable(
+    "Memory", what="memory", doc="Memory at an address, with its initial contents from one of `init`, `values`, `repeat`, `npy` and `random`.",
+    keys=(SchemaKey("address", "address", "The address of the first byte.", "address: 0x10000"), *_SYMBOL.keys),
 )  # fmt: skip
 _INIT: Final = SchemaTable(
     "Init", what="init", doc="The initial contents: exactly one of these.",
@@ -206,7 +216,8 @@ _SWEEP: Final = SchemaTable(
 )  # fmt: skip
 
 TABLES: Final = {
-    table.name: table for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _INIT, _SWEEP, _EXPECTATION)
+    table.name: table
+    for table in (_LAUNCH, _ARGUMENT, _BUFFER, _IMAGE, _SAMPLER, _SYMBOL, _MEMORY, _INIT, _SWEEP, _EXPECTATION)
 }
 # Hints for unknown keys of other tools and languages.
 GROUPS_AND_ITEMS: Final = (

@@ -44,11 +44,26 @@ class GivenArray(Struct, frozen=True):
 
 
 class GivenBuffer(Struct, frozen=True):
-    """A buffer, or null. ``access`` is empty if the ze_info decides it."""
+    """A buffer, or null. ``access`` is empty if the ze_info decides it; ``unwritten`` are ranges of undefined bytes."""
 
     array: GivenArray | None
     undefined: bool = False
     access: str = ""
+    unwritten: tuple[tuple[int, int], ...] = ()
+
+
+class GivenMemory(Struct, frozen=True):
+    """Memory at an address."""
+
+    address: int
+    array: GivenArray
+
+
+class GivenPointer(Struct, frozen=True):
+    """An address in ``memory``, the memory with this number in the launch file."""
+
+    address: int
+    memory: int
 
 
 class GivenValue(Struct, frozen=True):
@@ -82,7 +97,7 @@ class GivenSampler(Struct, frozen=True):
     normalized: bool = False
 
 
-GivenArg = GivenBuffer | GivenValue | GivenLocal | GivenImage | GivenSampler
+GivenArg = GivenBuffer | GivenPointer | GivenValue | GivenLocal | GivenImage | GivenSampler
 
 
 class GivenExpectation(Struct, frozen=True):
@@ -159,6 +174,7 @@ class LaunchText(Struct):
     threads: tuple[int, int] | None = None
     args: tuple[GivenArg | None, ...] | dict[str, GivenArg | None] = ()
     symbols: dict[str, GivenArray] = field(default_factory=dict)
+    memory: tuple[GivenMemory, ...] = ()
     expect: tuple[GivenExpectation, ...] = ()
     expect_faults: tuple[str, ...] = ()
     places: dict[int | str, tuple[int, int]] = field(default_factory=dict)

@@ -36,11 +36,12 @@
 #define PROGRAM_MAGIC 0x7669736150524f47u
 #define KERNEL_MAGIC 0x766973614b45524eu
 #define UNDEFINED_WORDS 0xffa5c3d7fb96e187u /* two words that are NaN as floats and no likely integers */
-#define MAX_FILLED_BYTES ((size_t)256 << 20) /* larger memory is not filled, because that takes its pages */
+/* Larger memory is not filled, nor more in all, because that takes its pages. */
+#define MAX_FILLED_BYTES ((size_t)256 << 20)
+#define MAX_ALL_FILLED_BYTES ((size_t)1 << 30)
 #define PAGE ((size_t)4096)
 #define MAX_ARGUMENTS 256
 
-static void begin_epoch(void);
 static cl_int enter(cl_command_queue q, const char *call);
 static cl_int refuse(const char *call, cl_int error, const char *format, ...);
 static cl_icd_dispatch layer;        /* ours */
@@ -75,6 +76,13 @@ typedef struct Shared {
 } Shared;
 static Shared *shared, *freed; /* freed ones keep their pages while commands are pending that may have been enqueued before */
 static int pending;
+
+/* What orders commands, for the server, which compares launches and copies that nothing orders. It is recorded once there are two
+   queues, or one that is out of order, and sent before a launch and after a call that waits. */
+static Message order;
+static pthread_mutex_t order_lock = PTHREAD_MUTEX_INITIALIZER;
+static uint64_t commands; /* of the record; their numbers */
+static int queue_count;
 
 static void put(Message *m, const void *data, size_t size) {
   if (m->size + size > m->room) {
@@ -222,7 +230,7 @@ typedef struct {
 } Facts; /* what the server says about a device, a kernel or an argument, by the number of the query */
 
 static Facts platform_facts, device_facts;
-static uint64_t max_group_items = 256;
+static uint64_t max_group_items = 256, follows_undefined;
 
 static Facts take_facts(Message *m) {
   Facts all = {NULL, take_number(m)};
@@ -244,7 +252,8 @@ static void forget_parent(void) {
   if (connection >= 0) close(connection);
   connection = -1, is_dead = 0, arena = NULL, arena_used = 0, shared = freed = NULL, pending = 0;
   is_forked = host_device != NULL, servers += !getenv("VISA_LSP_EXEC_SOCKET");
-  pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL);
+  pthread_mutex_init(&connection_lock, NULL), pthread_mutex_init(&object_lock, NULL), pthread_mutex_init(&order_lock, NULL);
+  free(order.data), memset(&order, 0, sizeof order), commands = 0;
 }
 
 static cl_device_id own_device(cl_device_id d) { return is_forked && d == host_device ? spare_device : d; }
@@ -265,7 +274,7 @@ static int connect_server(void) {
     put_number(&hello, arena_size);
     put_number(&hello, UNDEFINED_WORDS);
     if (!exchange('H', &hello, &answer)) {
-      max_group_items = take_number(&answer);
+      max_group_items = take_number(&answer), follows_undefined = take_number(&answer);
       platform_facts = take_facts(&answer);
       device_facts = take_facts(&answer);
     }
@@ -282,9 +291,26 @@ static int is_connected(void) {
   return !failed;
 }
 
+/* Send the record of what orders commands. Needs connection_lock. */
+static void send_order(void) {
+  pthread_mutex_lock(&order_lock);
+  Message record = order, answer;
+  memset(&order, 0, sizeof order);
+  pthread_mutex_unlock(&order_lock);
+  if (record.size) exchange('O', &record, &answer), free(answer.data);
+}
+
+/* Send it if no launch is running, whose end nobody should wait for here. */
+static void try_send_order(void) {
+  if (pthread_mutex_trylock(&connection_lock)) return;
+  send_order();
+  pthread_mutex_unlock(&connection_lock);
+}
+
 static int ask(char operation, Message *request, Message *answer) {
   pthread_mutex_lock(&connection_lock);
   int failed = connect_server();
+  if (!failed && operation == 'L') send_order();
   if (failed) free(request->data), memset(answer, 0, sizeof *answer), answer->is_bad = 1;
   else failed = exchange(operation, request, answer);
   pthread_mutex_unlock(&connection_lock);
@@ -403,14 +429,6 @@ static cl_int CL_API_CALL create_sub_devices(cl_device_id d, const cl_device_par
   return refuse("clCreateSubDevices", CL_DEVICE_PARTITION_FAILED, "the simulated device has no parts");
 }
 
-static cl_int CL_API_CALL get_event_info(cl_event e, cl_event_info name, size_t room, void *out, size_t *written) {
-  begin_epoch();
-  cl_int result = host->clGetEventInfo(e, name, room, out, written);
-  if (!result && name == CL_EVENT_COMMAND_TYPE && out && *(cl_command_type *)out == CL_COMMAND_NATIVE_KERNEL)
-    *(cl_command_type *)out = CL_COMMAND_NDRANGE_KERNEL;
-  return result;
-}
-
 /* ---- memory */
 
 typedef struct Memory {
@@ -475,7 +493,8 @@ static char *take_arena(size_t size) {
 
 static void fill_undefined(char *place, size_t size) {
   const uint64_t words = UNDEFINED_WORDS;
-  if (size > MAX_FILLED_BYTES) return;
+  static size_t filled; /* also released memory */
+  if (!follows_undefined || size > MAX_FILLED_BYTES || __atomic_add_fetch(&filled, size, __ATOMIC_RELAXED) > MAX_ALL_FILLED_BYTES) return;
   for (size_t i = 0; i + 8 <= size; i += 8) memcpy(place + i, &words, 8);
   memcpy(place + (size & ~(size_t)7), &words, size & 7);
 }
@@ -625,6 +644,97 @@ static cl_int CL_API_CALL get_image_formats(cl_context c, cl_mem_flags flags, cl
   return CL_SUCCESS;
 }
 
+/* ---- the order of commands */
+
+/* Bytes that a command reads or writes, as places in the arena: slices of rows. */
+typedef struct {
+  const Memory *memory; /* NULL for shared memory */
+  uint64_t is_write, place, row, rows, pitch, slices, slice_pitch;
+} Region;
+
+static Region region_of_buffer(cl_mem object, int is_write, size_t offset, size_t size) {
+  const Memory *m = find_memory(object);
+  return m && is_in_arena(m->place) ? (Region){m, is_write, (uint64_t)(m->place - arena) + offset, size, 1, 0, 1, 0} : (Region){0};
+}
+
+static Region region_of_rectangle(cl_mem object, int is_write, const size_t *origin, const size_t *shape, size_t pitch, size_t slice_pitch) {
+  const Memory *m = find_memory(object);
+  if (!m || !origin || !shape || !is_in_arena(m->place)) return (Region){0};
+  if (!pitch) pitch = shape[0];
+  if (!slice_pitch) slice_pitch = pitch * shape[1];
+  return (Region){m, is_write, (uint64_t)(m->place - arena) + origin[0] + origin[1] * pitch + origin[2] * slice_pitch, shape[0], shape[1], pitch, shape[2], slice_pitch};
+}
+
+static size_t bytes_of_texels(cl_mem image, const size_t *shape) {
+  const Memory *m = find_memory(image);
+  return m && shape ? texel_bytes(&m->format) * shape[0] * shape[1] * shape[2] : 0;
+}
+
+static Region region_of_image(cl_mem image, int is_write, const size_t *origin, const size_t *shape) {
+  const Memory *m = find_memory(image);
+  if (!m || !origin || !shape) return (Region){0};
+  size_t texel = texel_bytes(&m->format), pitch = m->shape.image_width * texel;
+  const size_t first[3] = {origin[0] * texel, origin[1], origin[2]}, bytes[3] = {shape[0] * texel, shape[1], shape[2]};
+  return region_of_rectangle(image, is_write, first, bytes, pitch, pitch * m->shape.image_height);
+}
+
+static Region region_of_pointer(const void *pointer, int is_write, size_t size) {
+  return is_in_arena(pointer) ? (Region){NULL, is_write, (uint64_t)((const char *)pointer - arena), size, 1, 0, 1, 0} : (Region){0};
+}
+
+static int is_in_order(cl_command_queue q) {
+  cl_command_queue_properties properties = 0;
+  host->clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES, sizeof properties, &properties, NULL);
+  return !(properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
+}
+
+/* Record numbers for the server: a letter and what belongs to it. */
+static void record(int count, const uint64_t *numbers, cl_uint n, const cl_event *events) {
+  if (!commands && queue_count < 2) return;
+  pthread_mutex_lock(&order_lock);
+  put(&order, numbers, (size_t)count * sizeof *numbers);
+  for (cl_uint i = 0; i < n; i++) put_number(&order, (uintptr_t)events[i]);
+  pthread_mutex_unlock(&order_lock);
+}
+#define RECORD(...) record(sizeof((uint64_t[]){__VA_ARGS__}) / 8, (uint64_t[]){__VA_ARGS__}, 0, NULL)
+
+/* Record a command before the host gets it: 'c', 'k' of a kernel, 'm' or 'b' of a marker or barrier, 'u' of an unmap. Return its
+   number, 0 if there is one queue in order. */
+static uint64_t begin_command(const char *call, int kind, cl_command_queue q, cl_uint n, const cl_event *w, const Region *regions, size_t count) {
+  int is_ordered = !q || is_in_order(q);
+  if (!q || (is_ordered && queue_count < 2)) return 0;
+  pthread_mutex_lock(&order_lock);
+  uint64_t number = ++commands, used = 0;
+  put_number(&order, (uint64_t)kind), put_number(&order, number), put_number(&order, (uintptr_t)q), put_number(&order, is_ordered);
+  put_text(&order, call), put_number(&order, w ? n : 0);
+  for (cl_uint i = 0; w && i < n; i++) put_number(&order, (uintptr_t)w[i]);
+  for (size_t i = 0; i < count; i++) used += regions[i].row != 0;
+  put_number(&order, used);
+  for (size_t i = 0; i < count; i++)
+    if (regions[i].row) put(&order, &regions[i].is_write, 7 * sizeof(uint64_t));
+  pthread_mutex_unlock(&order_lock);
+  return number;
+}
+
+static void end_command(uint64_t number, const cl_event *e, cl_int result, cl_bool blocks) {
+  if (!number) return;
+  if (result) RECORD('x', number);
+  else if (e) RECORD('e', number, (uintptr_t)*e);
+  if (!result && blocks) RECORD('d', number), try_send_order();
+}
+
+/* Report a command that the host does not take, such as a copy beyond the end of a buffer. */
+static cl_int refuse_command(const char *call, cl_int error, const Region *regions, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    const Region *r = &regions[i];
+    if (!r->row || !r->memory) continue;
+    uint64_t first = r->place - (uint64_t)(r->memory->place - arena), end = first + r->row + (r->rows - 1) * r->pitch + (r->slices - 1) * r->slice_pitch;
+    if (end > r->memory->size)
+      return refuse(call, error, "it %s bytes %zu to %zu of buffer %zu, which has %zu bytes", r->is_write ? "writes" : "reads", (size_t)first, (size_t)end - 1, (size_t)r->memory->number, r->memory->size);
+  }
+  return refuse(call, error, "the host's OpenCL does not take it");
+}
+
 static void *share(size_t size, cl_uint alignment, cl_uint type, cl_device_id d) {
   char *place = alignment > PAGE || (alignment & (alignment - 1)) ? NULL : take_arena(size);
   Shared *s = place ? calloc(1, sizeof *s) : NULL;
@@ -734,12 +844,16 @@ static void CL_CALLBACK do_memory_job(void *block) {
 
 static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
   cl_event own = NULL;
-  cl_int result = enter(q, "a command of shared memory");
+  const char *call = j->pointers ? "clEnqueueSVMFree" : j->source ? "clEnqueueSVMMemcpy" : "clEnqueueSVMMemFill";
+  cl_int result = enter(q, call);
   if (result) return result;
+  const Region touched[] = {region_of_pointer(j->target, 1, j->size), region_of_pointer(j->source, 0, j->size)};
+  uint64_t number = begin_command(call, 'c', q, n, w, touched, 2);
   count_pending(1);
   result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
   if (result) count_pending(-1);
   if (!result && blocks) result = host->clWaitForEvents(1, e ? e : &own);
+  end_command(number, e, result, blocks);
   if (own) host->clReleaseEvent(own);
   return result;
 }
@@ -757,26 +871,34 @@ static cl_int CL_API_CALL svm_fill(cl_command_queue q, void *target, const void 
   return enqueue_memory_job(q, &j, CL_FALSE, n, w, e);
 }
 
+static cl_int mark_shared(const char *call, cl_command_queue q, int kind, cl_bool blocks, Region touched, cl_uint n, const cl_event *w, cl_event *e) {
+  cl_int result = enter(q, call);
+  if (result) return result;
+  uint64_t number = begin_command(call, kind, q, n, w, &touched, 1);
+  result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
+  if (!result && blocks) result = host->clFinish(q);
+  end_command(number, e, result, blocks);
+  return result;
+}
+
 static cl_int CL_API_CALL svm_map(cl_command_queue q, cl_bool blocks, cl_map_flags flags, void *p, size_t size, cl_uint n, const cl_event *w, cl_event *e) {
-  (void)flags, (void)size;
   if (!p) return CL_INVALID_VALUE;
-  cl_int result = enter(q, "a command of shared memory");
-  if (!result) result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
-  return result || !blocks ? result : host->clFinish(q);
+  return mark_shared("clEnqueueSVMMap", q, 'c', blocks, region_of_pointer(p, (flags & ~(cl_map_flags)CL_MAP_READ) != 0, size), n, w, e);
 }
 
 static cl_int CL_API_CALL svm_unmap(cl_command_queue q, void *p, cl_uint n, const cl_event *w, cl_event *e) {
-  return svm_map(q, CL_FALSE, 0, p, 0, n, w, e);
+  if (!p) return CL_INVALID_VALUE;
+  return mark_shared("clEnqueueSVMUnmap", q, 'u', CL_FALSE, region_of_pointer(p, 1, 1), n, w, e);
 }
 
 static cl_int CL_API_CALL svm_migrate(cl_command_queue q, cl_uint count, const void **p, const size_t *sizes, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
   (void)sizes, (void)flags;
-  return svm_map(q, CL_FALSE, 0, count && p ? (void *)(uintptr_t)p : NULL, 0, n, w, e);
+  return count && p ? mark_shared("clEnqueueSVMMigrateMem", q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL usm_migrate(cl_command_queue q, const void *p, size_t size, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
-  (void)flags;
-  return svm_map(q, CL_FALSE, 0, (void *)(uintptr_t)p, size, n, w, e);
+  (void)flags, (void)size;
+  return p ? mark_shared("clEnqueueMigrateMemINTEL", q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL usm_advise(cl_command_queue q, const void *p, size_t size, cl_mem_advice_intel advice, cl_uint n, const cl_event *w, cl_event *e) {
@@ -1184,6 +1306,14 @@ static cl_int set_wrong(const Kernel *k, cl_uint index, cl_int error, const char
   return refuse("clSetKernelArg", error, "argument %u (%s) of kernel `%s` %s", index, k->facts->parameters[index].name, k->facts->name, what);
 }
 
+/* Return whether a larger value is the same number, such as a size_t for a uint; Intel's driver takes it, and oneMKL relies on that. */
+static int keeps_number(const void *value, size_t needed, size_t size) {
+  const char *bytes = value;
+  for (size_t i = needed; i < size && size <= sizeof(uint64_t); i++)
+    if (bytes[i]) return 0;
+  return needed < size && size <= sizeof(uint64_t);
+}
+
 static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, const void *value) {
   Kernel *k = kernel_of(h);
   if (!k) return CL_INVALID_KERNEL;
@@ -1194,12 +1324,12 @@ static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, 
   switch (p->kind) {
   case 'v':
     if (!value) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is passed by value, but the pointer is null");
-    if (p->size && size != p->size) {
+    if (p->size && size != p->size && !keeps_number(value, p->size, size)) {
       char words[96];
       snprintf(words, sizeof words, "is a value of %zu bytes, got %zu bytes", (size_t)p->size, size);
       return set_wrong(k, index, CL_INVALID_ARG_SIZE, words);
     }
-    return set_data(a, size, value);
+    return set_data(a, p->size ? p->size : size, value);
   case 'l':
     if (value) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is local memory, which has a size but no value");
     if (!size) return set_wrong(k, index, CL_INVALID_ARG_SIZE, "is local memory of 0 bytes");
@@ -1312,69 +1442,145 @@ static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_ker
   }
 }
 
-/* ---- order: a call that may order commands begins a new epoch, so that launches of one epoch and two queues are unordered */
+/* ---- commands and waits of the host, recorded */
 
-static uint64_t epoch;
-static int queue_count;
-
-static void begin_epoch(void) { __atomic_add_fetch(&epoch, 1, __ATOMIC_SEQ_CST); }
-
-/* Begin an epoch; return an error for a queue of the process from which this one forked. */
+/* Return an error for a queue of the process from which this one forked. */
 static cl_int enter(cl_command_queue q, const char *call) {
   cl_device_id d = NULL;
-  begin_epoch();
   if (!is_forked || !q || host->clGetCommandQueueInfo(q, CL_QUEUE_DEVICE, sizeof d, &d, NULL) || d == own_device(d)) return CL_SUCCESS;
   return refuse(call, CL_INVALID_COMMAND_QUEUE, "its queue is that of the process from which this one forked");
 }
 
-static cl_command_queue queue_of(cl_uint n, const cl_event *w) {
+static void record_wait(cl_uint n, const cl_event *events) {
+  const uint64_t head[] = {'w', n};
+  record(2, head, n, events);
+}
+
+static cl_int CL_API_CALL sync_clFinish(cl_command_queue q) {
+  cl_int result = enter(q, "clFinish");
+  if (!result) result = host->clFinish(q);
+  if (!result) RECORD('f', (uintptr_t)q), try_send_order();
+  return result;
+}
+
+static cl_int CL_API_CALL sync_clWaitForEvents(cl_uint n, const cl_event *w) {
   cl_command_queue q = NULL;
   if (is_forked && n && w) host->clGetEventInfo(w[0], CL_EVENT_COMMAND_QUEUE, sizeof q, &q, NULL);
-  return q;
+  cl_int result = enter(q, "clWaitForEvents");
+  if (result) return result;
+  result = host->clWaitForEvents(n, w);
+  if (n && w) record_wait(n, w), try_send_order();
+  return result;
 }
 
-#define SYNC(function, queue, parameters, values)                                                                      \
-  static cl_int CL_API_CALL sync_##function parameters {                                                               \
-    cl_int result = enter(queue, #function);                                                                           \
-    return result ? result : host->function values;                                                                    \
-  }
+static cl_int CL_API_CALL get_event_info(cl_event e, cl_event_info name, size_t room, void *out, size_t *written) {
+  cl_int result = host->clGetEventInfo(e, name, room, out, written);
+  if (!result && name == CL_EVENT_COMMAND_EXECUTION_STATUS && out && *(cl_int *)out <= CL_COMPLETE) record_wait(1, &e);
+  if (!result && name == CL_EVENT_COMMAND_TYPE && out && *(cl_command_type *)out == CL_COMMAND_NATIVE_KERNEL)
+    *(cl_command_type *)out = CL_COMMAND_NDRANGE_KERNEL;
+  return result;
+}
 
-SYNC(clFinish, q, (cl_command_queue q), (q))
-SYNC(clWaitForEvents, queue_of(n, w), (cl_uint n, const cl_event *w), (n, w))
-SYNC(clGetEventProfilingInfo, NULL, (cl_event e, cl_profiling_info i, size_t s, void *p, size_t *r), (e, i, s, p, r))
-SYNC(clSetUserEventStatus, NULL, (cl_event e, cl_int s), (e, s))
-SYNC(clSetEventCallback, NULL, (cl_event e, cl_int s, void(CL_CALLBACK *f)(cl_event, cl_int, void *), void *d), (e, s, f, d))
-SYNC(clEnqueueReadBuffer, q, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
-SYNC(clEnqueueWriteBuffer, q, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e))
-SYNC(clEnqueueCopyBuffer, q, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e))
-SYNC(clEnqueueReadBufferRect, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
-SYNC(clEnqueueWriteBufferRect, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e))
-SYNC(clEnqueueCopyBufferRect, q, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e))
-SYNC(clEnqueueFillBuffer, q, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e))
-SYNC(clEnqueueReadImage, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
-SYNC(clEnqueueWriteImage, q, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e))
-SYNC(clEnqueueCopyImage, q, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
-SYNC(clEnqueueFillImage, q, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e))
-SYNC(clEnqueueCopyImageToBuffer, q, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e))
-SYNC(clEnqueueCopyBufferToImage, q, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e))
-SYNC(clEnqueueUnmapMemObject, q, (cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, n, w, e))
-SYNC(clEnqueueMigrateMemObjects, q, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e))
-SYNC(clEnqueueMarker, q, (cl_command_queue q, cl_event *e), (q, e))
-SYNC(clEnqueueBarrier, q, (cl_command_queue q), (q))
-SYNC(clEnqueueWaitForEvents, q, (cl_command_queue q, cl_uint n, const cl_event *w), (q, n, w))
-SYNC(clEnqueueMarkerWithWaitList, q, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
-SYNC(clEnqueueBarrierWithWaitList, q, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e))
+static cl_int CL_API_CALL sync_clGetEventProfilingInfo(cl_event e, cl_profiling_info name, size_t room, void *out, size_t *written) {
+  cl_int result = host->clGetEventProfilingInfo(e, name, room, out, written);
+  if (!result) record_wait(1, &e);
+  return result;
+}
+
+/* What the callback does comes after the command, and cannot be seen: all that is enqueued from now on may. */
+static cl_int CL_API_CALL sync_clSetEventCallback(cl_event e, cl_int status, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data) {
+  record_wait(1, &e);
+  return host->clSetEventCallback(e, status, notify, data);
+}
+
+static cl_event CL_API_CALL sync_clCreateUserEvent(cl_context c, cl_int *error) {
+  cl_event e = host->clCreateUserEvent(c, error);
+  pthread_mutex_lock(&order_lock);
+  uint64_t number = commands += commands || queue_count > 1;
+  pthread_mutex_unlock(&order_lock);
+  if (e) RECORD('v', number, (uintptr_t)e);
+  return e;
+}
+
+static cl_int CL_API_CALL sync_clSetUserEventStatus(cl_event e, cl_int status) {
+  RECORD('s', (uintptr_t)e);
+  return host->clSetUserEventStatus(e, status);
+}
+
+#define RUN(function, kind, blocks, values, ...)                                                                       \
+  cl_int result = enter(q, #function);                                                                                 \
+  if (result) return result;                                                                                           \
+  const Region touched[] = {__VA_ARGS__};                                                                              \
+  uint64_t number = q ? begin_command(#function, kind, q, n, w, touched, sizeof touched / sizeof *touched) : 0;        \
+  result = host->function values;                                                                                      \
+  end_command(number, e, result, blocks);                                                                              \
+  return result ? refuse_command(#function, result, touched, sizeof touched / sizeof *touched) : result;
+#define COMMAND(function, kind, blocks, parameters, values, ...)                                                       \
+  static cl_int CL_API_CALL sync_##function parameters { RUN(function, kind, blocks, values, __VA_ARGS__) }
+#define BUFFER(m, is_write, offset, size) region_of_buffer(m, is_write, offset, size)
+#define RECTANGLE(m, is_write, origin, shape, pitch, slice_pitch) region_of_rectangle(m, is_write, origin, shape, pitch, slice_pitch)
+#define IMAGE(m, is_write, origin, shape) region_of_image(m, is_write, origin, shape)
+#define NOTHING (Region){0}
+
+COMMAND(clEnqueueReadBuffer, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e), BUFFER(m, 0, o, s))
+COMMAND(clEnqueueWriteBuffer, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, size_t o, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, s, p, n, w, e), BUFFER(m, 1, o, s))
+COMMAND(clEnqueueCopyBuffer, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, size_t o, size_t t, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, t, s, n, w, e), BUFFER(a, 0, o, s), BUFFER(b, 1, t, s))
+COMMAND(clEnqueueReadBufferRect, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e), RECTANGLE(m, 0, o, r, a, s))
+COMMAND(clEnqueueWriteBufferRect, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, p, n, w, e), RECTANGLE(m, 1, o, r, a, s))
+COMMAND(clEnqueueCopyBufferRect, 'c', 0, (cl_command_queue q, cl_mem m, cl_mem b, const size_t *o, const size_t *h, const size_t *r, size_t a, size_t s, size_t c, size_t d, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, h, r, a, s, c, d, n, w, e), RECTANGLE(m, 0, o, r, a, s), RECTANGLE(b, 1, h, r, c, d))
+COMMAND(clEnqueueFillBuffer, 'c', 0, (cl_command_queue q, cl_mem m, const void *p, size_t s, size_t o, size_t t, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, s, o, t, n, w, e), BUFFER(m, 1, o, t))
+COMMAND(clEnqueueReadImage, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e), IMAGE(m, 0, o, r))
+COMMAND(clEnqueueWriteImage, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e), IMAGE(m, 1, o, r))
+COMMAND(clEnqueueCopyImage, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e), IMAGE(a, 0, o, s), IMAGE(b, 1, r, s))
+COMMAND(clEnqueueFillImage, 'c', 0, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e), IMAGE(m, 1, o, r))
+COMMAND(clEnqueueCopyImageToBuffer, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e), IMAGE(a, 0, o, r), BUFFER(b, 1, s, bytes_of_texels(a, r)))
+COMMAND(clEnqueueCopyBufferToImage, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e), BUFFER(a, 0, s, bytes_of_texels(b, r)), IMAGE(b, 1, o, r))
+COMMAND(clEnqueueMigrateMemObjects, 'c', 0, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e), NOTHING)
+COMMAND(clEnqueueNativeKernel, 'c', 0, (cl_command_queue q, void(CL_CALLBACK *f)(void *), void *a, size_t s, cl_uint c, const cl_mem *m, const void **l, cl_uint n, const cl_event *w, cl_event *e), (q, f, a, s, c, m, l, n, w, e), NOTHING)
+COMMAND(clEnqueueMarkerWithWaitList, 'm', 0, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e), NOTHING)
+COMMAND(clEnqueueBarrierWithWaitList, 'b', 0, (cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e), (q, n, w, e), NOTHING)
+
+static cl_int CL_API_CALL sync_clEnqueueMarker(cl_command_queue q, cl_event *e) {
+  const cl_uint n = 0;
+  const cl_event *w = NULL;
+  RUN(clEnqueueMarker, 'm', 0, (q, e), NOTHING)
+}
+
+static cl_int CL_API_CALL sync_clEnqueueBarrier(cl_command_queue q) {
+  const cl_uint n = 0;
+  const cl_event *w = NULL, *e = NULL;
+  RUN(clEnqueueBarrier, 'b', 0, (q), NOTHING)
+}
+
+static cl_int CL_API_CALL sync_clEnqueueWaitForEvents(cl_command_queue q, cl_uint n, const cl_event *w) {
+  const cl_event *e = NULL;
+  RUN(clEnqueueWaitForEvents, 'b', 0, (q, n, w), NOTHING)
+}
+
+/* A place in the arena for the program's own memory of a buffer (CL_MEM_USE_HOST_PTR). */
+static const char *place_of_mapped(const Memory *m, const char *p) { return m && m->users && p >= m->users && p < m->users + m->size ? m->place + (p - m->users) : p; }
+
+static cl_int CL_API_CALL sync_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e) {
+  RUN(clEnqueueUnmapMemObject, 'u', 0, (q, m, p, n, w, e), region_of_pointer(place_of_mapped(find_memory(m), p), 1, 1))
+}
+
+#define MAPS_FOR_WRITES ((f & ~(cl_map_flags)CL_MAP_READ) != 0)
+#define MAP(function, values, region)                                                                                  \
+  cl_int result = enter(q, #function);                                                                                 \
+  if (result) return fail_memory(error, result);                                                                       \
+  const Region touched = region;                                                                                       \
+  uint64_t number = q ? begin_command(#function, 'c', q, n, w, &touched, 1) : 0;                                       \
+  void *place = host->function values;                                                                                 \
+  end_command(number, e, result, b);                                                                                   \
+  if (result) refuse_command(#function, result, &touched, 1);                                                          \
+  if (error) *error = result;                                                                                          \
+  return place;
 
 static void *CL_API_CALL sync_clEnqueueMapBuffer(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, size_t o, size_t s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  cl_int result = enter(q, "clEnqueueMapBuffer");
-  if (result) return fail_memory(error, result);
-  return host->clEnqueueMapBuffer(q, m, b, f, o, s, n, w, e, error);
+  MAP(clEnqueueMapBuffer, (q, m, b, f, o, s, n, w, e, &result), BUFFER(m, MAPS_FOR_WRITES, o, s))
 }
-
 static void *CL_API_CALL sync_clEnqueueMapImage(cl_command_queue q, cl_mem m, cl_bool b, cl_map_flags f, const size_t *o, const size_t *r, size_t *a, size_t *s, cl_uint n, const cl_event *w, cl_event *e, cl_int *error) {
-  cl_int result = enter(q, "clEnqueueMapImage");
-  if (result) return fail_memory(error, result);
-  return host->clEnqueueMapImage(q, m, b, f, o, r, a, s, n, w, e, error);
+  MAP(clEnqueueMapImage, (q, m, b, f, o, r, a, s, n, w, e, &result), IMAGE(m, MAPS_FOR_WRITES, o, r))
 }
 
 static cl_command_queue CL_API_CALL create_plain_queue(cl_context c, cl_device_id d, cl_command_queue_properties p, cl_int *error) {
@@ -1480,11 +1686,8 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   for (cl_uint i = 0; i < 3; i++) put_number(m, i < dimensions ? global[i] : 1);
   for (cl_uint i = 0; i < 3; i++) put_number(m, !local ? 0 : i < dimensions ? local[i] : 1);
   for (cl_uint i = 0; i < 3; i++) put_number(m, offset && i < dimensions ? offset[i] : 0);
-  cl_command_queue_properties order = 0;
-  host->clGetCommandQueueInfo(q, CL_QUEUE_PROPERTIES, sizeof order, &order, NULL);
-  int is_ordered = !(order & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE);
-  if (n) begin_epoch();
-  put_number(m, (uintptr_t)q), put_number(m, epoch), put_number(m, is_ordered), put_number(m, !is_ordered || queue_count > 1);
+  uint64_t number = begin_command(call, 'k', q, n, w, NULL, 0);
+  put_number(m, number);
   put_shared(m);
   cl_mem objects[MAX_ARGUMENTS];
   const void *places[MAX_ARGUMENTS];
@@ -1514,6 +1717,7 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   }
   count_pending(1);
   result = host->clEnqueueNativeKernel(q, run_launch, block, sizeof l + used * sizeof(void *), used, used ? objects : NULL, used ? places : NULL, n, w, e);
+  end_command(number, e, result, CL_FALSE);
   if (result) {
     count_pending(-1);
     free(l->request.data), free(l);
@@ -1567,7 +1771,7 @@ static void *CL_API_CALL get_extension_for_platform(cl_platform_id p, const char
 static void *CL_API_CALL get_extension(const char *name) { return find_extension(name); }
 
 /* ---- the table: `DIVERT(function, ours)` is done here, `REFUSE` returns an error, `HOST` passes through,
-   `ORDER` passes through after a new epoch has begun */
+   `ORDER` passes through and is recorded, because it may order commands */
 
 #define DIVERT(function, ours) layer.function = ours
 #define REFUSE(function, ours) layer.function = ours
@@ -1603,12 +1807,13 @@ static void fill_table(void) {
   ORDER(clEnqueueReadImage); ORDER(clEnqueueWriteImage); ORDER(clEnqueueCopyImage); ORDER(clEnqueueFillImage); ORDER(clEnqueueCopyImageToBuffer);
   ORDER(clEnqueueCopyBufferToImage); ORDER(clEnqueueUnmapMemObject); ORDER(clEnqueueMigrateMemObjects); ORDER(clEnqueueMarker);
   ORDER(clEnqueueBarrier); ORDER(clEnqueueWaitForEvents); ORDER(clEnqueueMarkerWithWaitList); ORDER(clEnqueueBarrierWithWaitList);
-  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
+  ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); ORDER(clEnqueueNativeKernel);
+  ORDER(clCreateUserEvent); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
   HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
   HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
-  HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clCreateUserEvent) HOST(clFlush)
-  HOST(clEnqueueNativeKernel) HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
+  HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clFlush)
+  HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
 }
 
 CL_API_ENTRY cl_int CL_API_CALL clGetLayerInfo(cl_layer_info name, size_t room, void *out, size_t *written) {

@@ -97,7 +97,13 @@ def _compile(library: Path, session: Path) -> None:
     command = [compiler, *_FLAGS, "-o", str(compiled), str(SOURCE), *_LIBRARIES]
     try:
         ran = subprocess.run(
-            command, capture_output=True, text=True, errors="replace", timeout=_COMPILE_SECONDS, check=False
+            command,
+            capture_output=True,
+            text=True,
+            errors="replace",
+            timeout=_COMPILE_SECONDS,
+            check=False,
+            env={**os.environ, "TMPDIR": str(session)},
         )
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{compiler} cannot compile the OpenCL layer: {error}") from None

@@ -28,6 +28,11 @@ class Request:
         self._data = data
         self._at = 0
 
+    @property
+    def is_at_end(self) -> bool:
+        """True if all has been taken."""
+        return self._at == len(self._data)
+
     def number(self) -> int:
         """Take a number."""
         return int(_NUMBER.unpack(self._take(8))[0])

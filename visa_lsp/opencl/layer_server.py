@@ -20,9 +20,10 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, list_checks, run_enqueue
+from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, list_checks
 from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramForm, Refusal, Step, Verdict
-from visa_lsp.app.exec.unordered import UnorderedLaunches
+from visa_lsp.app.exec.order import Command, CommandKind, Region
+from visa_lsp.app.exec.unordered import UnorderedCommands
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.opencl.device import (
     ERRORS,
@@ -53,6 +54,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.exec.captures import Captures
     from visa_lsp.app.exec.programs import Programs
     from visa_lsp.app.exec.report import ExecReport
+    from visa_lsp.app.exec.unordered import Race
     from visa_lsp.isa.platforms import Platform
 
 # CL_SUCCESS, CL_BUILD_PROGRAM_FAILURE and its likes, by the end of a build and what was wanted.
@@ -121,6 +123,9 @@ class Server:
                     _Session(self, connection, number, descriptors[0]).run()
                 except WireError as error:
                     self.say([f"the connection to process {number} is closed: {error}"])
+                except Exception as error:  # noqa: BLE001 - a mistake of ours is one line, and no kernel runs any more
+                    words = f"internal error: {type(error).__name__}: {error}"
+                    self.say(self.report.add_refusal(Refusal(f"the connection to process {number}", words)))
 
 
 class _Session:
@@ -137,13 +142,14 @@ class _Session:
             server.platform,
             list_checks(server.checks),
             max_group_items(server.platform),
-            UnorderedLaunches(),
             self._look_after_host,
         )
+        self._numbers: dict[int, int] = {}  # of enqueues that have not run, by their command
+        self._unordered = UnorderedCommands(self._settings)
 
     def run(self) -> None:
         """Answer requests until the connection ends."""
-        operations = {"H": self._greet, "B": self._build, "L": self._launch, "R": self._refuse}
+        operations = {"H": self._greet, "B": self._build, "L": self._launch, "O": self._order, "R": self._refuse}
         while (request := receive_request(self._connection)) is not None:
             operation = operations.get(request.operation)
             if operation is None:
@@ -167,8 +173,11 @@ class _Session:
         finally:
             os.close(self._file)
         self._memory = np.frombuffer(mapped, np.uint8)
+        self._unordered.base = self._memory.ctypes.data
         platform = self._server.platform
-        return Answer().number(max_group_items(platform)).facts(platform_facts(platform)).facts(device_facts(platform))
+        follows = "uninitialised" in self._settings.checks.split(",")
+        answer = Answer().number(max_group_items(platform), follows)
+        return answer.facts(platform_facts(platform)).facts(device_facts(platform))
 
     def _refuse(self, request: Request) -> Answer:
         call, number = request.text(), request.number()
@@ -206,14 +215,15 @@ class _Session:
     def _launch(self, request: Request) -> Answer:
         """Run a launch; the answer has the output of its printf."""
         server = self._server
-        number = server.report.begin()
+        number = 0
         try:
             enqueue = self._enqueue(request)
+            number = self._numbers.pop(enqueue.command, 0) or server.report.begin()
             kernel = server.programs.kernel(enqueue.program, enqueue.kernel)
             captures = server.captures
             before = captures.save(number, kernel, enqueue) if captures is not None else None
             began = perf_counter()
-            result = run_enqueue(number, kernel, enqueue, self._settings)
+            result, races = self._unordered.run(number, kernel, enqueue)
         except (HostGoneError, WireError):
             raise
         except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program
@@ -229,11 +239,48 @@ class _Session:
             except UserError as error:
                 lines.append(str(error))
         server.say(lines)
+        self._say_races(races)
         return Answer().data(result.report.printed)
+
+    def _order(self, request: Request) -> Answer:
+        """Take the record of what orders commands."""
+        unordered, order = self._unordered, self._unordered.order
+        while not request.is_at_end:
+            letter = request.letter()
+            if letter == "e":
+                order.name(*request.numbers(2))
+            elif letter == "v":
+                order.add_host_event(*request.numbers(2))
+            elif letter == "x":
+                unordered.drop(request.number())
+            elif letter == "d":
+                order.end([request.number()])
+            elif letter == "f":
+                order.end_queue(request.number())
+            elif letter == "w":
+                order.end_events(request.numbers(request.number()))
+            elif letter == "s":
+                order.set_status(request.number())
+                self._say_races(unordered.join_copies())
+            else:
+                number, queue, is_ordered = request.numbers(3)
+                call, waits = request.text(), request.numbers(request.number())
+                regions = tuple(_region(*request.numbers(7)) for _ in range(request.number()))
+                command = Command(CommandKind(letter), number, queue, bool(is_ordered), call, waits, regions)
+                if command.kind is CommandKind.KERNEL:
+                    self._numbers[number] = self._server.report.begin()
+                self._say_races(unordered.add(command))
+        return Answer()
+
+    def _say_races(self, races: list[Race]) -> None:
+        for launch, fault in races:
+            assert launch.result is not None
+            lines = self._server.report.add_faults(launch.number, launch.kernel, launch.enqueue, launch.result, [fault])
+            self._server.say(lines)
 
     def _enqueue(self, request: Request) -> Enqueue:
         program, index, dimensions, *sizes = request.numbers(12)
-        queue, epoch, is_ordered, is_concurrent = request.numbers(4)
+        command = request.number()
         shared = tuple(self._shared(request) for _ in range(request.number()))
         loaded = self._server.programs.program(program)
         allocations: dict[int, Allocation] = {}
@@ -246,7 +293,7 @@ class _Session:
         return Enqueue(
             program, index, dimensions, (total[0], total[1], total[2]),
             (local[0], local[1], local[2]) if local[0] else None, (offset[0], offset[1], offset[2]),
-            args, allocations, shared, queue, epoch, bool(is_ordered), bool(is_concurrent),
+            args, allocations, shared, command,
         )  # fmt: skip
 
     def _shared(self, request: Request) -> tuple[int, Array]:
@@ -287,6 +334,10 @@ class _Session:
         form, dtype = _TEXELS[data_type]
         texels = whole[origin : origin + part].view(dtype)
         return ImageArg(texels, form, _CHANNELS[order], (width, height, depth), access=access, in_place=True)
+
+
+def _region(is_write: int, *numbers: int) -> Region:
+    return Region(bool(is_write), *numbers)
 
 
 def _pointer(

@@ -10,6 +10,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import threading
 from dataclasses import dataclass
 from pathlib import Path
@@ -68,7 +69,11 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
         path = Path(command[0])
         why = "is a folder" if path.is_dir() else "cannot be executed" if path.exists() else "no such program"
         raise UserError(f"{command[0]}: {why}")
-    with temporary_folder("visa-lsp-exec-") as folder, _folder_for_socket(folder) as sockets:
+    with (
+        _handling(signal.SIGTERM, _exit),
+        temporary_folder("visa-lsp-exec-") as folder,
+        _folder_for_socket(folder) as sockets,
+    ):
         programs = Programs(folder, options.platform, options.ocloc)
         programs.compiler()  # a missing one is an error at once
         report = ExecReport()
@@ -85,7 +90,7 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
             )
         except OSError as error:
             raise UserError(f"{command[0]}: {reason(error)}") from None
-        with _interrupts_to_program():
+        with _handling(signal.SIGINT, signal.SIG_IGN):  # Ctrl-C is for the program, which gets it from the terminal too
             ends.process = process
             status = process.wait()
     return ExecResult(_KILLED - status if status < 0 else status, report)
@@ -143,10 +148,14 @@ class _Ending:
 
 
 @contextlib.contextmanager
-def _interrupts_to_program() -> Iterator[None]:
-    """Leave Ctrl-C to the program, which gets it from the terminal too."""
-    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _handling(number: signal.Signals, handler: Callable[[int, object], object] | signal.Handlers) -> Iterator[None]:
+    before = signal.signal(number, handler)
     try:
         yield
     finally:
-        signal.signal(signal.SIGINT, before)
+        signal.signal(number, before)
+
+
+def _exit(number: int, _: object) -> None:
+    """End by a signal, but remove temporary folders before."""
+    sys.exit(_KILLED + number)

@@ -43,6 +43,8 @@ VALUES: Final = {
     "tolerance": "a number >= 0",
     "places": "a whole number >= 0",
     "expression": "an expression",
+    "address": "an address, a whole number >= 4096",
+    "ranges": "a list of [FIRST, END], numbers of bytes from 0",
 }
 # The types of numbers or lists of numbers, which may also be expressions; the first ones are of whole numbers.
 WHOLE: Final = ("sizes", "offsets", "pair", "bytes", "axes", "seed", "channels", "dimensions", "places")

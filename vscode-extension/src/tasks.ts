@@ -1,4 +1,5 @@
-// Tasks: `visa-lsp --check` over each folder, its findings read by the problem matcher `$visa`.
+// Tasks: `visa-lsp --check` over each folder, its findings read by the problem matcher `$visa`, and programs under
+// `visa-lsp exec`, whose faults `$visa-exec` reads.
 
 import * as vscode from 'vscode';
 import type { Server } from './server/client.ts';
@@ -29,6 +30,12 @@ export class CheckTasks implements vscode.TaskProvider {
 }
 
 function task(program: string, folder: vscode.WorkspaceFolder, definition: vscode.TaskDefinition): vscode.Task {
+  const host = definition['program'] as string | undefined;
+  if (definition['task'] === 'exec' && host !== undefined) {
+    const args = ['exec', '--', host, ...((definition['args'] as string[] | undefined) ?? [])];
+    const run = new vscode.ProcessExecution(program, args, { cwd: folder.uri.fsPath });
+    return new vscode.Task(definition, folder, `exec ${host}`, 'visa', run, '$visa-exec');
+  }
   const paths = (definition['paths'] as string[] | undefined) ?? ['.'];
   const execution = new vscode.ProcessExecution(program, ['check', '--format', 'concise', ...paths], { cwd: folder.uri.fsPath });
   return new vscode.Task(definition, folder, 'check', 'visa', execution, '$visa');

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import shutil
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Arg, Array
 
 Spec = dict[str, Any]
+_MAX_RANGES: Final = 1000  # of undefined bytes of a buffer
 
 
 @dataclass(slots=True)
@@ -42,13 +43,15 @@ class Captures:
     written: list[Path] = field(default_factory=list)
 
     def save(self, number: int, kernel: LoadedKernel, enqueue: Enqueue) -> dict[int, Array] | None:
-        """Return copies of the arrays of an enqueue before it runs, by argument; None if it is not wanted."""
+        """Return copies of the arrays of an enqueue before it runs, by argument or address; None if it is not wanted."""
         if self.kernel not in (None, kernel.name) or self.number not in (None, number):
             return None
         if self.at_fault and self.written:
             return None
-        pairs = enumerate(enqueue.args)
-        return {index: arg.array.copy() for index, arg in pairs if isinstance(arg, BufferArg | ImageArg)}
+        copies = {at: array.copy() for at, array in enqueue.shared}
+        return copies | {
+            n: arg.array.copy() for n, arg in enumerate(enqueue.args) if isinstance(arg, BufferArg | ImageArg)
+        }
 
     def write(
         self, number: int, kernel: LoadedKernel, enqueue: Enqueue, before: dict[int, Array], result: EnqueueResult
@@ -56,8 +59,6 @@ class Captures:
         """Write an enqueue that ran; return lines to print. Raises UserError if a file cannot be written."""
         if self.at_fault and not result.report.faults:
             return []
-        if enqueue.shared:
-            return [f"enqueue {number} is not written: its kernel may follow pointers in shared virtual memory"]
         path = self.folder / f"{number}.{file_name(kernel.name)}.launch.yaml"
         try:
             self.folder.mkdir(parents=True, exist_ok=True)
@@ -93,16 +94,31 @@ def _launch_text(
         launch["global_offset"] = list(enqueue.global_offset)
     stem = path.name.removesuffix(".launch.yaml")
     expected: list[Spec] = []
-    specs = [_spec(index, arg, kernel, before, path.parent / stem, result) for index, arg in enumerate(enqueue.args)]
+    specs = [
+        _spec(index, arg, kernel, enqueue, before, path.parent / stem, result) for index, arg in enumerate(enqueue.args)
+    ]
     if specs:
         launch["args"] = specs
+    memory: list[Spec] = []
+    for address in _reached(enqueue, before):
+        element = _element_at(address, kernel, enqueue)
+        write_array(path.parent / f"{stem}.{address:#x}.npy", before[address].view(element))
+        memory.append({"address": address, "npy": f"{stem}.{address:#x}.npy"})
+    if memory:
+        launch["memory"] = memory
     for index, arg in enumerate(enqueue.args):
         if result.report.faults or not isinstance(arg, BufferArg | ImageArg) or not arg.array.size:
             continue
         if np.array_equal(arg.array.view(np.uint8), before[index].view(np.uint8)):
             continue
         name = f"{stem}.arg{index}.expected.npy"
-        write_array(path.parent / name, _shaped(index, arg, arg.array, kernel))
+        pointer = _address(arg, enqueue)
+        after = (
+            _shaped(index, arg, arg.array, kernel)
+            if pointer is None
+            else arg.array.view(_element_at(pointer, kernel, enqueue))
+        )
+        write_array(path.parent / name, after)
         expected.append({"arg": index, "npy": name})
     names = [kernel.info.argument_name(index) for index in range(len(specs))]
     wholes = [arg.whole.ctypes.data for arg in enqueue.args if isinstance(arg, BufferArg) and arg.whole is not None]
@@ -114,7 +130,13 @@ def _launch_text(
 
 
 def _spec(
-    index: int, arg: Arg, kernel: LoadedKernel, before: dict[int, Array], stem: Path, result: EnqueueResult
+    index: int,
+    arg: Arg,
+    kernel: LoadedKernel,
+    enqueue: Enqueue,
+    before: dict[int, Array],
+    stem: Path,
+    result: EnqueueResult,
 ) -> Spec:
     match arg:
         case NullArg():
@@ -131,19 +153,69 @@ def _spec(
                 return {"values": [float(str(number)) for number in numbers], "dtype": "float32"}
             return {"values": numbers.tolist(), "dtype": numbers.dtype.name}
     assert isinstance(arg, BufferArg | ImageArg)
+    address = _address(arg, enqueue)
+    if address is not None:
+        return {"pointer": address}
     array = _shaped(index, arg, before[index], kernel)
     access = {"access": arg.access} if arg.access else {}
-    name = f"`{kernel.info.argument_name(index) or index}`"
-    reads = (f.message for f in result.report.faults if f.kind is FaultKind.UNINITIALISED)
-    if index in result.undefined and any(name in message for message in reads):
-        return {"buffer": {"dtype": array.dtype.name, "shape": list(array.shape), "init": "undefined", **access}}
     if not array.size:
         return {"buffer": None}
+    name = f"`{kernel.info.argument_name(index) or index}`"
+    reads = (f.message for f in result.report.faults if f.kind is FaultKind.UNINITIALISED)
+    mask = result.undefined.get(index) if any(name in message for message in reads) else None
+    if mask is not None and mask.all():
+        return {"buffer": {"dtype": array.dtype.name, "shape": list(array.shape), "init": "undefined", **access}}
     name = f"{stem.name}.arg{index}.npy"
     write_array(stem.parent / name, array)
     if isinstance(arg, ImageArg):
         return {"image": {"npy": name, "format": arg.format, "channels": arg.channels, **access}}
-    return {"buffer": {"npy": name, **access}}
+    if mask is None:
+        return {"buffer": {"npy": name, **access}}
+    ends = np.flatnonzero(np.diff(mask, prepend=False, append=False)).reshape(-1, 2)
+    return {"buffer": {"npy": name, "unwritten": ends[:_MAX_RANGES].tolist(), **access}}
+
+
+def _element_at(address: int, kernel: LoadedKernel, enqueue: Enqueue) -> str:
+    """Return the type of the elements of shared memory, by the first pointer to its start; bytes without one."""
+    base, array = next((base, array) for base, array in enqueue.shared if base <= address < base + array.size)
+    pointers = (n for n, arg in enumerate(enqueue.args) if _address(arg, enqueue) == base)
+    element = next((kernel.element_of(n, array.size) for n in pointers), "uint8")
+    return element if (address - base) % np.dtype(element).itemsize == 0 else "uint8"
+
+
+def _address(arg: Arg, enqueue: Enqueue) -> int | None:
+    """Return the address of an argument in shared memory; None for others."""
+    if not isinstance(arg, BufferArg):
+        return None
+    for base, array in enqueue.shared:
+        if arg.whole is array:
+            return int(base + arg.array.ctypes.data - array.ctypes.data)
+    return None
+
+
+def _reached(enqueue: Enqueue, before: dict[int, Array]) -> list[int]:
+    """Return the addresses of the shared memory to which arguments lead, also by pointers in memory."""
+    sizes = {base: array.size for base, array in enqueue.shared}
+    left = [np.array([address], np.uint64) for arg in enqueue.args if (address := _address(arg, enqueue)) is not None]
+    left += [
+        _words(arg.array if isinstance(arg, ValueArg) else before[n])
+        for n, arg in enumerate(enqueue.args)
+        if isinstance(arg, ValueArg | BufferArg)
+    ]
+    reached: list[int] = []
+    while left:
+        words = left.pop()
+        for base, size in sizes.items():
+            if base not in reached and bool(np.any((words >= base) & (words < base + size))):
+                reached.append(base)
+                left.append(_words(before[base]))
+    return sorted(reached)
+
+
+def _words(array: Array) -> Array:
+    """Return the aligned words of memory, each of which may be a pointer."""
+    raw = array.reshape(-1).view(np.uint8)
+    return raw[: raw.size & ~7].view(np.uint64)
 
 
 def _shaped(index: int, arg: BufferArg | ImageArg, array: Array, kernel: LoadedKernel) -> Array:

@@ -8,34 +8,34 @@ undefined bytes. Invariant: what a launch leaves in memory does not depend on th
 
 from __future__ import annotations
 
+import contextlib
 import os
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from math import prod
+from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.app.exec.unordered import AccessRecorder, find_race
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
-from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS, checkers
+from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
-    from visa_lsp.app.exec.unordered import KeptLaunch, UnorderedLaunches
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Arg
+    from visa_lsp.sim.observers.hooks import Observer
 
 UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
 _MAX_FILLED_BYTES: Final = 256 << 20  # larger memory has no pattern
@@ -44,6 +44,7 @@ _COMPILED_THREADS: Final = (
     20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 )
 _MAX_CHOSEN_ITEMS: Final = 256
+_MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,21 +54,24 @@ class LaunchSettings:
     platform: Platform
     checks: str
     max_group_items: int
-    unordered: UnorderedLaunches
     told: Callable[[int, int, int], None] | None = None
+
+
+class _LateError(Exception):
+    """A run for a listener has taken its time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class EnqueueResult:
     """The result of an enqueue: the report of its run, the local size that was used, and a note about lost checks.
 
-    ``undefined`` are the arguments without any written byte before the run.
+    ``undefined`` has masks of the bytes of arguments that nothing had written before the run.
     """
 
     report: RunReport
     local_size: Triple
     note: str = ""
-    undefined: frozenset[int] = frozenset()
+    undefined: dict[int | str, Array] = field(default_factory=dict)
 
 
 def list_checks(checks: str) -> str:
@@ -78,29 +82,41 @@ def list_checks(checks: str) -> str:
     return ",".join(names)
 
 
-def run_enqueue(number: int, kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
+def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
     threads, local = _shape(kernel, enqueue, settings)
     steps = threads * len(kernel.module.kernels[0].instructions)
-    watches = "races" in settings.checks.split(",")
-    unordered = settings.unordered.find(enqueue) if watches else []
-    recorder = AccessRecorder(enqueue) if unordered else None
-    if watches:
-        settings.unordered.keep(number, kernel, enqueue, steps)
-    result = _run_checked(kernel, enqueue, settings, local, steps, recorder)
-    if recorder is None:
-        return result
-    races = [race for other in unordered if (race := _race(other, kernel, recorder, settings)) is not None]
-    return replace(result, report=replace(result.report, faults=(*result.report.faults, *races)))
+    config = _config(kernel, enqueue, local)
+    follows = "uninitialised" in settings.checks.split(",")
+    masks = _masks(config)
+    note = ""
+    if follows and masks:
+        before = [array.copy() for array in _arrays(config)]
+        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
+        first = _run(kernel, probe, settings, is_probe=True)
+        if not first.faults:
+            return EnqueueResult(first, local, undefined=masks)
+        for array, saved in zip(_arrays(config), before, strict=True):
+            array[...] = saved
+        if steps <= _MAX_FOLLOWED_STEPS:
+            config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
+        else:
+            note = "the launch is too large to follow the undefined bytes that it reads"
+    return EnqueueResult(_run(kernel, config, settings), local, note, masks)
 
 
-def _race(other: KeptLaunch, kernel: LoadedKernel, accesses: AccessRecorder, settings: LaunchSettings) -> Fault | None:
-    """Return a race with an earlier launch, which is run again for a record of its accesses."""
-    if other.accesses is None:
-        other.accesses = AccessRecorder(other.enqueue)
-        threads, local = _shape(other.kernel, other.enqueue, settings)
-        _run_checked(other.kernel, other.enqueue, replace(settings, checks="none"), local, threads, other.accesses)
-    return find_race(other, kernel, accesses)
+def run_listened(
+    kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings, local: Triple, listener: Observer
+) -> None:
+    """Run an enqueue without checks for a listener, in the interpreter, for a few seconds at most."""
+    began = perf_counter()
+
+    def stop_late(*_: int) -> None:
+        if perf_counter() - began > _MAX_LISTENED_SECONDS:
+            raise _LateError
+
+    with contextlib.suppress(_LateError):
+        _run(kernel, _config(kernel, enqueue, local), replace(settings, checks="none", told=stop_late), listener)
 
 
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:
@@ -112,37 +128,12 @@ def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> 
     return threads, local
 
 
-def _run_checked(
-    kernel: LoadedKernel,
-    enqueue: Enqueue,
-    settings: LaunchSettings,
-    local: Triple,
-    steps: int,
-    recorder: AccessRecorder | None,
-) -> EnqueueResult:
-    """Run an enqueue of about ``steps`` instructions, a second time if it reads bytes that may be undefined."""
-    config = LaunchConfig(
+def _config(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> LaunchConfig:
+    args, memory = _placed(enqueue, kernel)
+    return LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
-        dimensions=enqueue.dimensions, args=_placed(enqueue, kernel), sections=kernel.sections,
-        memory=tuple(PlacedMemory(f"a shared allocation of {a.nbytes} bytes", a, at) for at, a in enqueue.shared),
+        dimensions=enqueue.dimensions, args=args, sections=kernel.sections, memory=memory,
     )  # fmt: skip
-    follows = "uninitialised" in settings.checks.split(",")
-    masks = {n: mask for n, arg in enumerate(config.by_key.values()) if (mask := _undefined(arg)) is not None}
-    empty = frozenset(n for n, mask in masks.items() if mask.all())
-    note = ""
-    if follows and masks:
-        before = [array.copy() for array in _arrays(config)]
-        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-        first = _run(kernel, probe, settings, recorder, is_probe=True)
-        if not first.faults:
-            return EnqueueResult(first, local, undefined=empty)
-        for array, saved in zip(_arrays(config), before, strict=True):
-            array[...] = saved
-        if steps <= _MAX_FOLLOWED_STEPS:
-            config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
-        else:
-            note = "the launch is too large to follow the undefined bytes that it reads"
-    return EnqueueResult(_run(kernel, config, settings, recorder), local, note, empty)
 
 
 def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
@@ -161,7 +152,7 @@ def _run(
     kernel: LoadedKernel,
     config: LaunchConfig,
     settings: LaunchSettings,
-    recorder: AccessRecorder | None,
+    listener: Observer | None = None,
     *,
     is_probe: bool = False,
 ) -> RunReport:
@@ -169,11 +160,12 @@ def _run(
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
-        engine=_engine_for(kernel) if recorder is None else "auto",
-        threads=1 if recorder is not None or checkers(settings.checks) else os.cpu_count() or 1,
-        listeners=(recorder,) if recorder is not None else (),
+        engine=_engine_for(kernel) if listener is None else "auto",
+        threads=1 if listener is not None or settings.checks != "none" else os.cpu_count() or 1,
+        listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
-    prepared = prepare(kernel.module, kernel.info, config, settings.platform)
+    prepared = prepare(kernel.module, kernel.info, config, settings.platform, is_checked=kernel.is_checked)
+    kernel.is_checked = True
     launch = LaunchFile(None, None, config)
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)
@@ -188,38 +180,79 @@ def _engine_for(kernel: LoadedKernel) -> str:
     return "jit" if is_compiled and find_spec("llvmlite") is not None else "auto"
 
 
-def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[Arg, ...]:
-    """Return the arguments with elements of the kernel's types; a buffer keeps its ``whole`` if other parts overlap it."""
+def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tuple[PlacedMemory, ...]]:
+    """Return the arguments and the shared memory with elements of the kernel's types.
+
+    A buffer keeps its ``whole`` if other parts overlap it; a pointer to the start of shared memory has the array of that.
+    """
+    shared, names = _typed_memory(enqueue, kernel)
     views: dict[tuple[int, int, int, str], Array] = {}
     args: list[Arg] = []
     for index, arg in enumerate(enqueue.args):
         if isinstance(arg, ValueArg):
             element = kernel.info.element_of(index)
-            whole = element and arg.array.nbytes % element_bytes(element) == 0
-            args.append(ValueArg(arg.array.view(element)) if whole else arg)
-            continue
-        if not isinstance(arg, BufferArg):
+            is_whole = element and arg.array.nbytes % element_bytes(element) == 0
+            args.append(ValueArg(arg.array.view(element)) if is_whole else arg)
+        elif isinstance(arg, BufferArg) and id(arg.whole) in names:
+            args.append(replace(arg, array=shared[id(arg.whole)], whole=None))
+        elif isinstance(arg, BufferArg):
+            raw = arg.array
+            typed = raw.view(kernel.element_of(index, raw.nbytes))
+            key = (id(arg.whole), raw.ctypes.data, raw.nbytes, typed.dtype.str)
+            args.append(replace(arg, array=views.setdefault(key, typed), whole=shared.get(id(arg.whole), arg.whole)))
+        else:
             args.append(arg)
-            continue
-        raw = arg.array
-        typed = raw.view(kernel.element_of(index, raw.nbytes))
-        key = (id(arg.whole), raw.ctypes.data, raw.nbytes, typed.dtype.str)
-        args.append(replace(arg, array=views.setdefault(key, typed)))
-    fixed = {id(array) for _, array in enqueue.shared}
+    fixed = {id(array) for array in shared.values()}
 
     def is_part(arg: BufferArg) -> bool:
         others = (a for key, a in views.items() if key[0] == id(arg.whole) and a is not arg.array)
         return id(arg.whole) in fixed or any(np.may_share_memory(arg.array, other) for other in others)
 
-    return tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
+    placed = tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
+    memory = (
+        PlacedMemory(
+            names.get(id(array), f"a shared allocation of {array.nbytes} bytes"), shared[id(array)], at, in_place=True
+        )
+        for at, array in enqueue.shared
+    )
+    return placed, tuple(memory)
 
 
-def _with_args(config: LaunchConfig, changes: dict[int, dict[str, object]]) -> LaunchConfig:
+def _typed_memory(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[dict[int, Array], dict[int, str]]:
+    """Return the shared memory by identity, with elements of the first pointer to its start, and the names of such pointers."""
+    shared, names = {id(array): array for _, array in enqueue.shared}, dict[int, str]()
+    for index, arg in enumerate(enqueue.args):
+        key = id(arg.whole) if isinstance(arg, BufferArg) else 0
+        if isinstance(arg, BufferArg) and key in shared and arg.array.nbytes == shared[key].nbytes:
+            if key not in names:
+                shared[key] = shared[key].view(kernel.element_of(index, arg.array.nbytes))
+            name = f"`{kernel.info.argument_name(index) or index}`"
+            names[key] = f"{names[key]}, {name}" if key in names else name
+    return shared, names
+
+
+def _with_args(config: LaunchConfig, changes: dict[int | str, dict[str, object]]) -> LaunchConfig:
+    """Return a configuration with changed arguments, by index, and memory, by name of its address."""
     args = [
         replace(arg, **changes[n]) if n in changes and isinstance(arg, BufferArg) else arg  # type: ignore[arg-type]
         for n, arg in enumerate(config.by_key.values())
     ]
-    return replace(config, args=tuple(args))
+    memory = [replace(one, **changes.get(hex(one.address), {})) for one in config.memory]  # type: ignore[arg-type]
+    return replace(config, args=tuple(args), memory=tuple(memory))
+
+
+def _masks(config: LaunchConfig) -> dict[int | str, Array]:
+    """Return masks of the bytes that nothing has written, for arguments by index, and for memory to which they point."""
+    args = list(config.by_key.values())
+    pointed = {id(arg.array if arg.whole is None else arg.whole) for arg in args if isinstance(arg, BufferArg)}
+    placed = {id(one.array) for one in config.memory}
+    arrays: dict[int | str, Array] = {
+        n: arg.array
+        for n, arg in enumerate(args)
+        if isinstance(arg, BufferArg) and arg.whole is None and id(arg.array) not in placed
+    }
+    arrays |= {hex(one.address): one.array for one in config.memory if id(one.array) in pointed}
+    return {key: mask for key, array in arrays.items() if (mask := _undefined(array)) is not None}
 
 
 def _arrays(config: LaunchConfig) -> list[Array]:
@@ -228,14 +261,14 @@ def _arrays(config: LaunchConfig) -> list[Array]:
     return list({id(array): array for array in (*found, *(one.array for one in config.memory))}.values())
 
 
-def _undefined(arg: Arg) -> Array | None:
+def _undefined(array: Array) -> Array | None:
     """Return a mask of the bytes that nothing has written, by the pattern; None if there are none.
 
     A word counts only if one of its neighbours counts, because a single one may be a value by chance.
     """
-    if not isinstance(arg, BufferArg) or arg.whole is not None or arg.array.nbytes > _MAX_FILLED_BYTES:
+    if array.nbytes > _MAX_FILLED_BYTES:
         return None
-    raw = arg.array.reshape(-1).view(np.uint8)
+    raw = array.reshape(-1).view(np.uint8)
     words = raw[: raw.size & ~3].view("<u4")
     if not words.size:
         return None

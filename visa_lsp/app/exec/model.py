@@ -114,8 +114,7 @@ class Allocation(Struct, frozen=True):
 class Enqueue(Struct, frozen=True):
     """A launch as a host enqueues it; ``local_size`` is None if it leaves that open. ``shared`` lies at fixed addresses.
 
-    ``epoch`` changes with each call that may order commands; ``is_ordered``: its ``queue`` is in order. ``is_concurrent``: there
-    are several queues, or it is not in order.
+    ``command`` is its number in the record of the order of commands, 0 if it can only be ordered.
     """
 
     program: int
@@ -127,10 +126,7 @@ class Enqueue(Struct, frozen=True):
     args: tuple[Arg, ...]
     allocations: dict[int, Allocation]  # by index of the argument
     shared: tuple[tuple[int, Array], ...] = ()
-    queue: int = 0
-    epoch: int = 0
-    is_ordered: bool = True
-    is_concurrent: bool = False
+    command: int = 0
 
 
 class Refusal(Struct, frozen=True):

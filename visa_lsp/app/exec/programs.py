@@ -86,11 +86,12 @@ class _Container(msgspec.Struct, frozen=True):
     data: bytes
     options: str
     step: str
+    headers: tuple[tuple[str, bytes], ...] = ()
 
 
 @dataclass(slots=True, eq=False)
 class LoadedKernel:
-    """A kernel that is ready for launches; ``threads`` counts those of its launches so far."""
+    """A kernel that is ready for launches; ``threads`` counts those of its launches so far, ``is_checked`` after the first."""
 
     name: str
     module: Module
@@ -100,6 +101,7 @@ class LoadedKernel:
     compiled: Makings
     program: Program
     threads: int = 0
+    is_checked: bool = False
 
     def element_of(self, index: int, size: int) -> str:
         """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""
@@ -171,10 +173,10 @@ class Programs:
                 return ProgramBuild(Verdict.BAD_BINARY, "the binary is damaged")
             own = msgspec.structs.replace(
                 request, form=ProgramForm(unpacked.form), data=unpacked.data, options=unpacked.options,
-                step=Step(unpacked.step),
+                step=Step(unpacked.step), headers=unpacked.headers,
             )  # fmt: skip
             return self._build(own)
-        if request.step is Step.LINK:
+        if request.step is Step.LINK and request.parts:  # none for a binary, whose source is that of the link
             parts = [self._known[number].request for number in request.parts]
             if len(parts) == 1 and parts[0].form is ProgramForm.SPIRV:
                 request = msgspec.structs.replace(request, form=ProgramForm.SPIRV, data=parts[0].data)
@@ -182,7 +184,7 @@ class Programs:
                 return ProgramBuild(Verdict.ERRORS, "SPIR-V is linked with nothing else by the simulator")
             else:
                 request = _linked(request, parts)
-        container = _Container(request.form.value, request.data, request.options, request.step.value)
+        container = _Container(request.form.value, request.data, request.options, request.step.value, request.headers)
         self._started += 1
         own_name = f"program{self._started}.cl"
         source_name = _find_file(request) or own_name

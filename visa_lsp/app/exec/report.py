@@ -62,13 +62,20 @@ class ExecReport:
         self, number: int, kernel: LoadedKernel, enqueue: Enqueue, result: EnqueueResult, seconds: float
     ) -> list[str]:
         """Record the run of an enqueue; return the lines to print: its new faults."""
-        report = result.report
         with self._lock:
             self._kernels.add((enqueue.program, kernel.name))
-            self.instructions += report.instructions
+            self.instructions += result.report.instructions
             self.run_seconds += seconds
+        return self.add_faults(number, kernel, enqueue, result, result.report.faults)
+
+    def add_faults(
+        self, number: int, kernel: LoadedKernel, enqueue: Enqueue, result: EnqueueResult, faults: Iterable[Fault]
+    ) -> list[str]:
+        """Record faults of an enqueue; return the lines to print: the new ones."""
+        report = result.report
+        with self._lock:
             lines: list[str] = []
-            for fault in report.faults:
+            for fault in faults:
                 key = (enqueue.program, fault.kind, fault.kernel, fault.source or fault.instruction, fault.other_source)
                 known = self._known.get(key)
                 if known is not None:

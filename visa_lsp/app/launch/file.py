@@ -9,6 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from visa_lsp.app.launch.arrays import create_array
 from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
@@ -21,6 +23,7 @@ from visa_lsp.launchfile.values import (
     GivenExpectation,
     GivenImage,
     GivenLocal,
+    GivenPointer,
     GivenSampler,
     GivenValue,
     LaunchText,
@@ -40,6 +43,7 @@ from visa_lsp.sim.launch.config import (
     LaunchError,
     LocalArg,
     NullArg,
+    PlacedMemory,
     SamplerArg,
     ValueArg,
 )
@@ -131,9 +135,14 @@ class _Maker:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._memory: tuple[PlacedMemory, ...] = ()
 
     def launch(self, said: LaunchText) -> LaunchFile:
         args = said.args
+        memory = tuple(
+            PlacedMemory(f"memory at {one.address:#x}", self._array(one.array), one.address) for one in said.memory
+        )
+        self._memory = memory
         expect = tuple(
             Expectation(e.arg, self._array(e.array), e.array.typed, rtol=e.rtol, atol=e.atol, ulp=e.ulp)
             for e in said.expect
@@ -151,6 +160,7 @@ class _Maker:
             args={name: self._arg(given) for name, given in args.items()}
             if isinstance(args, dict)
             else tuple(map(self._arg, args)),
+            memory=memory,
             symbols={name: self._array(given) for name, given in said.symbols.items()},
         )
         return LaunchFile(
@@ -175,7 +185,18 @@ class _Maker:
                 return NullArg()
             case GivenBuffer():
                 assert given.array is not None
-                return BufferArg(self._array(given.array), given.undefined, given.access)
+                array = self._array(given.array)
+                if not given.unwritten:
+                    return BufferArg(array, given.undefined, given.access)
+                written = np.ones(array.nbytes, bool)
+                for first, end in given.unwritten:
+                    written[first:end] = False
+                return BufferArg(array, undefined=True, access=given.access, defined=written)
+            case GivenPointer():
+                placed = self._memory[given.memory]
+                start, whole = given.address - placed.address, placed.array.reshape(-1)
+                elements = whole if start % whole.itemsize == 0 else whole.view(np.uint8)
+                return BufferArg(elements[start // elements.itemsize :], whole=placed.array)
             case GivenValue():
                 return ValueArg(self._array(given.array), given.array.typed)
             case GivenLocal():

@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.file import LaunchFile
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import Dispatch, RunResult
-    from visa_lsp.sim.jit.code_cache import Makings
+    from visa_lsp.sim.jit.code_cache import Making, Makings
     from visa_lsp.sim.observers.hooks import Observer
 
     Engine = Callable[..., RunResult]
@@ -180,8 +180,8 @@ class ReadyRun:
         if not same:
             launch = replace(launch, ze_info=None, zebin=None, document=None)
         run = ready(module, launch, options, notes)
-        name, engine = _engine(options.engine, options.budget)
-        result = engine(run.dispatch(INTERPRETED_STEPS if name == "interp" else COMPILED_STEPS), ())
+        name = _engine_name(options.engine)
+        result = _engine(options, name)(run.dispatch(INTERPRETED_STEPS if name == "interp" else COMPILED_STEPS), ())
         fault = next((fault for fault in result.faults if not fault.is_note), None)
         if fault is not None:
             raise LaunchError(f"the reference '{path}' fails: {fault}")
@@ -293,7 +293,7 @@ def run_ready(run: ReadyRun) -> RunReport:
     """
     options = run.options
     follows = bool(options.listeners) or options.profile
-    engine_name, engine = _engine("interp" if follows and options.engine == "auto" else options.engine, options.budget)
+    engine_name = _engine_name("interp" if follows and options.engine == "auto" else options.engine)
     if follows and engine_name != "interp":
         raise LaunchError("tracing instructions needs --engine interp")
     observers_named(options.checks)
@@ -303,8 +303,7 @@ def run_ready(run: ReadyRun) -> RunReport:
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
     show = options.told and partial(options.told, prod(dispatch.groups))
     dispatch = replace(dispatch, first_fault=options.first_fault, show_progress=show, host_threads=options.threads)
-    if options.compiled is not None and engine_name == "jit":
-        engine = partial(engine, making=options.compiled.of(dispatch))
+    engine = _engine(options, engine_name, options.compiled.of(dispatch) if options.compiled is not None else None)
     item_race = _item_race(dispatch, options.checks)
     result, time, profiler = _run_timed(dispatch, engine, options, run.loading)
     if item_race is not None and not any(fault.kind is FaultKind.RACE for fault in result.faults):
@@ -414,19 +413,24 @@ def makings() -> Makings:
     return Makings(open_for_user("native", ()))
 
 
-def _engine(name: str, budget: int | None) -> tuple[str, Engine]:
-    """Return an engine by name; ``auto`` is the compiled one if llvmlite is installed.
-
-    ``budget`` is the step limit of the command line; it also applies when the interpreter takes over.
-    """
+def _engine_name(name: str) -> str:
+    """Return the engine for a name of the options; ``auto`` is the compiled one if llvmlite is installed."""
     if name not in ENGINES:
         raise LaunchError(f"unknown engine '{name}'; known engines: {', '.join(ENGINES)}")
     if name != "interp" and find_spec("llvmlite") is not None:
-        from visa_lsp.sim.jit.code_cache import Making
-        from visa_lsp.sim.jit.engine import run
-
-        making = Making(open_for_user("native", ()))
-        return "jit", partial(run, interpreted=budget or INTERPRETED_STEPS, making=making, at_once=name == "jit")
+        return "jit"
     if name == "jit":
         raise LaunchError("the engine 'jit' needs llvmlite: pip install 'visa-lsp[jit]'")
-    return "interp", interpret
+    return "interp"
+
+
+def _engine(options: RunOptions, name: str, making: Making | None = None) -> Engine:
+    """Return the function that runs launches; the budget of the options also applies when the interpreter takes over."""
+    if name == "interp":
+        return interpret
+    from visa_lsp.sim.jit.code_cache import Making
+    from visa_lsp.sim.jit.engine import run
+
+    making = making or Making(open_for_user("native", ()))
+    interpreted = options.budget or INTERPRETED_STEPS
+    return partial(run, interpreted=interpreted, making=making, at_once=options.engine == "jit")

@@ -108,11 +108,19 @@ class SamplerArg:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class PlacedMemory:
-    """Memory besides the arguments, at a fixed address, to which pointers in memory may lead; ``array`` is used in place."""
+    """Memory besides the arguments, at a fixed address, to which pointers in memory may lead.
+
+    ``array`` is the ``whole`` of arguments that point into it, or the array of those that point to its start. ``undefined``,
+    ``access``, ``in_place`` and ``defined`` are as for a buffer.
+    """
 
     name: str
     array: Array
     address: int
+    undefined: bool = False
+    access: str = ""
+    in_place: bool = False
+    defined: Array | None = None
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -83,10 +83,12 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
     raise LaunchError(f"the program has several kernels; choose one with kernel: {' | '.join(names)}")
 
 
-def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
+def prepare(
+    program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform, *, is_checked: bool = False
+) -> PreparedLaunch:
     """Return the description of a launch of ``config`` on ``platform``.
 
-    ``info`` has the facts of ze_info, if there is one. Raises LaunchError if ze_info, arguments, sizes or platform
+    ``info`` has the facts of ze_info, if there is one. ``is_checked``: an earlier launch has checked program and ze_info. Raises LaunchError if ze_info, arguments, sizes or platform
     do not fit the program, or it needs more memory than the limits allow.
     """
     kernel = choose_kernel(program, config.kernel)
@@ -94,10 +96,10 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         raise LaunchError(f"the ze_info describes '{info.name}', but the kernel is '{kernel.name}'")
     if len(kernel.arguments) < len(kernel.inputs):
         kernel = structs.replace(kernel, inputs=kernel.arguments)  # because nothing fills reserved registers
-    for body in (kernel, *program.functions):
+    for body in () if is_checked else (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
-    if info is not None:
+    if info is not None and not is_checked:
         _check_platform(kernel, info, geometry, platform)
     _check_registers(kernel, geometry, program.variables)
     kilobytes = kernel.int_attribute("SLMSize") or 0

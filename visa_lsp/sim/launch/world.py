@@ -69,12 +69,12 @@ class World:
             self.arrays[key] = arg.array
             self.buffers[key] = self._in_place[id(arg.array)]
         if key not in self.buffers:
-            array = arg.array if arg.in_place else copy_aligned(arg.array)
             known = self._name_of(key) if isinstance(key, int) else ""
             name = f"`{known or key}`" if known or isinstance(key, str) else f"argument {key}"
             if isinstance(arg, BufferArg) and arg.whole is not None:
-                self.arrays[key], self.buffers[key] = array, self._part(name, array, arg.whole)
+                self.arrays[key], self.buffers[key] = self._part(name, arg.array, arg.whole)
                 return self.buffers[key]
+            array = arg.array if arg.in_place else copy_aligned(arg.array)
             if isinstance(arg, ImageArg):
                 buffer: Buffer = _image(name, arg, array, image_type)
             else:
@@ -87,21 +87,25 @@ class World:
                 self._in_place[id(array)] = buffer
         return self.buffers[key]
 
-    def _part(self, name: str, array: Array, whole: Array) -> Buffer:
-        """Return a part of a buffer, which is placed by the first of its parts."""
+    def _part(self, name: str, array: Array, whole: Array) -> tuple[Array, Buffer]:
+        """Return the array and buffer of a part of a buffer, which is placed by the first of its parts."""
         around = self._in_place.get(id(whole))
         if around is None:
             around = self._in_place[id(whole)] = self.memory.add(Buffer(name, whole))
         elif not around.name.startswith("`"):
             around.name = f"{name}, {around.name}"
-        part = Buffer(name, array, around.address + array.ctypes.data - whole.ctypes.data)
+        start = array.ctypes.data - whole.ctypes.data
+        own = around.data[start : start + array.nbytes].view(array.dtype).reshape(array.shape)
+        part = Buffer(name, own, around.address + start)
         part.whole = around
-        return part
+        return own, part
 
     def add_memory(self, placed: tuple[PlacedMemory, ...]) -> None:
         """Place memory at its own addresses."""
         for one in placed:
-            self._in_place[id(one.array)] = self.memory.add(Buffer(one.name, one.array, one.address))
+            array = one.array if one.in_place else copy_aligned(one.array)
+            buffer = self._in_place[id(one.array)] = self.memory.add(Buffer(one.name, array, one.address))
+            buffer.undefined, buffer.access, buffer.defined = one.undefined, one.access, one.defined
 
     def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
         """Return the value of an argument in shared local memory, reserved by the first call.

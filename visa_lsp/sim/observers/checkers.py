@@ -34,6 +34,9 @@ OPTIONAL_CHECKERS: Final = frozenset({"item-races"})  # not in ``all``: reports 
 
 def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     """Return the kinds that checkers in the list ``names`` can find."""
+    kinds = tuple(kinds)
+    if not kinds:
+        return ()
     watched = {kind.value for checker in checkers(names) for kind in checker.kinds}
     all_kinds = {kind.value for make in CHECKERS.values() for kind in make().kinds}
     return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in all_kinds))

@@ -117,7 +117,9 @@ class MemoryFollower:
         fresh = cells == UNWRITTEN
         if fresh.any():
             index = int(np.flatnonzero(fresh.any(axis=1))[0])
-            cells[fresh] = self._origins.of_memory(access, int(offsets[index]), int(rows[index]))
+            row = int(rows[index])
+            place = int(access.places[row]) if isinstance(access.space, Buffer) else int(offsets[index])
+            cells[fresh] = self._origins.of_memory(access, place, row)
         lanes = access.lanes[np.minimum(rows, access.lanes.size - 1)]
         self._partly.update(lanes[(cells == 0).any(axis=1)].tolist())
         if cells.any():
@@ -164,12 +166,13 @@ class MemoryFollower:
             shadow = self._shared
         elif space is thread.scratch:
             shadow = self._scratch.setdefault(thread.number, MemoryShadow(self._pages))
-        elif space.private or space.undefined:
-            shadow = self._of_private(space)
+        elif space.private or space.whole.undefined:
+            shadow = self._of_private(space.whole)
         else:
             return []
         inside = (access.places >= 0) & (access.places <= space.size - access.size)
-        return [(shadow, access.places[inside], rows[inside])]
+        start = space.data.ctypes.data - space.whole.data.ctypes.data if space.whole is not space else 0
+        return [(shadow, access.places[inside] + start, rows[inside])]
 
     def _of_private(self, buffer: Buffer) -> MemoryShadow:
         return self._private.setdefault(id(buffer), MemoryShadow(self._pages, buffer.defined))
