@@ -259,6 +259,10 @@ FENCED = {
     "a buffer behind its fence": (exchange("y", "    fence_global.E\n", index="gid"), "proved"),
     "a buffer without a fence": (exchange("y", "", index="gid"), "unknown"),
     "a buffer behind the other fence": (exchange("y", "    fence_local.E\n", index="gid"), "unknown"),
+    "a buffer behind a fence of images": (
+        exchange("y", "    lsc_fence.tgm.none.group\n", index="gid"),
+        "unknown",
+    ),
     "a buffer, written behind the fence": (exchange("y", "", "    fence_global.E\n", index="gid"), "unknown"),
     "shared memory without a fence": (exchange("%slm", ""), "proved"),
     "shared memory behind the other fence": (exchange("%slm", "    fence_global.E\n"), "unknown"),
@@ -278,6 +282,13 @@ def test_a_barrier_orders_what_a_fence_has_covered(name):
     found = answers(code, properties=("race",), assume=("groups == 1",))
     assert expected in {one.answer for one in found} <= {expected, "proved"}
     assert all("may have no fence of" in one.reason for one in found if one.answer == "unknown")
+
+
+def test_a_round_reads_what_the_round_before_stored_without_a_fence():
+    load = LOAD.format("y", "at") + "    fence_global.E\n    barrier\n"
+    code = MOVING.replace("    scatter4_scaled.R", load + "    scatter4_scaled.R").replace("FENCE", "")
+    found = answers(code, properties=("race",), assume=("groups == 1",))
+    assert [one.answer for one in found] == ["unknown", "unknown"]
 
 
 ROUNDS = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
