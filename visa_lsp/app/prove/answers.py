@@ -588,7 +588,8 @@ class Prover:
                     own = self._need_finder.find(access.space, access).contract(size)
                     if own != contract:
                         yield own
-            yield self._relations(access, property_)
+            yield self._ranges(access, property_)
+            yield self._widths(access)
 
     def need(self, space: Space) -> Need | None:
         """Return the need of a buffer; None if the user's assumptions give its size."""
@@ -621,11 +622,10 @@ class Prover:
                 guarded |= self._need_finder.axes_of(found & own) & set(self.axes)
         return guarded
 
-    def _relations(self, access: ItemAccess, property_: str) -> _Contract:
-        """Return relations of arguments and sizes that the author of a kernel may have assumed."""
+    def _ranges(self, access: ItemAccess, property_: str) -> _Contract:
+        """Return bounds of arguments and offsets that the author of a kernel may have assumed."""
         pitches = self._need_finder.pitches_of([access])
         values = [(self._name(at), value) for at, value in self.symbols.values.items()]
-        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
         found = [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
@@ -637,11 +637,18 @@ class Prover:
             for limit in self._need_finder.guards_of([access]).get(axis - 1, ()):
                 (a, x), (b, y) = arguments[limit], arguments[atom]
                 found.append((f"{a} is at most {b}", at_most(x - y, 0)))
-        if self._axes_under_guards(access):
-            return found
-        for a, x in values:
-            # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
-            numbered = [pitches[atom] for atom, _ in x.factors if atom in pitches]
+        return found
+
+    def _widths(self, access: ItemAccess) -> _Contract:
+        """Return relations of widths of rows to sizes that the author may have assumed, where no guard compares them.
+
+        The proof itself is about the relation of other arguments to sizes.
+        """
+        pitches = self._need_finder.pitches_of([access])
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
+        found: _Contract = []
+        for at, x in () if self._axes_under_guards(access) else self.symbols.values.items():
+            a, numbered = self._name(at), [pitches[atom] for atom, _ in x.factors if atom in pitches]
             if not numbered:
                 continue
             found += [
