@@ -104,6 +104,12 @@ CASES = {
         + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x10:d\n" + LOAD.format("%slm", "at"),
         ["bounds proved", "bounds refuted", "divergence proved", "race proved"],
     ),
+    "an element beyond those of the groups that a guard allows": (
+        "    cmp.gt (M1, 16) P1 local_size(0,0)<0;1,0> 0x60:ud\n    (P1) goto (M1, 16) out\n"
+        "    mul (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x28:d\n" + LOAD.format("%slm", "at")
+        + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x128:d\n" + LOAD.format("%slm", "at") + "out:\n",
+        ["bounds proved", "bounds refuted", "race proved"],
+    ),
     "elements between those that a message takes": (
         "    cmp.gt (M1, 16) P1 lid(0,0)<1;1,0> 0x63:d\n    (P1) goto (M1, 16) out\n"
         "    shl (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x3:d\n    gather4_scaled.RB (M1, 16) %slm 0x0:ud at.0 two.0\n"

@@ -336,21 +336,32 @@ class Prover:
         for access in static:
             # No size suffices for some accesses.
             at = next((one for one in range(at, len(caps)) if self._fits(access, caps[one])), at)
-        if at and self._is_overhang(static, caps[at - 1]):
-            at -= 1
         if at:
-            self._largest_local = caps[at]
-            self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
+            size = self._find_filled_size(static, caps[at], caps[at - 1]) or caps[at]
+            self._largest_local = size
+            self.cap = [(f"a group has at most {size} work items along an axis", self._cap_size(size))]
 
-    def _is_overhang(self, static: Sequence[ItemAccess], size: int) -> bool:
-        """Return whether groups of a size fill the memory by some accesses, and leave it by a few work items by others.
+    def _find_filled_size(self, static: Sequence[ItemAccess], least: int, most: int) -> int | None:
+        """Return the size of groups that fill the memory by some accesses, or that guards allow, where others leave it.
 
-        Smaller groups would excuse ``t[i + 1]`` in an array that ``t[i]`` fills.
+        Smaller groups would excuse ``t[i + 1]`` in an array that ``t[i]`` fills. All accesses fit ``least``, not ``most``.
         """
-        near = size - MAX_OVERHANG
-        return all(self._fits(one, size) or self._fits(one, near) for one in static) and any(
-            self._fits(one, size) and not self._fits(one, size + 1) for one in static
-        )
+        limiting = [one for one in static if not self._fits(one, most)]
+        while most - least > 1:
+            middle = (least + most) // 2
+            least, most = (middle, most) if all(self._fits(one, middle) for one in limiting) else (least, middle)
+        filling = [
+            one for one in static if self._suits(one, least + 1) and not self._suits(one, least + MAX_OVERHANG + 1)
+        ]  # fmt: skip
+        sizes = range(least + MAX_OVERHANG, least, -1) if filling else ()
+        return next((size for size in sizes if any(self._suits(one, size) for one in filling)), None)
+
+    def _suits(self, access: ItemAccess, size: int) -> bool:
+        """Return whether an access stays in its memory in groups of a size, and some group of that size makes it."""
+        question = self.solver.question()
+        groups = z3.Or([question.condition(equal(local, size), _ITEM) for local in self.symbols.local])
+        hard = [*self._base(question, [_ITEM]), question.condition(access.path, _ITEM), groups]
+        return self.solver.ask(question, hard, seconds=1.0).word != "no" and self._fits(access, size)
 
     def _fits(self, access: ItemAccess, cap: int) -> bool:
         question = self.solver.question()
@@ -475,7 +486,8 @@ class Prover:
         misses = 0
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
         free = [one for part in self.symbols.local for one, _ in part.factors if one not in fixed]
-        for local in (None, *(_LOCAL_SIZES if free else ()), ()):
+        largest = [(self._largest_local, 1, 1)] if self.cap else []  # groups that fill shared local memory
+        for local in (None, *((*largest, *_LOCAL_SIZES) if free else ()), ()):
             if misses == MAX_MISSES:
                 return
             question = self.solver.question(exact=True)
@@ -704,6 +716,8 @@ class Prover:
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:
             assumed += need.is_nearest(size) or self._usual_sizes(access, size, need)
+            # What the proofs of other accesses presume of the buffer.
+            assumed += [one for words, one in self.claims.items() if words.startswith(f"{need.name} has at least ")]
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
