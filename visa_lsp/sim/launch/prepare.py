@@ -138,6 +138,7 @@ def prepare(program: Module, info: KernelInfo | None, config: LaunchConfig, plat
         surfaces=world.surfaces,
         memory=world.memory,
         slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
+        shared_parts=tuple(world.shared_parts),
         samplers=world.samplers,
         symbols=world.symbols,
         file_variables=program.variables,
