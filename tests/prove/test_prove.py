@@ -523,6 +523,32 @@ def test_a_masked_index_needs_a_buffer_of_as_many_elements():
     assert [(one.answer, one.assumptions[-1]) for one in found][1] == ("proved", "y has at least 1024 bytes")
 
 
+NEEDS = {
+    "groups below an argument": (
+        "    mov (M1_NM, 1) step(0,0)<1> %r0(0,1)<0;1,0>\n    cmp.ge (M1_NM, 1) P1 step(0,0)<0;1,0> n(0,0)<0;1,0>\n"
+        "    (P1) jmp (M1, 1) out\n" + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
+        "4 * n * local_size",
+    ),
+    "a value of rounds below an argument": (
+        "    mov (M1_NM, 1) step(0,0)<1> 0x0:d\n    mov (M1, 16) value(0,0)<1> lid(0,0)<1;1,0>\nagain:\n"
+        "    xor (M1, 16) at(0,0)<1> value(0,0)<1;1,0> 0x1:d\n    max (M1, 16) value(0,0)<1> at(0,0)<1;1,0> lid(0,0)<1;1,0>\n"
+        "    add (M1_NM, 1) step(0,0)<1> step(0,0)<0;1,0> 0x1:d\n    cmp.lt (M1_NM, 1) P1 step(0,0)<0;1,0> n(0,0)<0;1,0>\n"
+        "    (P1) jmp (M1, 1) again\n" + INDEX.format("gid") + STORE.format("y", "at"),
+        "4 * global_size",
+    ),
+}  # fmt: skip
+
+
+def test_a_guard_is_what_compares_ids_of_the_index():
+    def check(name):
+        code, size = NEEDS[name]
+        (found,) = answers(code, properties=("bounds",))
+        assert found.answer == "proved"
+        assert f"y has at least {size} bytes" in found.assumptions
+
+    check_each(NEEDS, check)
+
+
 def test_an_index_below_a_constant_needs_a_buffer_of_as_many_elements():
     guard = GUARD.replace("n(0,0)<0;1,0>", "0x100:d")
     code = guard + INDEX.format("gid") + STORE.format("y", "at") + "out:\n"
