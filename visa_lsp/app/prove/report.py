@@ -130,8 +130,8 @@ def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
             yield words
     if lines:
         *others, last = map(str, sorted(lines))
-        numbers = f"lines {', '.join(others)} and {last} do" if others else f"line {last} does"
-        yield f"the index arithmetic of {numbers} not wrap around"
+        numbers = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
+        yield f"the index arithmetic of {numbers} does not wrap around"
 
 
 def _refutation_lines(
