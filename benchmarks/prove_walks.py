@@ -139,7 +139,8 @@ class WalkObserver(Observer):
         for at, lane, buffer in _places(used, used.space):
             own = thread.lane(lane)
             # What a thread accesses as a whole may be the access of any of its work items.
-            is_whole = own is None or exec_control_of(thread.frame.code.kernel.instructions[pc]).exec_size == 1
+            control = exec_control_of(thread.frame.code.kernel.instructions[pc])
+            is_whole = own is None or control.exec_size == 1 or control.no_mask
             items = thread.work_items(None if is_whole else [own])
             if not items:
                 continue

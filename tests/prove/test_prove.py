@@ -104,6 +104,12 @@ CASES = {
         + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x10:d\n" + LOAD.format("%slm", "at"),
         ["bounds proved", "bounds refuted", "divergence proved", "race proved"],
     ),
+    "an element beyond those of the groups that a guard allows": (
+        "    cmp.gt (M1, 16) P1 local_size(0,0)<0;1,0> 0x60:ud\n    (P1) goto (M1, 16) out\n"
+        "    mul (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x28:d\n" + LOAD.format("%slm", "at")
+        + "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x128:d\n" + LOAD.format("%slm", "at") + "out:\n",
+        ["bounds proved", "bounds refuted", "race proved"],
+    ),
     "elements between those that a message takes": (
         "    cmp.gt (M1, 16) P1 lid(0,0)<1;1,0> 0x63:d\n    (P1) goto (M1, 16) out\n"
         "    shl (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x3:d\n    gather4_scaled.RB (M1, 16) %slm 0x0:ud at.0 two.0\n"
@@ -259,6 +265,10 @@ FENCED = {
     "a buffer behind its fence": (exchange("y", "    fence_global.E\n", index="gid"), "proved"),
     "a buffer without a fence": (exchange("y", "", index="gid"), "unknown"),
     "a buffer behind the other fence": (exchange("y", "    fence_local.E\n", index="gid"), "unknown"),
+    "a buffer behind a fence of images": (
+        exchange("y", "    lsc_fence.tgm.none.group\n", index="gid"),
+        "unknown",
+    ),
     "a buffer, written behind the fence": (exchange("y", "", "    fence_global.E\n", index="gid"), "unknown"),
     "shared memory without a fence": (exchange("%slm", ""), "proved"),
     "shared memory behind the other fence": (exchange("%slm", "    fence_global.E\n"), "unknown"),
@@ -278,6 +288,13 @@ def test_a_barrier_orders_what_a_fence_has_covered(name):
     found = answers(code, properties=("race",), assume=("groups == 1",))
     assert expected in {one.answer for one in found} <= {expected, "proved"}
     assert all("may have no fence of" in one.reason for one in found if one.answer == "unknown")
+
+
+def test_a_round_reads_what_the_round_before_stored_without_a_fence():
+    load = LOAD.format("y", "at") + "    fence_global.E\n    barrier\n"
+    code = MOVING.replace("    scatter4_scaled.R", load + "    scatter4_scaled.R").replace("FENCE", "")
+    found = answers(code, properties=("race",), assume=("groups == 1",))
+    assert [one.answer for one in found] == ["unknown", "unknown"]
 
 
 ROUNDS = """    mov (M1_NM, 1) step(0,0)<1> 0x1:d
@@ -504,6 +521,32 @@ def test_a_masked_index_needs_a_buffer_of_as_many_elements():
     mask = "    and (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x3fc:d\n"
     found = answers(load + mask + STORE.format("y", "at"), properties=("bounds",))
     assert [(one.answer, one.assumptions[-1]) for one in found][1] == ("proved", "y has at least 1024 bytes")
+
+
+NEEDS = {
+    "groups below an argument": (
+        "    mov (M1_NM, 1) step(0,0)<1> %r0(0,1)<0;1,0>\n    cmp.ge (M1_NM, 1) P1 step(0,0)<0;1,0> n(0,0)<0;1,0>\n"
+        "    (P1) jmp (M1, 1) out\n" + INDEX.format("gid") + STORE.format("y", "at") + "out:\n",
+        "4 * n * local_size",
+    ),
+    "a value of rounds below an argument": (
+        "    mov (M1_NM, 1) step(0,0)<1> 0x0:d\n    mov (M1, 16) value(0,0)<1> lid(0,0)<1;1,0>\nagain:\n"
+        "    xor (M1, 16) at(0,0)<1> value(0,0)<1;1,0> 0x1:d\n    max (M1, 16) value(0,0)<1> at(0,0)<1;1,0> lid(0,0)<1;1,0>\n"
+        "    add (M1_NM, 1) step(0,0)<1> step(0,0)<0;1,0> 0x1:d\n    cmp.lt (M1_NM, 1) P1 step(0,0)<0;1,0> n(0,0)<0;1,0>\n"
+        "    (P1) jmp (M1, 1) again\n" + INDEX.format("gid") + STORE.format("y", "at"),
+        "4 * global_size",
+    ),
+}  # fmt: skip
+
+
+def test_a_guard_is_what_compares_ids_of_the_index():
+    def check(name):
+        code, size = NEEDS[name]
+        (found,) = answers(code, properties=("bounds",))
+        assert found.answer == "proved"
+        assert f"y has at least {size} bytes" in found.assumptions
+
+    check_each(NEEDS, check)
 
 
 def test_an_index_below_a_constant_needs_a_buffer_of_as_many_elements():

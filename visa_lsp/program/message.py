@@ -275,11 +275,15 @@ class SampleMessage(Struct, frozen=True):
 
 
 class FenceMessage(Struct, frozen=True):
-    """A fence of shared local memory, or of global memory. ``operation`` and ``scope`` are words of the text; empty: none."""
+    """A fence of shared local memory, or of global memory; ``typed``: only of its images.
+
+    ``operation`` and ``scope`` are words of the text; empty: none.
+    """
 
     shared: bool
     operation: str = ""
     scope: str = ""
+    typed: bool = False
 
 
 Message: TypeAlias = "ElementMessage | TexelMessage | BlockMessage | FenceMessage"
@@ -335,7 +339,8 @@ def message_of(inst: Inst) -> Message | None:
                 return FenceMessage(shared)
             words = (codes.FENCE_OP, "op"), (codes.FENCE_SCOPE, "scope")
             names = (codes.word_of(words_, number(inst, field)) or "" for words_, field in words)
-            return FenceMessage(number(inst, "sfid") == codes.SFID_SLM, *names)
+            sfid = number(inst, "sfid")
+            return FenceMessage(sfid == codes.SFID_SLM, *names, typed=sfid == codes.SFID_TGM)
     return None
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import FileVariable, Kernel
     from visa_lsp.sim.faults import Fault
-    from visa_lsp.sim.memory import Buffer, Memory, Sampler
+    from visa_lsp.sim.memory import Buffer, Memory, NamedPart, Sampler
 
     Triple = tuple[int, int, int]
 
@@ -52,6 +52,7 @@ class Dispatch:
     surfaces: Mapping[int, Buffer]
     memory: Memory
     slm_bytes: int = 0
+    shared_parts: Sequence[NamedPart] = ()  # the arguments in shared local memory
     samplers: Mapping[int, Sampler] = field(default_factory=dict)
     symbols: Mapping[str, int] = field(default_factory=dict)
     file_variables: Sequence[FileVariable] = ()  # by index, which aliases of file scope name

@@ -8,12 +8,14 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from visa_lsp.sim.interp import Thread
+
+MAX_RUNS: Final = 4  # of work items that are named: every second lane of a thread would fill three lines
 
 
 class FaultKind(Enum):
@@ -98,7 +100,9 @@ def items_text(items: tuple[WorkItem, ...]) -> str:
             runs[-1].append(item)
         else:
             runs.append([item])
-    return "; ".join(_run_text(run[0], run[-1]) for run in runs)
+    rest = sum(map(len, runs[MAX_RUNS:]))
+    more = [f"and {rest} more work item{'s' if rest > 1 else ''}"] if rest else []
+    return "; ".join([*(_run_text(run[0], run[-1]) for run in runs[:MAX_RUNS]), *more])
 
 
 def _follows(before: WorkItem, item: WorkItem) -> bool:

@@ -166,6 +166,7 @@ class Machine:
         dispatch = self.dispatch
         shape = dispatch.shape(number)
         group = ThreadGroup(number, dispatch.slm_bytes, shape.threads)
+        group.slm.parts = dispatch.shared_parts
         return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
     def _make_thread(self, group: ThreadGroup, number: int, shape: GroupShape) -> Thread:

@@ -38,6 +38,16 @@ def copy_aligned(array: Array) -> Array:
     return copy
 
 
+@dataclass(frozen=True, slots=True)
+class NamedPart:
+    """A part of a buffer with a name of its own: an argument in shared local memory. ``item_bytes`` is the size of an element, 0: unknown."""
+
+    name: str
+    start: int
+    size: int
+    item_bytes: int
+
+
 class Buffer:
     """Bytes that kernels see, at a virtual address (0: not in the flat space); ``size`` is in bytes.
 
@@ -46,6 +56,7 @@ class Buffer:
 
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
+        self.parts: Sequence[NamedPart] = ()
         self.private = False  # each thread has its own part, which later threads reuse
         self.undefined = False  # undefined before the kernel runs
         self.defined: Array | None = None  # a mask of the bytes of an undefined buffer that are written nevertheless
@@ -86,8 +97,14 @@ class Buffer:
 
     def span_text(self, offset: int, size: int) -> str:
         """Return words for bytes of the buffer: ``bytes 64-67, element 16 of `y```."""
+        part = next((one for one in self.parts if one.start <= offset and offset + size <= one.start + one.size), None)
+        offset -= part.start if part is not None else 0
         last = offset + size - 1
         span = f"byte {offset}" if size == 1 else f"bytes {offset}{'-' if offset >= 0 else ' to '}{last}"
+        if part is not None:
+            first, end = (at // max(1, part.item_bytes) for at in (offset, last))
+            elements = f", element {first}" if first == end else f", elements {first} to {end}"
+            return f"{span}{elements if part.item_bytes > 1 else ''} of {part.name} in {self.name}"
         return f"{span}{self._elements_text(offset, last)} of {self.name}"
 
     def size_text(self) -> str:

@@ -336,21 +336,32 @@ class Prover:
         for access in static:
             # No size suffices for some accesses.
             at = next((one for one in range(at, len(caps)) if self._fits(access, caps[one])), at)
-        if at and self._is_overhang(static, caps[at - 1]):
-            at -= 1
         if at:
-            self._largest_local = caps[at]
-            self.cap = [(f"a group has at most {caps[at]} work items along an axis", self._cap_size(caps[at]))]
+            size = self._find_filled_size(static, caps[at], caps[at - 1]) or caps[at]
+            self._largest_local = size
+            self.cap = [(f"a group has at most {size} work items along an axis", self._cap_size(size))]
 
-    def _is_overhang(self, static: Sequence[ItemAccess], size: int) -> bool:
-        """Return whether groups of a size fill the memory by some accesses, and leave it by a few work items by others.
+    def _find_filled_size(self, static: Sequence[ItemAccess], least: int, most: int) -> int | None:
+        """Return the size of groups that fill the memory by some accesses, or that guards allow, where others leave it.
 
-        Smaller groups would excuse ``t[i + 1]`` in an array that ``t[i]`` fills.
+        Smaller groups would excuse ``t[i + 1]`` in an array that ``t[i]`` fills. All accesses fit ``least``, not ``most``.
         """
-        near = size - MAX_OVERHANG
-        return all(self._fits(one, size) or self._fits(one, near) for one in static) and any(
-            self._fits(one, size) and not self._fits(one, size + 1) for one in static
-        )
+        limiting = [one for one in static if not self._fits(one, most)]
+        while most - least > 1:
+            middle = (least + most) // 2
+            least, most = (middle, most) if all(self._fits(one, middle) for one in limiting) else (least, middle)
+        filling = [
+            one for one in static if self._suits(one, least + 1) and not self._suits(one, least + MAX_OVERHANG + 1)
+        ]  # fmt: skip
+        sizes = range(least + MAX_OVERHANG, least, -1) if filling else ()
+        return next((size for size in sizes if any(self._suits(one, size) for one in filling)), None)
+
+    def _suits(self, access: ItemAccess, size: int) -> bool:
+        """Return whether an access stays in its memory in groups of a size, and some group of that size makes it."""
+        question = self.solver.question()
+        groups = z3.Or([question.condition(equal(local, size), _ITEM) for local in self.symbols.local])
+        hard = [*self._base(question, [_ITEM]), question.condition(access.path, _ITEM), groups]
+        return self.solver.ask(question, hard, seconds=1.0).word != "no" and self._fits(access, size)
 
     def _fits(self, access: ItemAccess, cap: int) -> bool:
         question = self.solver.question()
@@ -475,7 +486,8 @@ class Prover:
         misses = 0
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
         free = [one for part in self.symbols.local for one, _ in part.factors if one not in fixed]
-        for local in (None, *(_LOCAL_SIZES if free else ()), ()):
+        largest = [(self._largest_local, 1, 1)] if self.cap else []  # groups that fill shared local memory
+        for local in (None, *((*largest, *_LOCAL_SIZES) if free else ()), ()):
             if misses == MAX_MISSES:
                 return
             question = self.solver.question(exact=True)
@@ -588,7 +600,8 @@ class Prover:
                     own = self._need_finder.find(access.space, access).contract(size)
                     if own != contract:
                         yield own
-            yield self._relations(access, property_)
+            yield self._ranges(access, property_)
+            yield self._widths(access)
 
     def need(self, space: Space) -> Need | None:
         """Return the need of a buffer; None if the user's assumptions give its size."""
@@ -621,11 +634,10 @@ class Prover:
                 guarded |= self._need_finder.axes_of(found & own) & set(self.axes)
         return guarded
 
-    def _relations(self, access: ItemAccess, property_: str) -> _Contract:
-        """Return relations of arguments and sizes that the author of a kernel may have assumed."""
+    def _ranges(self, access: ItemAccess, property_: str) -> _Contract:
+        """Return bounds of arguments and offsets that the author of a kernel may have assumed."""
         pitches = self._need_finder.pitches_of([access])
         values = [(self._name(at), value) for at, value in self.symbols.values.items()]
-        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
         found = [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
@@ -637,11 +649,18 @@ class Prover:
             for limit in self._need_finder.guards_of([access]).get(axis - 1, ()):
                 (a, x), (b, y) = arguments[limit], arguments[atom]
                 found.append((f"{a} is at most {b}", at_most(x - y, 0)))
-        if self._axes_under_guards(access):
-            return found
-        for a, x in values:
-            # Only for a width of rows, because the proof itself is about the relation of other arguments to sizes.
-            numbered = [pitches[atom] for atom, _ in x.factors if atom in pitches]
+        return found
+
+    def _widths(self, access: ItemAccess) -> _Contract:
+        """Return relations of widths of rows to sizes that the author may have assumed, where no guard compares them.
+
+        The proof itself is about the relation of other arguments to sizes.
+        """
+        pitches = self._need_finder.pitches_of([access])
+        totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
+        found: _Contract = []
+        for at, x in () if self._axes_under_guards(access) else self.symbols.values.items():
+            a, numbered = self._name(at), [pitches[atom] for atom, _ in x.factors if atom in pitches]
             if not numbered:
                 continue
             found += [
@@ -697,6 +716,8 @@ class Prover:
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:
             assumed += need.is_nearest(size) or self._usual_sizes(access, size, need)
+            # What the proofs of other accesses presume of the buffer.
+            assumed += [one for words, one in self.claims.items() if words.startswith(f"{need.name} has at least ")]
 
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.

@@ -152,6 +152,7 @@ class NeedFinder:
             {atom for part in parts for atom, _ in part.factors}
             for parts in zip(self.symbols.ids, self.symbols.groups, strict=True)
         ]
+        self._groups = [{atom for atom, _ in one.factors} for one in self.symbols.groups]
         self._values = {atom: index for index, value in self.symbols.values.items() for atom, _ in value.factors}
 
     def find(self, space: Space, access: ItemAccess | None = None) -> Need:
@@ -267,14 +268,27 @@ class NeedFinder:
         return added - bounds if bounds else set()
 
     def guards_of(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
-        """Return for each axis the arguments that conditions compare with its ids."""
+        """Return for each axis the arguments that conditions compare with its ids.
+
+        What relates the values of a loop to its rounds and to ids is no comparison, unless the access depends on them.
+        """
         found: dict[int, set[Atom]] = {}
-        for part in {part: None for one in accesses for part in parts_of(one.path)}:
-            atoms = set(atoms_of(part))
-            values = atoms & self._values.keys()
-            for axis in self.axes_of(atoms) if values else ():
-                found.setdefault(axis, set()).update(values)
+        for atoms in self._find_guards(accesses):
+            for axis in self.axes_of(atoms):
+                found.setdefault(axis, set()).update(atoms & self._values.keys())
         return found
+
+    def _find_guards(self, accesses: Iterable[ItemAccess]) -> Iterator[set[Atom]]:
+        """Yield the atoms of each condition about arguments."""
+        for part, offset in {(part, one.offset): None for one in accesses for part in parts_of(one.path)}:
+            atoms = set(atoms_of(part))
+            if atoms & self._values.keys() and {atom for atom in atoms if atom.line}.issubset(atoms_of(offset)):
+                yield atoms
+
+    def _bounds_items(self, accesses: Iterable[ItemAccess], axis: int) -> bool:
+        """Return whether a condition about arguments has the local id of an axis, and not only the group id."""
+        items = {atom for atom, _ in self.symbols.ids[axis].factors}
+        return any(items & atoms for atoms in self._find_guards(accesses))
 
     def _bounds_of_axes(
         self, made: Mapping[Atom, int], local: Sequence[int], totals: Sequence[int]
@@ -439,7 +453,7 @@ class NeedFinder:
         wanted = [
             values | {atom for atom, at in pitches.items() if at == axis + 1}
             for axis, values in guards.items()
-            if self._ids[axis] & own
+            if own & (self._ids[axis] if self._bounds_items([last], axis) else self._groups[axis])
         ]
         symbols = self._relevant_symbols(accesses, guards)
         for count in range(1, MAX_FACTORS + 1):
@@ -530,9 +544,11 @@ class NeedFinder:
                 if part.factors
             ]
             sizes = {atom for atom, _ in (*self.symbols.counts[axis].factors, *self.symbols.local[axis].factors)}
+            suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
+            if axis in guards and not self._bounds_items(accesses, axis):
+                found[f"local_size{suffix}"] = self.symbols.local[axis]
             if axis in guards or not (any(own) or sizes & atoms):
                 continue
-            suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
             found[f"global_size{suffix}"] = self.symbols.totals(axis)
             found[f"local_size{suffix}"] = self.symbols.local[axis]
             found[f"groups{suffix}"] = self.symbols.counts[axis]

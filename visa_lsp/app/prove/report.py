@@ -13,7 +13,7 @@ from visa_lsp.app.errors import printable
 from visa_lsp.app.prove import Cause
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.prove import ProofResult
     from visa_lsp.app.prove.document import ProvedFile
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
+_WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
 
 
@@ -107,7 +108,7 @@ def _kernel_lines(
     )
     if assumed:
         lines.append("  proved for launches in which")
-        lines += [f"  - {words}" for words in assumed]
+        lines += [f"  - {words}" for words in _join_wraps(assumed)]
     if needs:
         lines.append("  needs buffers of at least")
         words_of_all = [words for one in results for words in one.assumptions]
@@ -117,6 +118,20 @@ def _kernel_lines(
             unit = ("byte" if is_untyped else "element") + ("" if elements == "1" else "s")
             lines.append(f"  - {buffer}: {elements} {unit}")
     return lines
+
+
+def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
+    """Yield assumptions, with the lines of index arithmetic in one of them."""
+    lines: list[int] = []
+    for words in assumed:
+        if (found := _WRAPS.fullmatch(words)) is not None:
+            lines.append(int(found[1]))
+        else:
+            yield words
+    if lines:
+        *others, last = map(str, sorted(lines))
+        numbers = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
+        yield f"the index arithmetic of {numbers} does not wrap around"
 
 
 def _refutation_lines(

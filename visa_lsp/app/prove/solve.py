@@ -8,7 +8,7 @@ most products linear. The time of each question and the memory of Z3 are limited
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import combinations, product
@@ -31,6 +31,10 @@ MAX_RATIOS: Final = 3  # of the factors of two products
 MAX_ROWS: Final = 8  # of other numbers of rows
 GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
+
+
+# What monotony says of two products, with their values.
+_ComparedProducts = dict[object, tuple[list[Any], list[Any]]]
 
 
 class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
@@ -69,6 +73,7 @@ class Question:
     choices: int = 0
     scales: dict[int, set[int]] = field(default_factory=dict)  # id of a symbol -> its factors, without signs
     rows: set[int] = field(default_factory=set)  # by which products of row numbers and widths are compared too
+    compared: _ComparedProducts = field(default_factory=dict)  # of all questions
 
     def term(self, term: Sum, item: SymbolicItem) -> Any:
         """Return a term of a work item."""
@@ -164,18 +169,14 @@ class Question:
                     z3.Implies(z3.And(a >= 0, b >= 0), whole >= 0), z3.Implies(z3.And(a >= 1, b >= 1), whole >= a),
                 ]  # fmt: skip
         pairs = list(combinations(self.products, 2))[:MAX_PRODUCT_PAIRS]
-        rows = {*range(1, 1 + (STENCIL_ROWS if len(pairs) <= MAX_STENCIL_PAIRS else 1)), *self.rows}
-        for (whole, one, other), (whole_2, one_2, other_2) in pairs:
-            for a, b in ((one, other), (other, one)):
-                for c, d in ((one_2, other_2), (other_2, one_2)):
-                    if b.eq(d):
-                        found.append(z3.Implies(a == c, whole == whole_2))
-                        for m, n in self._find_ratios(whole, whole_2):
-                            for k in rows if m == n else {1, m, n}:
-                                found += [
-                                    z3.Implies(z3.And(b >= 0, m * a + k <= n * c), m * whole + k * b <= n * whole_2),
-                                    z3.Implies(z3.And(b >= 0, n * c + k <= m * a), n * whole_2 + k * b <= m * whole),
-                                ]
+        rows = tuple(sorted({*range(1, 1 + (STENCIL_ROWS if len(pairs) <= MAX_STENCIL_PAIRS else 1)), *self.rows}))
+        for one, other in pairs:
+            ratios = tuple(sorted(self._find_ratios(one[0], other[0])))
+            key = (*(value.get_id() for value in (*one, *other)), ratios, rows)
+            if key not in self.compared:
+                # Kept with the values, because Z3 uses the numbers of values again that are gone.
+                self.compared[key] = [*one, *other], list(_compare_products(one, other, ratios, rows))
+            found += self.compared[key][1]
         return found
 
     def _find_ratios(self, one: Any, other: Any) -> set[tuple[int, int]]:
@@ -196,6 +197,24 @@ class Question:
         return found
 
 
+def _compare_products(
+    first: tuple[Any, Any, Any], second: tuple[Any, Any, Any], ratios: Iterable[tuple[int, int]], rows: Sequence[int]
+) -> Iterator[Any]:
+    """Yield what monotony says of two products, each given with its factors, that have a factor in common."""
+    (whole, one, other), (whole_2, one_2, other_2) = first, second
+    for a, b in ((one, other), (other, one)):
+        for c, d in ((one_2, other_2), (other_2, one_2)):
+            if not b.eq(d):
+                continue
+            yield z3.Implies(a == c, whole == whole_2)
+            for m, n in ratios:
+                ma, mw, nc, nw = (x * k if k > 1 else x for x, k in ((a, m), (whole, m), (c, n), (whole_2, n)))
+                for k in rows if m == n else {1, m, n}:
+                    kb = b * k if k > 1 else b
+                    yield z3.Implies(z3.And(b >= 0, ma + k <= nc), mw + kb <= nw)
+                    yield z3.Implies(z3.And(b >= 0, nc + k <= ma), nw + kb <= mw)
+
+
 def has_moment(atom: Atom) -> bool:
     """Return whether the value of an atom may differ between rounds of a loop."""
     return any(one.line and one.level is Level.GROUP for one in atoms_of(Sum(((atom, 1),), 0)))
@@ -206,6 +225,7 @@ class Solver:
 
     def __init__(self, pool: SumPool, deadline: float, seconds: float) -> None:
         self.pool, self.deadline, self.seconds = pool, deadline, seconds
+        self._compared: _ComparedProducts = {}
         z3.set_param("memory_max_size", MAX_MEMORY_MB)
 
     @property
@@ -217,7 +237,7 @@ class Solver:
         """Return a question without conditions. Raises OutOfTime if no time is left."""
         if self.left <= 0:
             raise OutOfTime
-        return Question(self.pool, exact)
+        return Question(self.pool, exact, compared=self._compared)
 
     def ask(
         self, question: Question, hard: Iterable[Any], soft: Sequence[Any] | None = None, *, seconds: float | None = None

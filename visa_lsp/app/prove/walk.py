@@ -702,6 +702,8 @@ class Walker:
         message: Message | SampleMessage | None = understood_message_of(inst)
         if isinstance(inst.row.meaning, SampleForm):
             message = sample_message_of(inst, self.kernel.variable_type)
+        if isinstance(message, FenceMessage) and message.typed:
+            return replace(way, order=replace(way.order, has_fence=True))  # it covers no buffer
         if isinstance(message, FenceMessage):
             order = way.order.add_fence(SHARED_MEMORY if message.shared else GLOBAL_MEMORY, self.new_interval())
             return replace(way, order=order)

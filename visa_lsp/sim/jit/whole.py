@@ -301,6 +301,7 @@ class GroupRunner:
         self.number, self.threads = number, {}
         self.group = ThreadGroup(self.machine.dispatch.group_id(number), 0, len(self.frames))
         self.group.slm = Buffer(self.group.slm.name, self.shared)
+        self.group.slm.parts = self.machine.dispatch.shared_parts
 
     def _thread(self, number: int) -> CompiledThread:
         if number not in self.threads:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
+from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.launch.config import (
     ARGUMENTS,
     LOCAL_SIZE,
@@ -188,7 +189,9 @@ class Arguments:
         if entry.addrmode == "slm" or entry.addrspace == "local":
             if not isinstance(arg, LocalArg):
                 raise self.wrong(entry, "shared local memory (local: BYTES)")
-            return _number(self.world.local(key, arg, entry.slm_alignment or 16), entry.size)
+            element = cl_element(self.info.type_of(entry.arg_index).replace("*", "") + ";4")
+            item_bytes = element_bytes(element) if element else 0
+            return _number(self.world.local(key, arg, entry.slm_alignment or 16, item_bytes), entry.size)
         if entry.addrspace == "sampler":
             if not isinstance(arg, SamplerArg):
                 raise self.wrong(entry, "a sampler")

@@ -140,6 +140,7 @@ def prepare(
         surfaces=world.surfaces,
         memory=world.memory,
         slm_bytes=world.slm_bytes if info or world.slm_bytes else _DEFAULT_SLM,
+        shared_parts=tuple(world.shared_parts),
         samplers=world.samplers,
         symbols=world.symbols,
         file_variables=program.variables,

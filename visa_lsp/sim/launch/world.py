@@ -20,7 +20,7 @@ from visa_lsp.sim.launch.config import (
     PlacedMemory,
     SamplerArg,
 )
-from visa_lsp.sim.memory import Buffer, Image, Memory, Sampler, copy_aligned
+from visa_lsp.sim.memory import Buffer, Image, Memory, NamedPart, Sampler, copy_aligned
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class World:
         self.slm_bytes = self._static_slm_bytes = slm_bytes
         self._in_place: dict[int, Buffer] = {}  # by identity of their array
         self._locals: dict[int | str, int] = {}
+        self.shared_parts: list[NamedPart] = []
         self._handles = FIRST_HANDLE
 
     def buffer(self, key: int | str, arg: BufferArg | ImageArg, image_type: str = "", access: str = "") -> Buffer:
@@ -69,8 +70,7 @@ class World:
             self.arrays[key] = arg.array
             self.buffers[key] = self._in_place[id(arg.array)]
         if key not in self.buffers:
-            known = self._name_of(key) if isinstance(key, int) else ""
-            name = f"`{known or key}`" if known or isinstance(key, str) else f"argument {key}"
+            name = self._describe(key)
             if isinstance(arg, BufferArg) and arg.whole is not None:
                 self.arrays[key], self.buffers[key] = self._part(name, arg.array, arg.whole)
                 return self.buffers[key]
@@ -86,6 +86,11 @@ class World:
             if arg.in_place and isinstance(arg, BufferArg):
                 self._in_place[id(array)] = buffer
         return self.buffers[key]
+
+    def _describe(self, key: int | str) -> str:
+        """Return words for an argument: its name if it has one."""
+        known = self._name_of(key) if isinstance(key, int) else ""
+        return f"`{known or key}`" if known or isinstance(key, str) else f"argument {key}"
 
     def _part(self, name: str, array: Array, whole: Array) -> tuple[Array, Buffer]:
         """Return the array and buffer of a part of a buffer, which is placed by the first of its parts."""
@@ -107,14 +112,16 @@ class World:
             buffer = self._in_place[id(one.array)] = self.memory.add(Buffer(one.name, array, one.address))
             buffer.undefined, buffer.access, buffer.defined = one.undefined, one.access, one.defined
 
-    def local(self, key: int | str, arg: LocalArg, alignment: int) -> int:
+    def local(self, key: int | str, arg: LocalArg, alignment: int, item_bytes: int = 0) -> int:
         """Return the value of an argument in shared local memory, reserved by the first call.
 
-        The arguments begin at 0, because the kernel itself adds the size of its own arrays.
+        ``item_bytes`` is the size of its elements, 0 if that is unknown. The arguments begin at 0, because the kernel itself adds the size of its own arrays.
         """
         if key not in self._locals:
             self._locals[key] = up(self.slm_bytes - self._static_slm_bytes, max(1, alignment))
-            self.slm_bytes = self._static_slm_bytes + self._locals[key] + arg.size
+            start = self._static_slm_bytes + self._locals[key]
+            self.slm_bytes = start + arg.size
+            self.shared_parts.append(NamedPart(self._describe(key), start, arg.size, item_bytes))
         return self._locals[key]
 
     def scratch_space(self, name: str, size: int, *, private: bool = False) -> Buffer:
