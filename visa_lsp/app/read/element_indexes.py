@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.comparisons import WORD, closes, find_close
-from visa_lsp.app.read.expressions import ATOM, Text
 
 if TYPE_CHECKING:
     from collections.abc import Container, Mapping
+
+    from visa_lsp.app.read.expressions import Text
 
 
 SUM_INDEX: Final = re.compile(r"\[\(([^\[\]]+)\) / (\d+)\]")
@@ -70,10 +71,9 @@ def split_shift(line: str, name: str) -> tuple[int, int, str] | None:
     return (0, int(right), "") if right.isdecimal() else None
 
 
-def as_index(value: Text | None, text: str, rank: int) -> Text | None:
-    """Return a value with another text, which is an index."""
-    rank = ATOM if WORD.fullmatch(text) else rank
-    return None if value is None else replace(value, text=text, rank=rank, low=-(1 << 31), high=(1 << 31) - 1)
+def as_index(value: Text | None) -> Text | None:
+    """Return what is known of a value that becomes an index."""
+    return None if value is None else replace(value, low=-(1 << 31), high=(1 << 31) - 1)
 
 
 def divided(text: str, size: int, name: str, variables: Container[str]) -> str | None:

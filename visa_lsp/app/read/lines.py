@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
-from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.code_lines import Line, Node, names_of, walk
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -231,7 +231,6 @@ class CodePrinter:
         """Put each declaration where all uses see it."""
         known = {name: one.text for name, one in self.cells.declarations.items()}
         known |= {name: f"bool {name}" for name in self._predicates()}
-        _note_names(main, known.keys())
         filled = self._list_filled()
         top: list[Node] = []
         if not _has_goto(self.reading) and not self.calls:
@@ -281,10 +280,9 @@ class CodePrinter:
             )
             tidier.run()
             known |= tidier.types
-            _note_names(main, known.keys())
             self.fields = tidier.former.fields
             top += [Node(text) for name, text in tidier.former.tiles.items()]
-        used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
+        used = names_of(main)
         for name in known:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
             if name not in used:
@@ -456,10 +454,10 @@ class CodePrinter:
         if len(otherwise) == 1 and isinstance(otherwise[0], If):
             rest = self._if(otherwise[0])
             if rest[0].inner is not None:
-                rest[0].text, rest[0].continues = f"}} else {rest[0].text}", True
+                rest[0].text = f"}} else {rest[0].text}"
                 return [first, *rest]
-            return [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
-        return [first, Node("} else {", inner=self._code(otherwise), tail=Line("}"), continues=True)]
+            return [first, Node("} else {", inner=rest, tail=Line("}"))]
+        return [first, Node("} else {", inner=self._code(otherwise), tail=Line("}"))]
 
     def _loop(self, loop: Repeat) -> Node:
         if loop.first is not None:
@@ -567,7 +565,7 @@ class CodePrinter:
             name = self.names.text.of(self.names.text.predicate, "P", target.var)
             text = printer.exact(value, control)
             text = text if text.type is ty.BOOL else replace(text, type=ty.BOOL)
-            return Node(f"{prefix}{name} = {text.text};", places, "" if prefix else name, value=text)
+            return Node(f"{prefix}{name} = {text.text};", places, range=text)
         if span is None:
             if isinstance(target, General):
                 return Node(f"(void)({printer.exact(value, control).text});", places)
@@ -583,11 +581,7 @@ class CodePrinter:
             whole = printer.exact(value, control)
             spot = self.cells.spot(span, writes=True)
             inner = whole if whole.promoted.size == span.size else cast(UNSIGNED[span.size], whole)
-            return Node(
-                f"{prefix}{spot.text} = as_{spot_word}({inner.text});",
-                places,
-                _assigned(prefix, spot),
-            )
+            return Node(f"{prefix}{spot.text} = as_{spot_word}({inner.text});", places)
         if (
             span.root == _CONTROL
             and isinstance(value, Calc)
@@ -618,7 +612,7 @@ class CodePrinter:
                     if operator in "+-" and rest == "1":
                         return Node(f"{prefix}{spot.text}{operator * 2};", places)
                     return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
-        return Node(f"{prefix}{spot.text} = {text.text};", places, _assigned(prefix, spot), value=text)
+        return Node(f"{prefix}{spot.text} = {text.text};", places, range=text)
 
     def _is_set_again(self, target: Address, place: int) -> bool:
         """Return whether the next instruction that names an address variable sets all of it to an address."""
@@ -708,7 +702,7 @@ class CodePrinter:
         place = self._place(access, spots[0].type, 0, count)
         if access.write:
             return Node(f"{prefix}{place} = {name};", access.places)
-        return Node(f"{prefix}{name} = {place};", access.places, "" if prefix else name)
+        return Node(f"{prefix}{name} = {place};", access.places)
 
     def _move(self, access: Transfer, span: Span | None, element: int, prefix: str) -> Node:
         size = access.size
@@ -745,15 +739,11 @@ class CodePrinter:
         spot = self.cells.spot(span, writes=True)
         if spot.word and not access.high and access.cell == size:
             place = self._place(access, spot.type, element, word=spot.word)
-            return Node(f"{prefix}{spot.text} = {place};", access.places, _assigned(prefix, spot))
+            return Node(f"{prefix}{spot.text} = {place};", access.places)
         if spot.word:
             loaded = self._place(access, UNSIGNED[size], element)
             loaded = f"(uint){loaded} << 16" if access.high else f"({c_type(UNSIGNED[max(4, size)])}){loaded}"
-            return Node(
-                f"{prefix}{spot.text} = as_{spot.word}({loaded});",
-                access.places,
-                _assigned(prefix, spot),
-            )
+            return Node(f"{prefix}{spot.text} = as_{spot.word}({loaded});", access.places)
         if spot.type.size == size and not access.high:
             kind = self._element_type(access, spot.type)
             place = self._place(access, kind, element)
@@ -770,12 +760,7 @@ class CodePrinter:
                 text = text_of(f"(uint){text.within(UNARY)} << 16", 6, ty.UD)
             if spot.type.is_float:
                 text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
-        return Node(
-            f"{prefix}{spot.text} = {text.text};",
-            access.places,
-            _assigned(prefix, spot),
-            value=text,
-        )
+        return Node(f"{prefix}{spot.text} = {text.text};", access.places, range=text)
 
     def _atomic(self, access: Transfer) -> Node:
         spans = self.cells.spans.data_spans(access)
@@ -807,7 +792,7 @@ class CodePrinter:
         if spot.word:
             text = text_of(f"as_{spot.word}({text.text})", ATOM, spot.type)
         text = text if spot.word or (spot.type.is_int and text.type.is_int) else reinterpret(text, spot.type)
-        return Node(f"{prefix}{spot.text} = {text.text};", access.places, _assigned(prefix, spot))
+        return Node(f"{prefix}{spot.text} = {text.text};", access.places)
 
     def _image(self, access: Transfer, inst: Inst) -> list[Node]:
         """Return the lines of a load or store of texels, or of a sample, as calls."""
@@ -834,13 +819,9 @@ class CodePrinter:
         call = f"read_image{_LETTERS[word]}" if is_finest and word in _LETTERS else f"{name}_{word}"
         call += f"({', '.join(args)})"
         if is_vector:
-            return [Node(f"{prefix}{owner} = {call};", access.places, "" if prefix else owner)]
+            return [Node(f"{prefix}{owner} = {call};", access.places)]
         return [
-            Node(
-                f"{prefix}{spot.text} = {call}.{part};",
-                access.places,
-                _assigned(prefix, spot),
-            )
+            Node(f"{prefix}{spot.text} = {call}.{part};", access.places)
             for spot, part in zip(spots, "xyzw", strict=False)
         ] or [Node(f"{prefix}(void){call};", access.places)]
 
@@ -1213,15 +1194,6 @@ def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
             yield Line(indent + node.tail.text, node.tail.places)
 
 
-def _note_names(code: Sequence[Node], known: Container[str]) -> None:
-    for node in code:
-        names = {name for name in node.own_names() if name in known}
-        if node.inner is not None:
-            _note_names(node.inner, known)
-            names |= frozenset[str]().union(*(one.names for one in node.inner))
-        node.names = frozenset(names)
-
-
 def _place(code: list[Node], name: str, declaration: str) -> None:
     """Declare a variable in the innermost list that has all its uses; outside of loops, unless each round sets it first."""
     ways: list[tuple[list[Node], int, bool]] = []
@@ -1314,11 +1286,6 @@ def _to_signed(value: Immediate) -> int:
 def _to_number(value: Immediate) -> int:
     number = int(immediate(value, 1)[0])
     return number - (1 << 32) if value.type is ty.UD and number >> 31 else number
-
-
-def _assigned(prefix: str, spot: Spot) -> str:
-    """Return the variable that a line sets as a whole, in all lanes that are on; empty if it sets less."""
-    return "" if prefix or spot.text != spot.of else spot.of
 
 
 def _address_of(place: str) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.code_lines import Node, lists_of, places_of, trees_of, walk
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former, add, split_constant, sum_of, terms
-from visa_lsp.app.read.shape import assigned, lists_of, places_of, reads_memory
-from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of
+from visa_lsp.app.read.shape import assigned, reads_memory
+from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of, words_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -52,14 +52,11 @@ class Places:
                 self._name_fields(name, word.removeprefix("struct ").strip())
             elif word in ("ulong", "long"):
                 self._join_halves(name, word)
-        self.former.note_names()
 
     def _trees(self) -> Iterator[Tree]:
+        yield from trees_of(self.code)
         for node in walk(self.code):
-            for text in node.texts():
-                step = step_of(text)
-                for tree in step.trees if step is not None else (leaf(word) for word in re.findall(r"\w+", text)):
-                    yield from tree.walk()
+            yield from (leaf(word) for text in node.texts() if step_of(text) is None for word in words_of(text))
 
     # ---- local memory
 
@@ -323,10 +320,10 @@ class Places:
             pairs.append((inner, [*used, own[0]], own[1], whole))
         self.types[name], self.kinds[name] = f"{word} {name}", BY_NAME[word]
         for inner, gone, last, whole in pairs:
-            last.text, last.assigns, last.value, last.places = f"{name} = {whole};", name, None, places_of(*gone, last)
+            last.text, last.range, last.places = f"{name} = {whole};", None, places_of(*gone, last)
             for one in gone:
                 inner.remove(one)
-        load.text, load.assigns, load.value = f"{name} = {Tree('[]', (leaf(pointer), place.args[1]))};", name, None
+        load.text, load.range = f"{name} = {Tree('[]', (leaf(pointer), place.args[1]))};", None
         code[:] = [one for one in code if (found := assigned(one)) is None or found[0] not in (low, high)]
 
         def rule(tree: Tree) -> Tree | None:

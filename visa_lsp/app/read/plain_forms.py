@@ -7,10 +7,10 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.code_lines import Node, lists_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, lists_of, reads_memory, set_text
+from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, reads_memory
 from visa_lsp.app.read.tree import Tree, form, in_place_of, is_set, leaf, number_of, parse, set_names, step_of
 from visa_lsp.isa import types as ty
 
@@ -85,20 +85,7 @@ class Former:
     def change(self, rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
         """Apply a rule to all trees; the first changed line stands for the instructions ``places`` too."""
         change_lines(self.code, rule, places)
-        self.note_names()
-
-    def note_names(self) -> None:
-        """Note the variables of each line."""
         self.counts = None
-
-        def note(code: list[Node]) -> frozenset[str]:
-            every: frozenset[str] = frozenset()
-            for node in code:
-                node.names = frozenset(node.own_names() & self.types.keys()) | note(node.inner or [])
-                every |= node.names
-            return every
-
-        note(self.code)
 
     # ---- before values move
 
@@ -132,7 +119,7 @@ class Former:
                 for number, part in enumerate("xyzw"[: int(shape[2])]):
                     element = str(Tree("[]", (inner.args[0], add(inner.args[1], number))))
                     text = f"{name}.{part} = {element};"
-                    lines.append(Node(text, code[at].places, names=code[at].names, value=text_of(element, 10, own)))
+                    lines.append(Node(text, code[at].places, range=text_of(element, 10, own)))
                 used = [
                     one
                     for one in lines
@@ -224,12 +211,12 @@ class Former:
                 )
                 while self.code[first].continues:
                     first -= 1
-                self.code.insert(first, Node(f"{name} = {call};", assigns=name))
+                self.code.insert(first, Node(f"{name} = {call};"))
                 holder = self.code[first]
             value = leaf(name) if self.kinds[name] is ty.UD or call not in compared else Tree("(uint)", (leaf(name),))
             at = self.code.index(holder)
             change_lines(self.code[at + 1 :], in_place_of(call, value))
-        self.note_names()
+        self.counts = None
 
     def simplify_flags(self) -> None:
         """Make variables that are only 0 or 1 flags."""
@@ -241,7 +228,7 @@ class Former:
                 self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
                 for node in walk(self.code):
                     if (one := assigned(node)) is not None and one[0] == name:
-                        set_text(node, f"{name} = {'true' if one[1].op in ('1', 'true') else 'false'};")
+                        node.text = f"{name} = {'true' if one[1].op in ('1', 'true') else 'false'};"
                 for word in ("uchar", "char", "ushort", "short", "uint", "int"):
                     self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
 
@@ -326,8 +313,7 @@ class Former:
         out = []
         for number, value in enumerate(values):
             element = Tree("[]", (target.args[0], add(target.args[1], number)))
-            names = frozenset((element.names() | value.names()) & self.types.keys())
-            out.append(Node(f"{element} = {value};", node.places, names=names))
+            out.append(Node(f"{element} = {value};", node.places))
         return out
 
     def _by_ranges(self, code: list[Node], limits: Mapping[str, int]) -> None:

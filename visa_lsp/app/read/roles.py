@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
-
-from msgspec.structs import replace
 
 from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
@@ -72,9 +70,7 @@ class Namer:
             return
         pattern = re.compile(r"\b(" + "|".join(map(re.escape, self.names)) + r")\b")
         for node in walk(self.code):
-            node.text = pattern.sub(lambda hit: self.names[hit[1]], node.text)
-            if node.tail is not None:
-                node.tail = replace(node.tail, text=pattern.sub(lambda hit: self.names[hit[1]], node.tail.text))
+            node.change(partial(pattern.sub, lambda hit: self.names[hit[1]]))
 
     def _note(self, code: list[Node], path: tuple[int, ...]) -> None:
         for node in code:

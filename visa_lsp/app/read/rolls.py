@@ -5,10 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.code_lines import Line, Node, lists_of, places_of, walk
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.plain_forms import Former, add, split_constant
-from visa_lsp.app.read.shape import assigned, lists_of, places_of, stores
+from visa_lsp.app.read.shape import assigned, stores
 from visa_lsp.app.read.tree import Step, Tree, is_set, leaf, step_of
 from visa_lsp.isa import types as ty
 
@@ -42,7 +42,6 @@ class Roller:
             self._sort(code)
             self._split_chains(code)
             self._roll(code)
-        self.former.note_names()
 
     def _new(self, kind: ty.DataType, count: int = 0) -> str:
         name = f"V_{len(self.types)}"
@@ -66,7 +65,7 @@ class Roller:
             if len(levels) < _MIN_STEPS:
                 continue
             places = places_of(code[at], *used)
-            lines = [Node(f"{found[0]} = {one};", places, found[0], names=code[at].names) for one in levels]
+            lines = [Node(f"{found[0]} = {one};", places) for one in levels]
             code[at : at + 1] = lines
             for one in used:
                 code.remove(one)
@@ -124,7 +123,6 @@ class Roller:
                     Node(
                         f"for ({counter} = 0; {counter} < {count}; {counter}++) {{",
                         places_of(*code[at:end]),
-                        counter,
                         inner=[Node(text, places_of(*code[at:end]))],
                         tail=Line("}"),
                         is_loop=True,
@@ -205,7 +203,7 @@ class Roller:
         """Return the variables that a line reads outside of minima and maxima."""
         step = step_of(node.text)
         if step is None:
-            return node.own_names()
+            return set(node.own_names())
         trees = step.trees[1:] if assigned(node) is not None else step.trees
         return {
             name for tree in trees for name in tree.change(lambda one: leaf("0") if one in results else None).names()
@@ -224,7 +222,7 @@ class Roller:
         for node in code:
             found = assigned(node)
             if found is not None and found[0] in inputs:
-                node.text, node.assigns, node.value = f"{array}[{inputs.index(found[0])}] = {found[1]};", "", None
+                node.text = f"{array}[{inputs.index(found[0])}] = {found[1]};"
         at = code.index(lines[-1])
         left, swap, limit = self._new(ty.D), self._new(kind), self._new(ty.D)
         count = len(inputs)
@@ -233,14 +231,13 @@ class Roller:
         if exchanges == bubbles:
             pair = f"{array}[{left}]", f"{array}[{left} + 1]"
             inner = [
-                Node(f"{swap} = min({pair[0]}, {pair[1]});", places, swap),
+                Node(f"{swap} = min({pair[0]}, {pair[1]});", places),
                 Node(f"{pair[1]} = max({pair[0]}, {pair[1]});", places),
                 Node(f"{pair[0]} = {swap};", places),
             ]
             loop = Node(
                 f"for ({left} = 0; {left} < {limit}; {left}++) {{",
                 places,
-                left,
                 inner=inner,
                 tail=Line("}"),
                 is_loop=True,
@@ -249,7 +246,6 @@ class Roller:
                 Node(
                     f"for ({limit} = {count - 1}; {limit} > 0; {limit}--) {{",
                     places,
-                    limit,
                     inner=[loop],
                     tail=Line("}"),
                     is_loop=True,
@@ -260,7 +256,7 @@ class Roller:
             for one, other in exchanges:
                 swap = self._new(kind)
                 block += [
-                    Node(f"{swap} = min({array}[{one}], {array}[{other}]);", places, swap),
+                    Node(f"{swap} = min({array}[{one}], {array}[{other}]);", places),
                     Node(f"{array}[{other}] = max({array}[{one}], {array}[{other}]);", places),
                     Node(f"{array}[{one}] = {swap};", places),
                 ]

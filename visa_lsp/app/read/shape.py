@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.code_lines import Line, Node, lists_of, names_of, places_of, walk
 from visa_lsp.app.read.comparisons import MIRROR, NEGATED, WORD
 from visa_lsp.app.read.liveness import CALLS, Liveness
 from visa_lsp.app.read.names import c_type
@@ -50,52 +50,6 @@ def _with_old(old: str, new: Tree, before: Tree | None, count: int, tree: Tree) 
     return Tree(tree.op, (new, leaf(least >> count))) if least and not least % (1 << count) else None
 
 
-def lists_of(code: list[Node]) -> Iterator[list[Node]]:
-    """Yield a list of lines, then the lists inside of it."""
-    yield code
-    for node in code:
-        if node.inner is not None:
-            yield from lists_of(node.inner)
-
-
-def places_of(*nodes: Node) -> tuple[int, ...]:
-    """Return the instructions of some lines."""
-    return tuple(sorted({place for node in nodes for place in node.places}))
-
-
-def set_text(node: Node, text: str) -> None:
-    """Give a line another text, and what follows from that."""
-    node.text = text
-    step = step_of(text)
-    node.assigns = step.trees[0].op if step is not None and step.op == "=" and not step.trees[0].args else ""
-    if node.value is not None and step is not None and node.assigns:
-        node.value = replace(node.value, text=str(step.trees[1]), rank=rank_of(step.trees[1]))
-    elif not node.assigns:
-        node.value = None
-
-
-def rank_of(tree: Tree) -> float:
-    """Return the rank of a tree's operator, as texts of expressions have it."""
-    ranks = {
-        "||": 1,
-        "&&": 1.5,
-        "|": 2,
-        "^": 3,
-        "&": 4,
-        "<<": 6,
-        ">>": 6,
-        "+": 7,
-        "-": 7,
-        "*": 8,
-        "/": 8,
-        "%": 8,
-        "?": 0,
-    }
-    if len(tree.args) == 1 and tree.op[0] in "u(" and not tree.op.endswith("()"):
-        return 9
-    return ranks.get(tree.op, 5 if tree.op in NEGATED else 10)
-
-
 def change_lines(code: list[Node], rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
     """Apply a rule to the trees of all lines; the first changed one stands for the instructions ``places`` too."""
     for node in walk(code):
@@ -113,7 +67,7 @@ def change_line(node: Node, rule: Callable[[Tree], Tree | None]) -> bool:
             continue
         changed = True
         if text is node.text:
-            set_text(node, str(Step(step.words, trees)))
+            node.text = str(Step(step.words, trees))
         elif node.tail is not None:
             node.tail = replace(node.tail, text=str(Step(step.words, trees)))
     return changed
@@ -301,7 +255,6 @@ class Shaper:
             if value.op in NEGATED and calls <= set(PURE) and not value.names() & self.types.keys():
                 self.code.remove(node)
                 change_lines(self.code, in_place_of(leaf(name), value), node.places)
-                self.note_names(self.code)
 
     def _sets(self, name: str) -> int:
         return sum(is_set(node.text, name) for node in walk(self.code))
@@ -322,7 +275,7 @@ class Shaper:
                 ):
                     continue
                 before, after = live.before[id(chain[0])], live.after[id(chain[0])]
-                for name in sorted(frozenset[str]().union(*(one.names for one in chain)) - before - after):
+                for name in sorted(names_of(chain) - before - after):
                     own = self._count_in(chain, name) if name in self.kinds else 0
                     if own and own < counts[name]:
                         fresh += 1
@@ -339,11 +292,8 @@ class Shaper:
     def _rename_in(self, code: list[Node], old: str, new: str) -> None:
         word = re.compile(rf"\b{re.escape(old)}\b")
         for node in walk(code):
-            if old in node.names or old in node.own_names():
-                set_text(node, word.sub(new, node.text))
-                node.names = node.names - {old} | {new}
-                if node.tail is not None:
-                    node.tail = replace(node.tail, text=word.sub(new, node.tail.text))
+            if old in node.own_names():
+                node.change(partial(word.sub, new))
 
     def clamp_values(self, code: list[Node]) -> None:
         """Write a chain of three values, two of them limits, as one value between limits."""
@@ -378,7 +328,7 @@ class Shaper:
             if below >> bits <= limits[0] <= below + 1 >> bits and above - 1 >> bits <= limits[1] <= above >> bits:
                 line = inner[2][0]
                 line.places = places_of(low, high, other, *(one[0] for one in inner))
-                set_text(line, f"{name} = {Tree('clamp()', (value, first, second))};")
+                line.text = f"{name} = {Tree('clamp()', (value, first, second))};"
                 code[at : at + 3] = [line]
 
     def recover_counters(self) -> None:
@@ -399,16 +349,9 @@ class Shaper:
                 between = code[at + 1 : last]
                 if any(is_set(one.text, old) or is_set(one.text, name) for one in walk(between)):
                     continue
-                if old in frozenset[str]().union(*(one.names for one in between)):
+                if old in names_of(between):
                     before = Tree("-", (leaf(name), pair["STEP"])) if hit is not None else None
                     change_lines(between, partial(_with_old, old, leaf(name), before, count))
-                    self.note_names(between)
-
-    def note_names(self, code: list[Node]) -> None:
-        """Note the variables of each line."""
-        for node in code:
-            self.note_names(node.inner or [])
-            node.names = frozenset(node.own_names() & self.types.keys()).union(*(one.names for one in node.inner or []))
 
     def unite_copies(self) -> None:
         """Make one variable of two that are copied and never needed with two values; drop values that nothing needs."""
@@ -455,7 +398,7 @@ class Shaper:
         own = self.kinds[old]
         same = leaf(new) if own is self.kinds[new] else Tree(f"({c_type(own)})", (leaf(new),))
         for node in walk(self.code):
-            if old not in node.names and old not in node.text:
+            if old not in node.own_names():
                 continue
             step = step_of(node.text)
             if step is not None and old in set_names(node.text):
@@ -463,9 +406,8 @@ class Shaper:
                     n for n, word in enumerate(step.words[1:]) if SETS.fullmatch(word) and step.trees[n] == leaf(old)
                 ]
                 trees = [leaf(new) if n in signs else tree.put({old: same}) for n, tree in enumerate(step.trees)]
-                set_text(node, str(Step(step.words, tuple(trees))))
+                node.text = str(Step(step.words, tuple(trees)))
             change_line(node, in_place_of(leaf(old), same))
-            node.names = node.names - {old} | {new} if old in node.names else node.names
         self.setters[new] += self.setters.pop(old, [])
         for known in (live.after, live.before):
             for key, names in known.items():
@@ -533,7 +475,7 @@ class Shaper:
                 continue
             alone = node.text.startswith("if (") and (at + 1 == len(code) or not code[at + 1].continues)
             if alone and len(inner) == 1 and inner[0].text in ("break;", "continue;"):
-                code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner), names=node.names)
+                code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
 
     def _leaves(self, node: Node) -> bool:
         return node.inner is None and node.text.startswith("if (") and node.text.endswith(" break;")
@@ -627,7 +569,7 @@ class Shaper:
             return
         code.insert(at, leaving[0])
         test = condition_of(last.text)
-        inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]), names=last.names)
+        inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]))
 
     # ---- branches
 
@@ -647,11 +589,11 @@ class Shaper:
                     continue
                 same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == found), None)
                 earlier = (other.inner or [])[:same]
-                if same is None or any(found[0] in two.names | two.own_names() for two in earlier):
+                if same is None or any(found[0] in two.names for two in earlier):
                     continue
                 assert node.inner is not None
                 assert other.inner is not None
-                if any(found[0] in two.names | two.own_names() for two in node.inner[: node.inner.index(one)]):
+                if any(found[0] in two.names for two in node.inner[: node.inner.index(one)]):
                     continue
                 node.inner.remove(one)
                 one.places = places_of(one, other.inner.pop(same))
@@ -659,7 +601,7 @@ class Shaper:
                 at += 1
             if not node.inner or not other.inner:
                 kept, condition = (other, self.opposite(test)) if not node.inner else (node, test)
-                kept.text, kept.continues, kept.tail = f"if ({condition}) {{", False, Line("}")
+                kept.text, kept.tail = f"if ({condition}) {{", Line("}")
                 kept.places = places_of(node, other)
                 code[at : at + 2] = [kept] if kept.inner else []
             at += 1
@@ -735,7 +677,7 @@ class Shaper:
             return None
         for loop, text, tail in changed:
             loop.text, loop.tail = text, Line("}")
-            loop.places = tuple(sorted({*loop.places, *tail.places}))
+            loop.places = places_of(loop, tail)
         loops[-1].places = places_of(loops[-1], node)
         return loops
 
@@ -777,7 +719,7 @@ class Shaper:
                 left, right = right, left
             if left == target and (target.args or target.op in self.kinds) and not one_of(right, target):
                 is_one = number_of(right) == 1 and value.op in "+-"
-                set_text(node, f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};")
+                node.text = f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};"
 
     def say_positively(self) -> None:
         """Write conditions without a sign that negates a longer one."""
@@ -807,7 +749,7 @@ class Shaper:
                         value = self._own_counter(code, at, name)
                         if value is not None and (own := step_of(node.inner[-1].text)) is not None:
                             new = own.trees[0].op
-                            code.insert(at, Node(f"{new} = {value};", node.places, new, names=frozenset({new})))
+                            code.insert(at, Node(f"{new} = {value};", node.places))
                             return self.split_counters()
         return None
 
@@ -842,9 +784,7 @@ class Shaper:
             or any(one.text.endswith("continue;") for one in own_level(node.inner))
         ):
             return 0
-        first = next(
-            (n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names | code[n].own_names()), None
-        )
+        first = next((n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names), None)
         found = assigned(code[first]) if first is not None else None
         if found is not None and first is not None:
             others = [word for one in code[first + 1 : at] for word in self._set_names(one)]
@@ -868,8 +808,8 @@ class Shaper:
         if found is None or first is None:
             return 0
         last = node.inner.pop()
-        node.text, node.assigns = text, name
-        node.places = tuple(sorted({*places_of(node, last, code[first]), *node.tail.places}))
+        node.text = text
+        node.places = places_of(node, last, code[first], node.tail)
         node.tail = Line("}")
         del code[first]
         return 1
@@ -894,11 +834,11 @@ class Shaper:
             one.text.endswith("continue;") for one in own_level(inner)
         ):
             return
-        before = next((n for n in range(at - 1, -1, -1) if name in code[n].names | code[n].own_names()), None)
+        before = next((n for n in range(at - 1, -1, -1) if name in code[n].names), None)
         found = assigned(code[before]) if before is not None else None
         if found is None or before is None or found[0] != name:
             return
-        set_text(code[before], f"{name} = {Tree('>>', (found[1], leaf(count)))};")
+        code[before].text = f"{name} = {Tree('>>', (found[1], leaf(count)))};"
         inner.append(inner.pop(0))
         end = least >> count
         unsigned = self.kinds[name] is ty.UD and end == 1

@@ -6,10 +6,10 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.code_lines import Node, lists_of, places_of, walk
 from visa_lsp.app.read.comparisons import WORD
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.shape import PURE, change_lines, lists_of, places_of
+from visa_lsp.app.read.shape import PURE, change_lines
 from visa_lsp.app.read.tree import Step, Tree, number_of, step_of
 from visa_lsp.isa import types as ty
 
@@ -71,7 +71,7 @@ class Signs:
                 ):
                     trees[at] = self.low(trees[at], own.size)
             if tuple(trees) != step.trees:
-                node.text, node.value = str(Step(step.words, tuple(trees))), None
+                node.text, node.range = str(Step(step.words, tuple(trees))), None
 
     def low(self, value: Tree, size: int) -> Tree:
         """Return a value without the casts that its lower bytes do not need."""

@@ -74,7 +74,7 @@ def _choices(code: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]
     for one in _cut(whole, int(hit["number"])):
         value = hit["yes"] if one.low == one.high == int(hit["number"]) else hit.groupdict().get("no", "0")
         line = copy(code[0])
-        line.text, line.value = f"{hit['to']} = {value};", None
+        line.text, line.range = f"{hit['to']} = {value};", None
         yield Branch(one.low, one.high, [line])
 
 

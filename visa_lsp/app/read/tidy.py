@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
-from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.code_lines import Line, Node, lists_of, places_of, walk
 from visa_lsp.app.read.comparisons import (
     COMPARISON,
     NEGATED,
@@ -283,19 +283,12 @@ class Tidier:
             return
         pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(split)))})\.(\w+)")
         for node in walk(self.code):
-            hit = re.match(r"(\w+)\.(\w+) = ", node.text)
             for name, part in pattern.findall("".join(node.texts())):
                 kind = BY_NAME.get(re.sub(r"\d+$", "", self.vectors[name]))
                 if kind is not None:
                     self.kinds[f"{name}_{part}"] = kind
                     self.types[f"{name}_{part}"] = f"{re.sub(r'[0-9]+$', '', self.vectors[name])} {name}_{part}"
-            if hit is not None and hit[1] in split:
-                node.assigns = f"{hit[1]}_{hit[2]}"
         self._change(lambda text: pattern.sub(r"\1_\2", text))
-        for node in walk(self.code):
-            own = node.own_names()
-            node.names = frozenset(own & self.types.keys())
-        _spread_names(self.code)
 
     def _split_arrays(self) -> None:
         """Make the elements of an array whose indices are constants variables of their own."""
@@ -310,19 +303,12 @@ class Tidier:
                 self.kinds[f"{name}_{number}"] = kind
                 self.types[f"{name}_{number}"] = f"{word} {name}_{number}"
             self._change(partial(re.compile(rf"\b{re.escape(name)}\[(\d+)\]").sub, rf"{name}_\1"))
-            for node in walk(self.code):
-                hit = re.match(rf"({re.escape(name)}_\d+) = ", node.text)
-                if hit is not None:
-                    node.assigns = hit[1]
-                if name in node.names:
-                    node.names = frozenset(node.own_names() & self.types.keys())
-        _spread_names(self.code)
 
     def _spread_copies(self) -> None:
         """Use the source of a copy instead of the copy, where both are assigned once."""
         sets = self.sets
         top = {hit[1] for node in self.code if node.inner is None for hit in _SETS.finditer(node.text)}
-        for code in list(_lists(self.code)):
+        for code in list(lists_of(self.code)):
             at = 0
             while at < len(code):
                 node = code[at]
@@ -340,9 +326,6 @@ class Tidier:
                 uses = _count_of(rf"\b{re.escape(name)}\b", code[at:])
                 if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
-                for one in walk(code[at:]):
-                    if name in one.names:
-                        one.names = one.names - {name} | ({source} & self.types.keys())
                 change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
                 self._change_in(code[at:], change)
                 at -= 1
@@ -350,15 +333,11 @@ class Tidier:
 
     def _change_in(self, code: list[Node], change: Callable[[str], str]) -> None:
         for node in walk(code):
-            node.text = change(node.text)
-            if node.tail is not None:
-                node.tail = replace(node.tail, text=change(node.tail.text))
-            if node.value is not None:
-                node.value = replace(node.value, text=change(node.value.text))
+            node.change(change)
 
     def _pair(self) -> None:
         """Make the two dwords of an address one value."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             at = 0
             while at + 1 < len(code):
                 one, two = code[at], code[at + 1]
@@ -376,14 +355,10 @@ class Tidier:
                             f"as_ulong({name})", f"({whole})"
                         )
                         node.text = simple_pointer(node.text)
-                        if node.value is not None and " = " in node.text:
-                            node.value = replace(node.value, text=node.text.partition(" = ")[2].removesuffix(";"))
-                        node.places = tuple(sorted({*node.places, *one.places, *two.places}))
-                        node.names = node.names - {name} | {word for word in WORD.findall(whole) if word in self.types}
+                        node.places = places_of(node, one, two)
                         at -= 1
                         del code[at : at + 2]
                         break
-        _spread_names(self.code)
 
     def _halves(self, code: list[Node]) -> None:
         """Make one line of equal lines for the lower and the upper lanes."""
@@ -398,9 +373,7 @@ class Tidier:
                 text = code[at].text[high.end() :]
                 if code[at].inner is None and code[at - 1].inner is None and "lane" not in text:
                     code[at - 1].text = text
-                    code[at - 1].places = tuple(sorted({*code[at - 1].places, *code[at].places}))
-                    hit = re.match(r"(\w+) = ", text)
-                    code[at - 1].assigns = hit[1] if hit is not None else ""
+                    code[at - 1].places = places_of(code[at - 1], code[at])
                     del code[at]
         for node in code:
             if node.inner is not None:
@@ -428,9 +401,8 @@ class Tidier:
             if first is not None and end - at > 1:
                 text = of_lane(code[at].text[first.end() :], int(first[1]))
                 low, high = int(first[1]), int(first[1]) + end - at - 1
-                places = tuple(sorted({place for node in code[at:end] for place in node.places}))
                 head = f"if (lane <= {high}) " if not low else f"if ({low} <= lane && lane <= {high}) "
-                code[at:end] = [Node(head + text, places, names=code[at].names)]
+                code[at:end] = [Node(head + text, places_of(*code[at:end]))]
             at += 1
 
     def _copies(self, code: list[Node]) -> None:
@@ -455,13 +427,8 @@ class Tidier:
                     f"&{name}[{number}]" if int(number) else name
                     for name, number in ((first[1], first[2]), (first[3], first[4]))
                 )
-                places = tuple(sorted({place for node in code[at:end] for place in node.places}))
                 written = self._is_written(first[3])
-                line = Node(
-                    f"memcpy({to}, {source}, {end - at} * sizeof *{first[1]});",
-                    places,
-                    names=frozenset({first[1], first[3]}),
-                )
+                line = Node(f"memcpy({to}, {source}, {end - at} * sizeof *{first[1]});", places_of(*code[at:end]))
                 code[at:end] = [line] if written else []
             at += 1
 
@@ -502,8 +469,7 @@ class Tidier:
             return False
         for node, (own, number, text) in zip(sets, known, strict=True):
             if own:
-                node.text = f"{name} = {text};"
-                node.value = as_index(node.value, text, 0)
+                node.text, node.range = f"{name} = {text};", as_index(node.range)
             else:
                 node.text = re.sub(r"= .*;", f"= {number >> shift};", node.text)
         factors = {divisor: (1 << shift) // divisor for divisor in divisors}
@@ -517,8 +483,7 @@ class Tidier:
             return False
         for node, text in zip(sets, values, strict=True):
             assert text is not None
-            node.text = f"{node.text.partition('= ')[0]}= {text};"
-            node.value = as_index(node.value, text, SUM)
+            node.text, node.range = f"{node.text.partition('= ')[0]}= {text};", as_index(node.range)
 
         def scaled(hit: re.Match[str]) -> str:
             return name if int(hit[1]) == size else f"{name} / {int(hit[1]) // size}"
@@ -651,11 +616,6 @@ class Tidier:
             return False
         node.text = before + text + after
         node.places = tuple(sorted({*node.places, *places}))
-        node.names = node.names | {word for word in WORD.findall(text) if word in self.types}
-        if node.value is not None and node.assigns:
-            right = node.text.partition(" = ")[2].removesuffix(";")
-            old = node.value
-            node.value = replace(old, text=right, rank=min(old.rank, value.rank) if old.text == name else old.rank)
         return True
 
     # ---- conditions
@@ -686,7 +646,7 @@ class Tidier:
                 if len(text) > _MAX_LINE:
                     break
                 node.text, node.inner = text, inner.inner
-                node.places = tuple(sorted({*node.places, *inner.places}))
+                node.places = places_of(node, inner)
 
     def _leave_early(self, code: list[Node]) -> None:
         """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
@@ -702,10 +662,9 @@ class Tidier:
             if not ends or not rest or sum(one.text.endswith("break;") for one in walk(node.inner)) > 1:
                 continue
             assert first.inner is not None
-            first.places = tuple(sorted({*first.places, *first.inner.pop().places}))
+            first.places = places_of(first, first.inner.pop())
             first.tail = None
-            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
-            code[at + 1].names = frozenset[str]().union(*(one.names for one in rest))
+            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"))]
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
@@ -717,9 +676,7 @@ class Tidier:
             lines = self._cases(found[1]) if found is not None else None
             if found is not None and lines is not None:
                 name, _, end = found
-                places = _places(code[at:end])
-                names = frozenset({name}).union(*(one.names for one in code[at:end]))
-                code[at:end] = [Node(f"switch ({name}) {{", places, inner=lines, tail=Line("}"), names=names)]
+                code[at:end] = [Node(f"switch ({name}) {{", places_of(*code[at:end]), inner=lines, tail=Line("}"))]
                 self._switches(lines)
             elif (inner := code[at].inner) is not None:
                 self._switches(inner)
@@ -746,11 +703,10 @@ class Tidier:
         lines = []
         for head, texts in [*heads, *([("default:", rest)] if rest else [])]:
             inner = groups[texts][1]
-            names = frozenset[str]().union(*(node.names for node in inner))
             if len(inner) == 1 and inner[0].inner is None and " = " in texts[0]:
-                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places, names=names))
+                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places))
             else:
-                lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;"), names=names))
+                lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
         return lines
 
     def _choose(self, code: list[Node]) -> None:
@@ -766,9 +722,8 @@ class Tidier:
                 continue
             value, name = self._chosen(node.text[len("if (") : -len(") {")], yes[0], no[0]), yes[0].assigns
             if value is not None and len(value.text) <= _MAX_CHOICE:
-                places = tuple(sorted({place for one in (node, other, *yes, *no) for place in one.places}))
-                names = node.names | other.names
-                code[at : at + 2] = [Node(f"{name} = {value.text};", places, name, names=names, value=value)]
+                places = places_of(node, other, *yes, *no)
+                code[at : at + 2] = [Node(f"{name} = {value.text};", places, range=value)]
 
     def _chosen(self, test: str, yes: Node, no: Node) -> Text | None:
         """Return the value of one of two assignments to a variable, by a test."""
@@ -798,7 +753,7 @@ class Tidier:
 
     def _divisions(self) -> None:
         """Write a division of floats whose divisor is scaled first, as compilers do, as a call."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 1):
                 bits, scale = _EXPONENT.fullmatch(code[at].text), _SCALE.fullmatch(code[at + 1].text)
                 if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) not in (3, 4):
@@ -842,7 +797,7 @@ class Tidier:
 
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at, node in enumerate(code):
                 hit = HIGH_HALF.fullmatch(node.text.partition(" = ")[2].removesuffix(";"))
                 if hit is None or not node.assigns or self.sets[hit["value"]] > 1:
@@ -860,10 +815,9 @@ class Tidier:
                 is_whole = (last + 1 == len(code) or not code[last + 1].continues) and self.counts[name] >= 3
                 if divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
                     use, value_text = code[last - 1], f"{value} / {divisor}"
-                    places = _places([node, use, test, *walk(test.inner or [])])
+                    places = places_of(node, use, test, *walk(test.inner or []))
                     _replace_steps(use, f"{result} = {value_text};", [node, test] if shift is not None else [test])
-                    use.places, use.assigns, use.value = places, result, text_of(value_text, 8, ty.D)
-                    use.names |= {value} & self.types.keys() | {result}
+                    use.places, use.range = places, text_of(value_text, 8, ty.D)
                     test.inner = test.tail = None
                     continue
                 self._quotient_in(code, at, hit)
@@ -882,7 +836,6 @@ class Tidier:
                 continue
             text = f"{use.text[: form.start()]}(uint)({value} / {divisor}){use.text[form.end() :]}"
             _replace_steps(use, text, [node])
-            use.names |= {value} & self.types.keys()
             return
 
     def _type_name(self, name: str) -> str:
@@ -890,7 +843,7 @@ class Tidier:
 
     def _exponentials(self) -> None:
         """Write the steps by which compilers compute an exponential as a call."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 1):
                 whole = re.fullmatch(r"(\w+) = trunc\((\w+) \* 1\.442695f\);", code[at].text)
                 if whole is None or self._uses(whole[1]) != 4:
@@ -914,7 +867,7 @@ class Tidier:
 
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
-        for code in list(_lists(self.code)):
+        for code in list(lists_of(self.code)):
             for at in range(len(code) - 1, -1, -1):
                 hit = _FIRST_PART.fullmatch(code[at].text)
                 form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
@@ -935,9 +888,7 @@ class Tidier:
                     lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
                 if len(text) > _MAX_VECTOR:
                     continue
-                names = frozenset[str]().union(*(one.names for one in lines))
-                sets = name if text.startswith(f"{name} = ") else ""
-                code[at : at + len(lines)] = [Node(text, _places(lines), sets, names=names)]
+                code[at : at + len(lines)] = [Node(text, places_of(*lines))]
 
     def _vectors(self) -> None:
         """Load and store whole elements of buffers of vectors in the type that the buffers have."""
@@ -949,7 +900,7 @@ class Tidier:
                 whole = self.pointers.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
                 parts = _count_of(rf"\b{name}\[[0-3]\]", self.code)
                 if whole and count in ("2", "3", "4") and parts + 1 == self._uses(name):
-                    node.text, node.assigns = f"{name} = {pointer}[{index}];", name
+                    node.text = f"{name} = {pointer}[{index}];"
                     self.types[name] = f"{own} {name}"
                     self._change(
                         partial(
@@ -974,7 +925,7 @@ class Tidier:
 
     def _prefix_sums(self) -> None:
         """Make one line of the steps by which compilers add up the whole numbers of 16 or 32 lanes."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for size in _PREFIX_STEPS:
                 steps = _PREFIX_STEPS[size]
                 for at in range(len(code) - len(steps), -1, -1):
@@ -984,11 +935,11 @@ class Tidier:
                         continue
                     if [one.text for one in found] == [step.replace("V", hit[1]) for step in steps]:
                         text = f"once for (int k = 1; k < {size}; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
-                        code[at : at + len(steps)] = [Node(text, _places(found), names=found[0].names)]
+                        code[at : at + len(steps)] = [Node(text, places_of(*found))]
 
     def _sub_groups(self) -> None:
         """Make calls of the steps by which compilers combine the values of all lanes."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 1, -1, -1):
                 fold = find_fold([one.text for one in code], at, self.array_types)
                 if fold is None:
@@ -1007,30 +958,17 @@ class Tidier:
                         break
                     changed.append((one, text))
                 else:
-                    read = {one for text in (call for _, call in fold.calls) for one in WORD.findall(text)}
                     for one, text in changed:
-                        if text != one.text:
-                            one.text = text
-                            if one.value is not None:
-                                one.value = replace(one.value, text=text.partition(" = ")[2].removesuffix(";"))
+                        one.text = text
                     for name, _ in fold.calls:
                         self.kinds[name], self.types[name] = BY_NAME[fold.type], f"{fold.type} {name}"
                     code[at : at + fold.count] = [
-                        Node(
-                            f"{name} = {self._plain_argument(call)};",
-                            _places(steps),
-                            name,
-                            names=frozenset(read & self.types.keys() | {name}),
-                        )
-                        for name, call in fold.calls
+                        Node(f"{name} = {self._plain_argument(call)};", places_of(*steps)) for name, call in fold.calls
                     ]
-                    for one in others:
-                        one.names = one.names - fold.arrays | (one.own_names() & self.types.keys())
-                    _spread_names(self.code)
 
     def _atomics(self) -> None:
         """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 2):
                 below = re.fullmatch(r"(\w+) = sub_group_scan_inclusive_add\(1\);", code[at].text)
                 every = re.fullmatch(r"(\w+) = sub_group_reduce_add\(1\);", code[at + 1].text)
@@ -1045,8 +983,6 @@ class Tidier:
                 if not uses or self._uses(below[1]) != uses + 1 or self._uses(add[1]) != uses + 1:
                     continue
                 self._change_in(code[at + 3 :], partial(re.compile(form).sub, add[1]))
-                for one in walk(code[at + 3 :]):
-                    one.names -= {below[1]}
                 _replace_steps(code[at + 2], f"{add[1]} = atomic_inc({add[2]});", code[at : at + 2])
             code[:] = [one for one in code if one.text]
 
@@ -1096,35 +1032,11 @@ def _count_of(pattern: str, code: list[Node]) -> int:
     return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
 
 
-def _lists(code: list[Node]) -> Iterator[list[Node]]:
-    yield code
-    for node in code:
-        if node.inner is not None:
-            yield from _lists(node.inner)
-
-
-def _places(nodes: list[Node]) -> tuple[int, ...]:
-    return tuple(sorted({place for one in nodes for place in one.places}))
-
-
-def _spread_names(code: list[Node]) -> frozenset[str]:
-    every: set[str] = set()
-    for node in code:
-        if node.inner is not None:
-            node.names = node.names | _spread_names(node.inner)
-        every |= node.names
-    return frozenset(every)
-
-
 def _replace_steps(use: Node, text: str, steps: list[Node]) -> None:
     """Give a line its new text, and empty the lines that it stands for."""
-    use.text, use.places = text, _places([use, *steps])
-    use.names -= {one.assigns for one in steps}
+    use.text, use.places = text, places_of(use, *steps)
     for one in steps:
-        use.names |= one.names - {one.assigns}
         one.text = ""
-    if use.value is not None:
-        use.value = replace(use.value, text=text.partition(" = ")[2].removesuffix(";"))
 
 
 def _as_division(text: str, divisor: str, factor: str) -> str | None:

@@ -29,6 +29,12 @@ _SIGNS: Final = ("-", "~", "!", "&", "*")
 _ASSIGN: Final = ("=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^=", "%=")
 
 
+@lru_cache(maxsize=20_000)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(WORD.findall(text))
+
+
 class Tree(Struct, frozen=True):
     """An expression. ``op`` is a name or a number, `f()` of a call, `(int)` of a cast, `[]`, `.x`, `u-`, `+`, `?` or `{int2}`."""
 
@@ -315,7 +321,7 @@ def set_names(text: str) -> frozenset[str]:
     """Return the variables that a line may set, or a part of; all its words if it is no tree."""
     step = step_of(text)
     if step is None:
-        return frozenset(WORD.findall(text))
+        return words_of(text)
     found = {name for tree in step.trees for one in tree.walk() if one.op == "memcpy()" for name in one.args[0].names()}
     for word, tree in zip(step.words[1:], step.trees, strict=True):
         if SETS.fullmatch(word):
