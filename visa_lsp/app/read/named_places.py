@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.read.addresses import strip
 from visa_lsp.app.read.code_lines import Node, lists_of, places_of, trees_of, walk
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.plain_forms import Former, add, split_constant, sum_of, terms
+from visa_lsp.app.read.plain_forms import Former, add, split_constant
 from visa_lsp.app.read.shape import assigned, reads_memory
-from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of, words_of
+from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of, sum_of, terms, words_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -360,11 +361,6 @@ class Places:
             for part in step.trees[1:]
             for tree in part.walk()
         )
-
-
-def strip(tree: Tree) -> Tree:
-    """Drop casts between integers of 32 bits."""
-    return tree.change(lambda one: one.args[0] if one.op in ("(int)", "(uint)") else None)
 
 
 def lift(first: Tree, second: Tree, low: str, high: str, name: str) -> Tree | None:

@@ -11,7 +11,19 @@ from visa_lsp.app.read.code_lines import Node, lists_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, reads_memory
-from visa_lsp.app.read.tree import Tree, form, in_place_of, is_set, leaf, number_of, parse, set_names, step_of
+from visa_lsp.app.read.tree import (
+    Tree,
+    form,
+    in_place_of,
+    is_set,
+    leaf,
+    number_of,
+    parse,
+    set_names,
+    step_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -51,19 +63,6 @@ def split_constant(tree: Tree) -> tuple[Tree | None, int]:
     if left is None:
         return (right, one + two) if sign > 0 else (tree, 0)
     return Tree(tree.op, (left, right)), one + sign * two
-
-
-def terms(tree: Tree) -> list[Tree]:
-    """Return the terms of a sum."""
-    return [*terms(tree.args[0]), *terms(tree.args[1])] if tree.op == "+" and len(tree.args) == 2 else [tree]
-
-
-def sum_of(parts: Sequence[Tree]) -> Tree:
-    """Return the sum of some terms."""
-    whole = parts[0]
-    for one in parts[1:]:
-        whole = Tree("+", (whole, one))
-    return whole
 
 
 class Former:

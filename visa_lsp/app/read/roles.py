@@ -49,6 +49,7 @@ class Namer:
         self.indexes: set[str] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
         self.names: dict[str, str] = {}
+        self.pending: set[str] = set()  # variables with names, or whose names are being chosen
         self.holders: dict[str, list[str]] = defaultdict(list)  # new names -> variables
         self.flags = {hit[1] for node in walk(code) if (hit := re.match(r"bool (\w+)", node.text)) is not None}
         self.axes: dict[str, set[str]] = defaultdict(set)
@@ -65,7 +66,7 @@ class Namer:
         }
         self.taken |= words - set(order)
         for name in order:
-            self._choose(name, self._role(name))
+            self._name(name)
         if not self.names:
             return
         pattern = re.compile(r"\b(" + "|".join(map(re.escape, self.names)) + r")\b")
@@ -107,6 +108,13 @@ class Namer:
                 self.steps[target.op].append(
                     (Step(("", word, ""), (step.trees[at],) if value is None else (step.trees[at], value)), is_for)
                 )
+
+    def _name(self, name: str) -> str:
+        """Return the name of a variable; choose it now if it has none."""
+        if name in self.scopes and NUMBERED.fullmatch(name) and name not in self.pending:
+            self.pending.add(name)
+            self._choose(name, self._role(name))
+        return self.names.get(name, name)
 
     # ---- roles
 
@@ -181,9 +189,9 @@ class Namer:
         word = self.names.get(place.op, place.op).removeprefix("slm_")
         index = value.args[1] if value.op == "[]" else None
         if index is not None and not _uncast(index).args:
-            own = self.names.get(_uncast(index).op, _uncast(index).op)
-            own = "first" if own == "0" else own
-            return (f"{word}_{own}{'_' + part if part else ''}",)
+            own = self._name(_uncast(index).op)
+            if not NUMBERED.fullmatch(own):
+                return (f"{word}_{'first' if own == '0' else own}{'_' + part if part else ''}",)
         return (f"{word}_value{'_' + part if part else ''}",)
 
     def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:

@@ -184,6 +184,9 @@ class Signs:
         ):
             return Tree(tree.op, (tree.args[0], *(self.low(one, ty.D.size) for one in tree.args[1:])))
         if tree.op in ("+", "-") and len(tree.args) == 2:
+            left, right = tree.args
+            if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
+                return self._without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
             return Tree(tree.op, tuple(_as_product(one) for one in tree.args))
         if tree.op.endswith("f16") and not tree.args and _is_half(float(tree.op[:-3])):
             return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
@@ -222,7 +225,7 @@ class Signs:
             return kind if kind is not None and (kind.is_int or kind is ty.BOOL) else None
         if op.startswith("(") and op.endswith(")") and op[-2] != "*":
             return BY_NAME.get(op[1:-1])
-        if op in PURE:
+        if op in PURE or op in ("carry()", "borrow()"):
             return ty.UD
         if op == "[]":
             base = args[0].args[0] if args[0].op.endswith(" *)") else args[0]
@@ -232,6 +235,8 @@ class Signs:
                 else self.pointers.get(base.op) or self.types.get(base.op, "").split(" ")[0]
             )
             return BY_NAME.get(word)
+        if op[0] == ".":
+            return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
         if op == "u*" and not args[0].args:
             return BY_NAME.get(self.pointers.get(args[0].op, ""))
         if op in ("u-", "u~", "<<", ">>"):
