@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.comparisons import NEGATED
+from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.tree import Step, Tree, parse, step_of, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.read.expressions import Text
+    from visa_lsp.isa.types import DataType
 
 _ASSIGNED: Final = re.compile(r"(\w+) = ")
+_REALS: Final = ("float", "half", "double")
+_REAL: Final = re.compile(r"\b\d+\.")
 _RANKS: Final = {"||": 1, "&&": 1.5, "|": 2, "^": 3, "&": 4, "<<": 6, ">>": 6, "+": 7, "-": 7, "*": 8, "/": 8, "%": 8, "?": 0}  # fmt: skip
 
 
@@ -81,6 +85,49 @@ class Node:
         self.text = change(self.text)
         if self.tail is not None:
             self.tail = replace(self.tail, text=change(self.tail.text))
+
+
+@dataclass(slots=True, eq=False)
+class Body:
+    """The lines of a body, and what is known of its variables and arguments by name."""
+
+    code: list[Node]
+    types: dict[str, str]  # declarations of variables
+    kinds: dict[str, DataType]  # of variables that are no arrays and no vectors
+    elements: Mapping[str, str]  # pointers, and the array of local memory -> types of their elements
+    scalars: Mapping[str, str]  # arguments -> their types
+    sizes: Sequence[int]  # of a group, if a launch must have them; zeros else
+    surfaces: frozenset[str]  # arrays that offsets of 32 bits address: no index is negative
+    local: str  # the array of local memory
+    tiles: dict[str, str] = field(default_factory=dict)  # parts of local memory with their declarations
+    fields: dict[str, str] = field(default_factory=dict)  # structures with their fields
+
+    def new(self, kind: DataType, count: int = 0) -> str:
+        """Return a new variable, or an array."""
+        name = f"V_{len(self.types)}"
+        self.types[name] = f"{c_type(kind)} {name}" + (f"[{count}]" if count else "")
+        if not count:
+            self.kinds[name] = kind
+        return name
+
+    def type_name(self, name: str) -> str:
+        """Return the type of a variable or an argument."""
+        return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
+
+    def has_floats(self, tree: Tree) -> bool:
+        """Return whether a value may be, or be computed from, a NaN."""
+        words = words_of(str(tree))
+        types = (self.type_name(word) or self.elements.get(word, "") for word in words)
+        return any(word.startswith(_REALS) for word in (*words, *types)) or _REAL.search(str(tree)) is not None
+
+    def uses(self, name: str) -> int:
+        """Return how often lines name a variable."""
+        return count_of(rf"\b{name}\b", self.code)
+
+
+def count_of(pattern: str, code: list[Node]) -> int:
+    """Return the number of matches in lines, those inside of others too."""
+    return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
 
 
 def walk(code: Iterable[Node]) -> Iterator[Node]:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
-from visa_lsp.app.read.code_lines import Line, Node, names_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -85,13 +85,13 @@ _CONTROL: Final = next(one.number for one in predefined.VARIABLES if one.name ==
 _ROUNDING: Final = 0x30  # bits of the mode
 _INDENT: Final = "    "
 _DWORD_BITS: Final = 32
-_MAX_SPLIT: Final = 8  # elements of an array that become variables
 _CHANNELS: Final = 4  # of a texel
 _ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their names
 _MAX_CALLS: Final = 40
 _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
 _NOTHING: Final = ("%null", "null")
+_POINTER: Final = re.compile(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
 _LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
@@ -240,48 +240,16 @@ class CodePrinter:
                 if not one.count and one.type in _NUMBERS
             }
             kinds |= {name: ty.BOOL for name, text in known.items() if text.startswith("bool ")}
-            arrays = {
-                name
-                for name, one in self.cells.declarations.items()
-                if one.count and not one.is_shared and one.count <= _MAX_SPLIT and name not in filled
-            }
-            vectors = {
-                name: one.type
-                for name, one in self.cells.declarations.items()
-                if not one.count and one.type not in _NUMBERS and not one.is_shared
-            }
-            types = {name: self.cells.declarations[name].type for name in arrays}
-            floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
-            pointers = [
-                re.fullmatch(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)", one.text)
-                for one in self.names.parameters
-            ]
+            pointers = [_POINTER.fullmatch(one.text) for one in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
-            scalars = {
-                hit[2]: hit[1] for one in self.names.parameters if (hit := re.fullmatch(r"(\w+) (\w+)", one.text))
-            }
-            crossing = {name: one.type for name, one in self.cells.declarations.items() if one.is_shared}
             if self._local_array is not None:
                 elements[self._local_array.name] = self._local_array.element
-            sizes = self.names.group_size
-            tidier = Tidier(
-                main,
-                known,
-                kinds,
-                vectors,
-                types,
-                frozenset(floats),
-                elements,
-                crossing,
-                scalars,
-                sizes,
-                self._surfaces(),
-                self._local_array.name if self._local_array is not None else "",
-            )
-            tidier.run()
-            known |= tidier.types
-            self.fields = tidier.former.fields
-            top += [Node(text) for name, text in tidier.former.tiles.items()]
+            scalars = dict(one.text.split()[::-1] for one in self.names.parameters if one.text.count(" ") == 1)
+            local = self._local_array.name if self._local_array is not None else ""
+            body = Body(main, known, kinds, elements, scalars, self.names.group_size, self._surfaces(), local)
+            Tidier(body, self.cells.declarations, filled).run()
+            self.fields = body.fields
+            top += [Node(text) for name, text in body.tiles.items()]
         used = names_of(main)
         for name in known:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
@@ -294,11 +262,11 @@ class CodePrinter:
             else:
                 _place(main, name, known[name])
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
-        local = self._local_array
-        if local is not None and any(local.name in one.own_names() for one in walk(main)):
-            count = self.names.slm_bytes // type_named(local.element).size
+        array = self._local_array
+        if array is not None and array.name in names_of(main):
+            count = self.names.slm_bytes // type_named(array.element).size
             size = f"  // {count} elements" if count else ""
-            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;{size}"))
+            top.append(Node(f"local {array.element} *{array.name} = (local {array.element} *)slm;{size}"))
         main[:0] = top
 
     def _surfaces(self) -> frozenset[str]:

@@ -6,10 +6,10 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.addresses import strip
-from visa_lsp.app.read.code_lines import Node, lists_of, places_of, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, trees_of, walk
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.plain_forms import Former, add, split_constant
-from visa_lsp.app.read.shape import assigned, reads_memory
+from visa_lsp.app.read.plain_forms import add, split_constant
+from visa_lsp.app.read.shape import assigned, change_lines, reads_memory
 from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of, sum_of, terms, words_of
 from visa_lsp.isa import types as ty
 
@@ -40,9 +40,9 @@ def linear(tree: Tree) -> tuple[Linear, int] | None:
 class Places:
     """Names the places in the lines of one body."""
 
-    def __init__(self, former: Former, local: str) -> None:
-        self.former, self.local = former, local
-        self.code, self.types, self.kinds, self.pointers = former.code, former.types, former.kinds, former.pointers
+    def __init__(self, body: Body) -> None:
+        self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
+        self.pointers, self.local = body.elements, body.local
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -68,8 +68,8 @@ class Places:
             hit, found = _FOR.match(node.text), assigned(node)
             if hit is not None:
                 tops[hit[1]] = int(hit[3]) - 1
-            elif found is not None and found[1].op == "local_id()" and self.former.sizes[int(found[1].args[0].op)]:
-                tops[found[0]] = self.former.sizes[int(found[1].args[0].op)] - 1
+            elif found is not None and found[1].op == "local_id()" and self.body.sizes[int(found[1].args[0].op)]:
+                tops[found[0]] = self.body.sizes[int(found[1].args[0].op)] - 1
         every = list(self._trees())
         indexes = {tree.args[1] for tree in every if tree.op == "[]" and tree.args[0] == leaf(self.local)}
         known = {index: one for index in indexes if (one := linear(index)) is not None and one[0].keys() <= tops.keys()}
@@ -102,7 +102,7 @@ class Places:
         for number, (low, high) in enumerate(starts):
             name = f"tile{number + 1}" if len(starts) > 1 else "tile"
             place = f"(slm + {low * row * BY_NAME[word].size})" if low else "slm"
-            self.former.tiles[name] = (
+            self.body.tiles[name] = (
                 f"local {word} (*{name})[{row}] = (local {word} (*)[{row}]){place};  // {high - low + 1} rows"
             )
             names[low] = name
@@ -119,7 +119,7 @@ class Places:
             first, second = add(parts[0], number // row - base), add(parts[1], number % row)
             return Tree("[]", (Tree("[]", (leaf(names[base]), first)), second))
 
-        self.former.change(rule)
+        change_lines(self.code, rule)
 
     # ---- fields
 
@@ -209,14 +209,14 @@ class Places:
                     own = value.args[0] if where.op in integers and value.op == "as_float()" else value
                     lines.append(Node(f"{where} = {own};", code[at].places))
                 code[at : at + 1] = lines
-        self.former.change(rule)
+        change_lines(self.code, rule)
         out, at = [], 0
         for first in sorted(fields):
             if first > at:
                 out.append(f"uchar pad{at}[{first - at}];")
             out.append(f"{'int' if f'.at{first}' in integers else c_type(fields[first])} at{first};")
             at = first + fields[first].size
-        self.former.fields[structure] = " ".join([*out, *([f"uchar pad{at}[{size - at}];"] if at < size else [])])
+        self.body.fields[structure] = " ".join([*out, *([f"uchar pad{at}[{size - at}];"] if at < size else [])])
 
     def _is_stored_in_parts(
         self, use: tuple[DataType, int, Tree, int], uses: dict[Tree, tuple[DataType, int, Tree, int]]
@@ -293,7 +293,7 @@ class Places:
 
     def _join(self, code: list[Node], load: Node, place: Tree, low: str, high: str, pointer: str, word: str) -> None:
         """Write two variables as one of 64 bits, if each line that changes them changes both as one value."""
-        name = f"V_{len(self.types)}"
+        name = self.body.new(BY_NAME[word])
         pairs: list[tuple[list[Node], list[Node], Node, Tree]] = []
         for inner in lists_of(self.code):
             sets = [one for one in inner if is_set(one.text, low) or is_set(one.text, high)]
@@ -319,7 +319,6 @@ class Places:
             if whole is None or inner.index(own[1]) != inner.index(own[0]) + 1:
                 return
             pairs.append((inner, [*used, own[0]], own[1], whole))
-        self.types[name], self.kinds[name] = f"{word} {name}", BY_NAME[word]
         for inner, gone, last, whole in pairs:
             last.text, last.range, last.places = f"{name} = {whole};", None, places_of(*gone, last)
             for one in gone:
@@ -342,7 +341,7 @@ class Places:
                 return leaf(name)
             return None
 
-        self.former.change(rule)
+        change_lines(self.code, rule)
         for node in walk(self.code):
             step = step_of(node.text)
             if step is not None and step.op == "=" and step.trees[1] == leaf(name) and step.trees[0].op == "[]":

@@ -7,7 +7,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, lists_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, reads_memory
@@ -27,9 +27,8 @@ from visa_lsp.app.read.tree import (
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from visa_lsp.isa.types import DataType
 
 _VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)|half|float|double)([234]) \*\)")
 _MAX_INDEX: Final = 1 << 16
@@ -68,18 +67,9 @@ def split_constant(tree: Tree) -> tuple[Tree | None, int]:
 class Former:
     """Changes the lines of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: dict[str, str],
-        kinds: dict[str, DataType],
-        pointers: Mapping[str, str],
-        sizes: Sequence[int],  # of a group, if a launch must have them; zeros else
-    ) -> None:
-        self.code, self.types, self.kinds, self.pointers, self.sizes = code, types, kinds, pointers, sizes
+    def __init__(self, body: Body) -> None:
+        self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
         self.counts: Counter[str] | None = None  # of lines that set a variable
-        self.tiles: dict[str, str] = {}  # parts of local memory with their declarations
-        self.fields: dict[str, str] = {}  # structures with their fields
 
     def change(self, rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
         """Apply a rule to all trees; the first changed line stands for the instructions ``places`` too."""
@@ -100,7 +90,11 @@ class Former:
                 name, place = found[0], found[1].args[0]
                 shape = _VECTOR.fullmatch(place.op)
                 inner = place.args[0].args[0] if shape is not None and place.args[0].op == "u&" else None
-                own = BY_NAME.get(self.pointers.get(inner.args[0].op, "")) if inner is not None and inner.args else None
+                own = (
+                    BY_NAME.get(self.body.elements.get(inner.args[0].op, ""))
+                    if inner is not None and inner.args
+                    else None
+                )
                 if (
                     shape is None
                     or inner is None
@@ -268,7 +262,7 @@ class Former:
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
         """Return whether a value is the number of the group times its size."""
-        size = self.sizes[int(axis[0].op)]
+        size = self.body.sizes[int(axis[0].op)]
         group = Tree("group_id()", axis)
         for factor in (Tree("enqueued_local_size()", axis), leaf(size)):
             if tree in (Tree("*", (factor, group)), Tree("*", (group, factor))):
@@ -287,7 +281,7 @@ class Former:
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
-        if tree.op.endswith(" *)") and self.pointers.get(inner.op) == tree.op[1:-3]:
+        if tree.op.endswith(" *)") and self.body.elements.get(inner.op) == tree.op[1:-3]:
             return inner
         return None
 
@@ -299,7 +293,7 @@ class Former:
             return [node]
         cast, values = place.args[0], step.trees[1].args
         target = cast.args[0].args[0] if _VECTOR.fullmatch(cast.op) and cast.args[0].op == "u&" else None
-        own = BY_NAME.get(self.pointers.get(target.args[0].op, "")) if target is not None and target.args else None
+        own = BY_NAME.get(self.body.elements.get(target.args[0].op, "")) if target is not None and target.args else None
         size = BY_NAME[cast.op[1:-4]].size if target is not None else 0
         if (
             target is None
@@ -366,7 +360,7 @@ class Former:
         if not tree.op.endswith(" *)"):
             return None
         hit = form("(ulong)P + (uint)(X << K)", tree.args[0])
-        if hit is None or hit["X"].op not in known or self.pointers.get(hit["P"].op) != tree.op[1:-3]:
+        if hit is None or hit["X"].op not in known or self.body.elements.get(hit["P"].op) != tree.op[1:-3]:
             return None
         kind = BY_NAME.get(tree.op[1:-3])
         if kind is None or number_of(hit["K"]) != kind.size.bit_length() - 1:

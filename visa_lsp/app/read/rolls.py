@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Line, Node, lists_of, places_of, walk
-from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.plain_forms import Former, add, split_constant
-from visa_lsp.app.read.shape import assigned, stores
+from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, walk
+from visa_lsp.app.read.plain_forms import add, split_constant
+from visa_lsp.app.read.shape import assigned, change_lines, stores
 from visa_lsp.app.read.tree import Step, Tree, is_set, leaf, step_of
 from visa_lsp.isa import types as ty
 
@@ -33,8 +32,8 @@ def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
 class Roller:
     """Writes loops in the lines of one body."""
 
-    def __init__(self, former: Former) -> None:
-        self.former, self.code, self.types, self.kinds = former, former.code, former.types, former.kinds
+    def __init__(self, body: Body) -> None:
+        self.body, self.code, self.kinds = body, body.code, body.kinds
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -42,13 +41,6 @@ class Roller:
             self._sort(code)
             self._split_chains(code)
             self._roll(code)
-
-    def _new(self, kind: ty.DataType, count: int = 0) -> str:
-        name = f"V_{len(self.types)}"
-        self.types[name] = f"{c_type(kind)} {name}" + (f"[{count}]" if count else "")
-        if not count:
-            self.kinds[name] = kind
-        return name
 
     # ---- chains
 
@@ -115,7 +107,7 @@ class Roller:
                 end += 1
             count = len(steps)
             if first is not None and count >= _MIN_STEPS and steps[0] != steps[1]:
-                counter = self._new(ty.D)
+                counter = self.body.new(ty.D)
                 moves = [b - a for a, b in zip(steps[0], steps[1], strict=True)]
                 numbers = iter(zip(steps[0], moves, strict=True))
                 text = str(Step(first[0].words, tuple(_filled(tree, numbers, counter) for tree in first[0].trees)))
@@ -218,13 +210,13 @@ class Roller:
         results: dict[Tree, int],
         kind: ty.DataType,
     ) -> None:
-        array = self._new(kind, len(inputs))
+        array = self.body.new(kind, len(inputs))
         for node in code:
             found = assigned(node)
             if found is not None and found[0] in inputs:
                 node.text = f"{array}[{inputs.index(found[0])}] = {found[1]};"
         at = code.index(lines[-1])
-        left, swap, limit = self._new(ty.D), self._new(kind), self._new(ty.D)
+        left, swap, limit = self.body.new(ty.D), self.body.new(kind), self.body.new(ty.D)
         count = len(inputs)
         bubbles = [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]
         places = places_of(*lines)
@@ -254,7 +246,7 @@ class Roller:
         else:
             block = []
             for one, other in exchanges:
-                swap = self._new(kind)
+                swap = self.body.new(kind)
                 block += [
                     Node(f"{swap} = min({array}[{one}], {array}[{other}]);", places),
                     Node(f"{array}[{other}] = max({array}[{one}], {array}[{other}]);", places),
@@ -264,7 +256,7 @@ class Roller:
         for node in lines:
             code.remove(node)
         known = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
-        self.former.change(known.get)
+        change_lines(self.code, known.get)
 
 
 def _levels(tree: Tree, name: str) -> Iterator[Tree]:

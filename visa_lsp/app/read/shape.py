@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.code_lines import Line, Node, lists_of, names_of, places_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, names_of, places_of, walk
 from visa_lsp.app.read.comparisons import MIRROR, NEGATED, WORD
 from visa_lsp.app.read.liveness import CALLS, Liveness
 from visa_lsp.app.read.names import c_type
@@ -23,7 +23,6 @@ from visa_lsp.isa import types as ty
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from visa_lsp.isa.types import DataType
 
 _MAX_NODES: Final = 1500  # a longer body keeps its copies
 PURE: Final = ("local_id()", "group_id()", "global_id()", "local_size()", "global_size()", "enqueued_local_size()", "global_id_offset()", "group_count()")  # fmt: skip
@@ -193,28 +192,16 @@ def normal(tree: Tree) -> Tree:
 class Shaper:
     """Shapes the lines of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: dict[str, str],
-        kinds: dict[str, DataType],
-        has_floats: Callable[[str], bool],
-        type_of: Callable[[str], str],
-    ) -> None:
-        self.code, self.types, self.kinds = code, types, kinds
-        self.has_floats, self.type_of = has_floats, type_of
+    def __init__(self, body: Body) -> None:
+        self.code, self.types, self.kinds, self.body = body.code, body.types, body.kinds, body
         self.kept = frozenset(
-            name for name in types if not NUMBERED.fullmatch(name)
+            name for name in body.types if not NUMBERED.fullmatch(name)
         )  # what a person names may be a result
         self.setters: dict[str, list[Node]] = {}  # the lines that set a variable
 
-    def is_float(self, tree: Tree) -> bool:
-        """Return whether a value may be a NaN."""
-        return self.has_floats(str(tree))
-
     def opposite(self, tree: Tree) -> Tree:
         """Return the condition that holds where another one does not."""
-        return opposite(tree, self.is_float)
+        return opposite(tree, self.body.has_floats)
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -634,7 +621,11 @@ class Shaper:
         one, other = normal(one), normal(other)
         for left, right in ((one, other), (other, one)):
             hit, value = form("1 <= X", left), form("X != 0", right)
-            if hit is not None and hit == value and (self.type_of(hit["X"].op) == "uint" or hit["X"].op == "(uint)"):
+            if (
+                hit is not None
+                and hit == value
+                and (self.body.type_name(hit["X"].op) == "uint" or hit["X"].op == "(uint)")
+            ):
                 return True
         return one == other
 
@@ -645,7 +636,7 @@ class Shaper:
         known = {name: value for one in skips if (pair := assigned(one)) is not None for name, value in [pair]}
         if len(known) != len(skips) or not all(is_constant(value) for value in known.values()):
             return None
-        if holds.op not in ("==", "!=") and self.is_float(holds):
+        if holds.op not in ("==", "!=") and self.body.has_floats(holds):
             return None
         values = dict(starts)
         changed: list[tuple[Node, str, Line]] = []
@@ -701,7 +692,7 @@ class Shaper:
         test = condition_of(code[at].text) if code[at].text.startswith("if (") else None
         if test is None and code[at].text == "} else {" and code[at - 1].text.startswith("if ("):
             before = condition_of(code[at - 1].text)
-            test = self.opposite(before) if before is not None and not self.is_float(before) else None
+            test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
         parts: list[Tree] = [] if test is None else [test]
         while any(one.op == "&&" for one in parts):
             parts = [part for one in parts for part in (one.args if one.op == "&&" else (one,))]

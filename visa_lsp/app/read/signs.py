@@ -6,7 +6,7 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, lists_of, places_of, walk
+from visa_lsp.app.read.code_lines import Body, lists_of, places_of, walk
 from visa_lsp.app.read.comparisons import WORD
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, change_lines
@@ -14,8 +14,6 @@ from visa_lsp.app.read.tree import Step, Tree, number_of, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from visa_lsp.isa.types import DataType
 
 _NEUTRAL: Final = ("+", "-", "*", "&", "|", "^", "<<", "u-", "u~", "?", "==", "!=")
@@ -27,17 +25,9 @@ _WORDS: Final = {"int": ty.D, "uint": ty.UD}
 class Signs:
     """Settles the signs of the variables of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: dict[str, str],
-        kinds: dict[str, DataType],
-        pointers: Mapping[str, str],
-        scalars: Mapping[str, str],
-        surfaces: frozenset[str],  # arrays that offsets of 32 bits address: no index is negative
-    ) -> None:
-        self.code, self.types, self.kinds, self.pointers, self.scalars = code, types, kinds, pointers, scalars
-        self.surfaces = surfaces
+    def __init__(self, body: Body) -> None:
+        self.code, self.types, self.kinds, self.pointers = body.code, body.types, body.kinds, body.elements
+        self.scalars, self.surfaces = body.scalars, body.surfaces
         self.asked: dict[str, set[str]] = defaultdict(set)  # what the uses of a variable ask for
 
     def run(self) -> None:

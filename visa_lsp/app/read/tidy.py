@@ -8,14 +8,14 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
-from visa_lsp.app.read.code_lines import Line, Node, lists_of, places_of, rank_of, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, count_of, lists_of, places_of, rank_of, trees_of, walk
 from visa_lsp.app.read.comparisons import NEGATED, WORD
 from visa_lsp.app.read.element_indexes import divided, of_lane, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
@@ -44,8 +44,12 @@ from visa_lsp.app.read.tree import (
 )
 from visa_lsp.isa import types as ty
 
+if TYPE_CHECKING:
+    from visa_lsp.app.read.cells import Declaration
+
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
+_MAX_SPLIT: Final = 8  # elements of an array that become variables
 _MAX_VECTOR: Final = 130  # characters of a line that fills a vector
 _FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
 _MEMORY: Final = re.compile(
@@ -126,31 +130,20 @@ def plain_value(tree: Tree) -> Tree | None:
 class Tidier:
     """Shortens the lines of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: Mapping[str, str],
-        kinds: Mapping[str, ty.DataType],
-        vectors: Mapping[str, str],
-        arrays: Mapping[str, str],
-        floats: frozenset[str],  # arguments that are, or have, floats
-        pointers: Mapping[str, str],  # arguments with the types of their elements
-        array_types: Mapping[str, str],  # of the arrays that the lanes of a thread share
-        scalars: Mapping[str, str],  # arguments with their types
-        sizes: Sequence[int],  # of a group, if a launch must have them; zeros else
-        surfaces: frozenset[str],  # arrays that offsets of 32 bits address
-        local: str,  # the array of local memory
-    ) -> None:
-        self.code, self.types, self.kinds = code, dict(types), dict(kinds)
-        self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers
-        self.array_types, self.scalars = array_types, scalars
+    def __init__(self, body: Body, declarations: Mapping[str, Declaration], filled: Container[str]) -> None:
+        self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
+        shared = {name: one.type for name, one in declarations.items() if one.is_shared}
+        plain = {name: one for name, one in declarations.items() if not one.is_shared}
+        self.shared = shared  # arrays that the lanes of a thread share -> types of their elements
+        self.arrays = {
+            name: one.type for name, one in plain.items() if 0 < one.count <= _MAX_SPLIT and name not in filled
+        }
+        self.vectors = {name: one.type for name, one in plain.items() if not one.count and name not in body.kinds}
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
-        self.given, self.locals = frozenset(types), local
-        self.former = Former(code, self.types, self.kinds, pointers, sizes)
-        self.signs = Signs(code, self.types, self.kinds, pointers, scalars, surfaces)
-        self.shaper = Shaper(code, self.types, self.kinds, self._has_floats, self._type_name)
+        self.given = frozenset(body.types)
+        self.former, self.signs, self.shaper = Former(body), Signs(body), Shaper(body)
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -188,7 +181,7 @@ class Tidier:
         self._leave_early(self.code)
         self._count_words()
         self._quotients()
-        change_lines(self.code, partial(as_quotient, type_of=self._type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self._switches(self.code)
         self._choose(self.code)
         self._count_words()
@@ -210,15 +203,15 @@ class Tidier:
         self.former.name_ids()
         self.former.spread_sums()
         change_lines(self.code, short_index)
-        Roller(self.former).run()
-        Places(self.former, self.locals).run()
+        Roller(self.body).run()
+        Places(self.body).run()
         self.signs.run()
         self.former.simplify_flags()
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.signs.join_barriers()
         self._hex_numbers()
-        change_lines(self.code, partial(as_quotient, type_of=self._type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self.shaper.join_operators()
         change_lines(self.code, plain_value)
         change_lines(self.code, self._select)
@@ -298,7 +291,7 @@ class Tidier:
                 source = hit["name"] or hit["low"] or hit["high"] or hit["image"] or ""
                 before = {one.assigns for one in code[: at - 1]}
                 steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
-                uses = _count_of(rf"\b{re.escape(name)}\b", code[at:])
+                uses = count_of(rf"\b{re.escape(name)}\b", code[at:])
                 if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
                 change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
@@ -429,7 +422,7 @@ class Tidier:
         divisors = [number_of(hit["N"]) or 0 for hit in found if hit is not None]
         sets = [node for node in walk(self.code) if is_set(node.text, name)]
         steps = [step for node in sets if (step := step_of(node.text)) is not None and step.op in ("=", "+=", "-=")]
-        if not steps or len(steps) < len(sets) or self._uses(name) != len(divisors) + len(sets):
+        if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
             return False
         least = min(divisors)
         variables = set(self.types.keys() - {name})
@@ -708,7 +701,7 @@ class Tidier:
         tree = parse(test)
         if tree is None:
             return None
-        if tree.op in (">=", "!=") and "[" in texts[1] and "[" not in texts[0] and not self._has_floats(test):
+        if tree.op in (">=", "!=") and "[" in texts[1] and "[" not in texts[0] and not self.body.has_floats(tree):
             tree, texts = self.shaper.opposite(tree), texts[::-1]
         test = str(tree) if rank_of(tree) >= UNARY else f"({tree})"
         low, high = min(first.low, second.low), max(first.high, second.high)
@@ -721,10 +714,10 @@ class Tidier:
             for at in range(len(code) - 1):
                 hit = set_form(code[at], "as_int(D) & 0x7f800000") or set_form(code[at], "as_uint(D) & 0x7f800000")
                 scale = set_form(code[at + 1], _SCALE, B=hit["TO"]) if hit is not None else None
-                if hit is None or scale is None or self._uses(scale["TO"].op) != 3:
+                if hit is None or scale is None or self.body.uses(scale["TO"].op) != 3:
                     continue
                 parts, rules = {"D": hit["D"], "F": scale["TO"]}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}
-                gone, uses = [code[at], code[at + 1]], self._uses(hit["TO"].op)
+                gone, uses = [code[at], code[at + 1]], self.body.uses(hit["TO"].op)
                 if uses == 4:  # a quotient that is 1 for equal numbers
                     flags = self._equal_flags(code[at + 2 :], hit, gone)
                     parts |= flags
@@ -748,7 +741,7 @@ class Tidier:
             parts |= forms
             parts[to] = parts.pop("TO")
             gone.append(node)
-        return parts if self._uses(parts["G"].op) == 4 == self._uses(parts["P"].op) else {}
+        return parts if self.body.uses(parts["G"].op) == 4 == self.body.uses(parts["P"].op) else {}
 
     def _replace(self, code: list[Node], rule: Callable[[Tree], Tree | None], gone: list[Node]) -> None:
         """Apply a rule to the first line that it changes, and empty the lines that are no longer needed then."""
@@ -767,7 +760,7 @@ class Tidier:
                 if pair is None or half is None or self.sets[half.value.op] > 1:
                     continue
                 name, value = pair[0], half.value.op
-                if self.types.get(name) != f"int {name}" or self._type_name(value) != "int" or half.is_unsigned:
+                if self.types.get(name) != f"int {name}" or self.body.type_name(value) != "int" or half.is_unsigned:
                     continue
                 moved = set_form(code[at + 1], "Q >> K", Q=leaf(name)) if at + 1 < len(code) else None
                 shift = number_of(moved["K"]) if moved is not None else None
@@ -799,28 +792,22 @@ class Tidier:
         fixed = itertools.takewhile(lambda one: not any(is_set(n.text, half.value.op) for n in walk([one])), code)
         self._replace(list(fixed), rule, [node])
 
-    def _type_name(self, name: str) -> str:
-        return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
-
     def _exponentials(self) -> None:
         """Write the steps by which compilers compute an exponential as a call."""
         for code in lists_of(self.code):
             for at in range(len(code) - 1):
                 whole = set_form(code[at], "trunc(X * 1.442695f)")
-                if whole is None or self._uses(whole["TO"].op) != 4:
+                if whole is None or self.body.uses(whole["TO"].op) != 4:
                     continue
                 low = find_set(code[at:], "X < -105.0f", X=whole["X"])
                 mid = find_set(code[at:], _EXPONENTIAL, X=whole["X"], W=whole["TO"])
                 if low is None or mid is None or mid[1]["L"] != low[1]["TO"]:
                     continue
-                if self._uses(mid[1]["L"].op) == 2 == self._uses(mid[1]["TO"].op):
+                if self.body.uses(mid[1]["L"].op) == 2 == self.body.uses(mid[1]["TO"].op):
                     parts = {"X": whole["X"], "M": mid[1]["TO"]}
                     rules = {"X > 105.0f ? INFINITY : M": "exp(X)"}
                     self._replace(code, partial(rewritten, rules=rules, **parts), [code[at], low[0], mid[0]])
             code[:] = [one for one in code if one.text]
-
-    def _uses(self, name: str) -> int:
-        return _count_of(rf"\b{name}\b", self.code)
 
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
@@ -854,9 +841,9 @@ class Tidier:
             if hit is not None:
                 name, word, pointer, index, count, _ = hit.groups()
                 own = f"{word}{count}"
-                whole = self.pointers.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
-                parts = _count_of(rf"\b{name}\[[0-3]\]", self.code)
-                if whole and count in ("2", "3", "4") and parts + 1 == self._uses(name):
+                whole = self.body.elements.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
+                parts = count_of(rf"\b{name}\[[0-3]\]", self.code)
+                if whole and count in ("2", "3", "4") and parts + 1 == self.body.uses(name):
                     node.text = f"{name} = {pointer}[{index}];"
                     self.types[name] = f"{own} {name}"
                     self._change(
@@ -869,13 +856,13 @@ class Tidier:
             hit = _VECTOR_STORE.fullmatch(node.text)
             if hit is not None:
                 word, count, pointer, index, name = hit.groups()
-                own = self.pointers.get(pointer, "")
+                own = self.body.elements.get(pointer, "")
                 other = word[1:] if word.startswith("u") else f"u{word}"
-                writes = _count_of(rf"\b{name}\.\w+ = ", self.code)
+                writes = count_of(rf"\b{name}\.\w+ = ", self.code)
                 if (
                     own == f"{other}{count}"
                     and self.types.get(name) == f"{word}{count} {name}"
-                    and writes + 1 == self._uses(name)
+                    and writes + 1 == self.body.uses(name)
                 ):
                     node.text = f"{pointer}[{index}] = {name};"
                     self.types[name] = f"{own} {name}"
@@ -888,7 +875,7 @@ class Tidier:
                 for at in range(len(code) - len(steps), -1, -1):
                     hit = re.match(r"each_lane\(0, \d+\) (\w+)\[2 \* lane", code[at].text)
                     found = code[at : at + len(steps)]
-                    if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+                    if hit is None or self.shared.get(hit[1]) not in ("int", "uint"):
                         continue
                     if [one.text for one in found] == [step.replace("V", hit[1]) for step in steps]:
                         text = f"once for (int k = 1; k < {size}; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
@@ -898,7 +885,7 @@ class Tidier:
         """Make calls of the steps by which compilers combine the values of all lanes."""
         for code in lists_of(self.code):
             for at in range(len(code) - 1, -1, -1):
-                fold = find_fold([one.text for one in code], at, self.array_types)
+                fold = find_fold([one.text for one in code], at, self.shared)
                 if fold is None:
                     continue
                 steps = code[at : at + fold.count]
@@ -932,12 +919,12 @@ class Tidier:
                 if below is None or every is None:
                     continue
                 add = set_form(code[at + 2], "one_for_all(atomic_add(A, E))", E=every["TO"])
-                if add is None or self._uses(every["TO"].op) != 2:
+                if add is None or self.body.uses(every["TO"].op) != 2:
                     continue
                 parts, rest = {"B": below["TO"], "O": add["TO"]}, code[at + 3 :]
                 rules = {"B + O - 1": "O", "O + B - 1": "O"}
                 uses = sum(rewritten(tree, rules, **parts) is not None for tree in trees_of(rest))
-                if uses and self._uses(below["TO"].op) == self._uses(add["TO"].op) == uses + 1:
+                if uses and self.body.uses(below["TO"].op) == self.body.uses(add["TO"].op) == uses + 1:
                     change_lines(rest, partial(rewritten, rules=rules, **parts))
                     code[at + 2].text = f"{add['TO']} = {filled('atomic_inc(A)', add)};"
                     code[at + 2].places = places_of(*code[at : at + 3])
@@ -957,8 +944,8 @@ class Tidier:
         hit = re.fullmatch(r"(\w+)\(\((\w+)\)\(?(\w+)(\[.+\])?\)?\)", call)
         if hit is None:
             return call
-        elements = self.pointers.get(hit[3]) or self.array_types.get(hit[3])
-        own = elements if hit[4] else "int" if hit[3].isdecimal() else self._type_name(hit[3])
+        elements = self.body.elements.get(hit[3]) or self.shared.get(hit[3])
+        own = elements if hit[4] else "int" if hit[3].isdecimal() else self.body.type_name(hit[3])
         return call if own != hit[2] else f"{hit[1]}({hit[3]}{hit[4] or ''})"
 
     def _hex_numbers(self) -> None:
@@ -968,19 +955,6 @@ class Tidier:
             kind = self.kinds.get(hit[1]) if hit is not None else None
             if hit is not None and kind in (ty.D, ty.UD):
                 node.text = f"{hit[1]} = 0x{(1 << 32) - int(hit[2], 16):x};"
-
-    def _has_floats(self, text: str) -> bool:
-        words = set(WORD.findall(text))
-        return (
-            bool(words & self.floats)
-            or any(self.kinds[word].is_float for word in words & self.kinds.keys())
-            or re.search(r"\b\d+\.|float|half|double", text) is not None
-        )
-
-
-def _count_of(pattern: str, code: list[Node]) -> int:
-    """Return the number of matches in lines, those inside of others too."""
-    return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
 
 
 def set_form(node: Node, pattern: str, **parts: Tree) -> dict[str, Tree] | None:
