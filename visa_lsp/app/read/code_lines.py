@@ -11,7 +11,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.comparisons import NEGATED
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import Step, Tree, parse, step_of, words_of
+from visa_lsp.app.read.tree import Step, Tree, is_set, parse, step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -164,6 +164,11 @@ def trees_of(code: Iterable[Node]) -> Iterator[Tree]:
 def names_of(code: Iterable[Node]) -> frozenset[str]:
     """Return the words of some lines."""
     return frozenset[str]().union(*(one.names for one in code))
+
+
+def setters(code: Iterable[Node], name: str) -> list[Node]:
+    """Return the lines that may set a variable, or a part of it."""
+    return [node for node in walk(code) if is_set(node.text, name)]
 
 
 def places_of(*nodes: Node | Line) -> tuple[int, ...]:

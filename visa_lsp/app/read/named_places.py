@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.addresses import strip
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, steps_of, trees_of, walk
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, reads_memory
@@ -202,9 +203,8 @@ class Places:
                 target = step.trees[0] if step is not None and step.op == "=" else None
                 if target is None or target not in uses or step is None:
                     continue
-                values = step.trees[1].args if step.trees[1].op[0] == "{" else (step.trees[1],)
                 lines = []
-                for number, value in enumerate(values):
+                for number, value in enumerate(_parts_of(step.trees[1])):
                     where = place(uses[target], number)
                     own = value.args[0] if where.op in integers and value.op == "as_float()" else value
                     lines.append(Node(f"{where} = {own};", code[at].places))
@@ -222,12 +222,11 @@ class Places:
         self, use: tuple[DataType, int, Tree, int], uses: dict[Tree, tuple[DataType, int, Tree, int]]
     ) -> bool:
         """Return whether the lines with a vector all store values that are made there."""
-        for node in walk(self.code):
-            step = step_of(node.text)
-            for number, tree in enumerate(step.trees if step is not None else ()):
+        for step in steps_of(self.code):
+            for number, tree in enumerate(step.trees):
                 if any(uses.get(one) == use for one in tree.walk()):
-                    made = step is not None and step.op == "=" and number == 0 and step.trees[1].op[0] == "{"
-                    if not made or step is None or any(reads_memory(one) for one in step.trees[1].args[1:]):
+                    made = step.op == "=" and number == 0 and step.trees[1].op[0] == "{"
+                    if not made or any(reads_memory(one) for one in step.trees[1].args[1:]):
                         return False
         return True
 
@@ -235,24 +234,19 @@ class Places:
         self, whole: dict[str, tuple[DataType, int, Tree, int]], uses: dict[Tree, tuple[DataType, int, Tree, int]]
     ) -> set[str]:
         """Return the fields of floats that the lines use as integers alone."""
-        asked: dict[str, set[bool]] = {}
-        for node in walk(self.code):
-            step = step_of(node.text)
-            for tree in step.trees if step is not None else ():
-                for one in tree.walk():
-                    for part in one.args:
-                        if part.op[0] == "." and part.args[0].op in whole:
-                            use = whole[part.args[0].op]
-                            asked.setdefault(f".at{use[3] + 'xyzw'.index(part.op[1]) * use[0].size}", set()).add(
-                                one.op == "as_int()" and use[0] is ty.F
-                            )
-            if step is not None and step.op == "=" and step.trees[0] in uses:
-                use = uses[step.trees[0]]
-                values = step.trees[1].args if step.trees[1].op[0] == "{" else (step.trees[1],)
-                for number, value in enumerate(values):
-                    asked.setdefault(f".at{use[3] + number * use[0].size}", set()).add(
-                        value.op == "as_float()" and use[0] is ty.F
-                    )
+        asked: dict[str, set[bool]] = defaultdict(set)
+
+        def note(use: tuple[DataType, int, Tree, int], number: int, *, is_integer: bool) -> None:
+            asked[f".at{use[3] + number * use[0].size}"].add(is_integer and use[0] is ty.F)
+
+        for one in trees_of(self.code):
+            for part in one.args:
+                if part.op[0] == "." and part.args[0].op in whole:
+                    note(whole[part.args[0].op], "xyzw".index(part.op[1]), is_integer=one.op == "as_int()")
+        for step in steps_of(self.code):
+            if step.op == "=" and step.trees[0] in uses:
+                for number, value in enumerate(_parts_of(step.trees[1])):
+                    note(uses[step.trees[0]], number, is_integer=value.op == "as_float()")
         return {name for name, found in asked.items() if found == {True}}
 
     # ---- halves
@@ -353,13 +347,12 @@ class Places:
         return sum(tree == leaf(name) for tree in self._trees())
 
     def _count_in(self, code: list[Node], name: str) -> int:
-        return sum(
-            tree == leaf(name)
-            for node in code
-            if (step := step_of(node.text)) is not None
-            for part in step.trees[1:]
-            for tree in part.walk()
-        )
+        return sum(tree == leaf(name) for step in steps_of(code) for part in step.trees[1:] for tree in part.walk())
+
+
+def _parts_of(value: Tree) -> tuple[Tree, ...]:
+    """Return the components of a new vector; a value that is none is one component."""
+    return value.args if value.op[0] == "{" else (value,)
 
 
 def lift(first: Tree, second: Tree, low: str, high: str, name: str) -> Tree | None:

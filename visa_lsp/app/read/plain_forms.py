@@ -7,9 +7,9 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, setters, trees_of, walk
 from visa_lsp.app.read.expressions import text_of
-from visa_lsp.app.read.names import BY_NAME
+from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, reads_memory
 from visa_lsp.app.read.tree import (
     Tree,
@@ -34,6 +34,7 @@ _VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)|half|float|double)([2
 _MAX_INDEX: Final = 1 << 16
 _MAX_SUM: Final = 5  # parts of a value that indexes repeat
 _MIN_IDS: Final = 2
+_TRUTHS: Final = {"0": "false", "1": "true", "false": "false", "true": "true"}
 
 
 def add(tree: Tree, number: int) -> Tree:
@@ -128,34 +129,15 @@ class Former:
                 continue
             name, value = found
             parts = list(value.walk())
-            steady = all(self._set_once(word) for word in value.names() & self.types.keys())
-            plain = all(one.op in (*PURE, "+", "-", "*", "<<") or not one.args for one in parts)
-            own = all(self.kinds.get(word, ty.D) is self.kinds[name] for word in value.names() & self.types.keys())
-            own = (
-                own
-                and not any(one.op in PURE for one in parts)
-                and (self.kinds[name] is ty.D or bool(value.names() & self.types.keys()))
-            )
-            if (
-                not own
-                or not steady
-                or not plain
-                or not 1 < len(parts) <= _MAX_SUM
-                or not self._set_once(name)
-                or value.op in PURE
-            ):
+            inner = value.names() & self.types.keys()
+            plain = all(one.op in ("+", "-", "*", "<<") or not one.args for one in parts)
+            own = all(self.kinds.get(word, ty.D) is self.kinds[name] and self._set_once(word) for word in inner)
+            typed = self.kinds[name] is ty.D or bool(inner)
+            if not (own and plain and typed and 1 < len(parts) <= _MAX_SUM and self._set_once(name)):
                 continue
             uses = sum(text.count(name) for one in walk(self.code) if one is not node for text in one.texts())
-            inside = sum(
-                sum(part == Tree(name) for part in index.args[1].walk())
-                for one in walk(self.code)
-                for text in one.texts()
-                for step in [step_of(text)]
-                if step is not None
-                for tree in step.trees
-                for index in tree.walk()
-                if index.op == "[]"
-            )
+            indexes = [tree.args[1] for tree in trees_of(self.code) if tree.op == "[]"]
+            inside = sum(part == leaf(name) for index in indexes for part in index.walk())
             if uses and uses == inside:
                 self.code.remove(node)
                 self.change(partial(self._spread, name, value), node.places)
@@ -174,8 +156,8 @@ class Former:
 
     def name_ids(self) -> None:
         """Give an id a variable where lines need it more than once."""
-        every = Counter(part for node in walk(self.code) for text in node.texts() if (step := step_of(text)) is not None for tree in step.trees for part in tree.walk() if part.op in ("global_id()", "local_id()", "group_id()"))  # fmt: skip
-        compared = {part for node in walk(self.code) for text in node.texts() if (step := step_of(text)) is not None for tree in step.trees for one in tree.walk() if one.op in ("<", ">", "<=", ">=") for part in one.args}  # fmt: skip
+        every = Counter(one for one in trees_of(self.code) if one.op in ("global_id()", "local_id()", "group_id()"))
+        compared = {arg for one in trees_of(self.code) if one.op in ("<", ">", "<=", ">=") for arg in one.args}
         mixed = {
             part
             for node in self.code
@@ -194,14 +176,9 @@ class Former:
                 holder, name = holders[0]
             else:
                 name = f"V_{call.op[:-2]}_{call.args[0]}"
-                is_compared = call in compared
-                self.kinds[name] = ty.UD if is_compared else ty.D
-                self.types[name] = f"{'uint' if is_compared else 'int'} {name}"
-                first = next(
-                    n
-                    for n, one in enumerate(self.code)
-                    if str(call) in "".join(text for inner in walk([one]) for text in inner.texts())
-                )
+                self.kinds[name] = ty.UD if call in compared else ty.D
+                self.types[name] = f"{c_type(self.kinds[name])} {name}"
+                first = next(n for n, one in enumerate(self.code) if call in trees_of([one]))
                 while self.code[first].continues:
                     first -= 1
                 self.code.insert(first, Node(f"{name} = {call};"))
@@ -216,12 +193,12 @@ class Former:
         for name, kind in list(self.kinds.items()):
             if kind not in (ty.B, ty.UB, ty.W, ty.UW) or self.types.get(name, "").split(" ")[-1] != name:
                 continue
-            found = [assigned(node) for node in walk(self.code) if is_set(node.text, name)]
-            if len(found) > 1 and all(one is not None and one[1].op in ("0", "1", "false", "true") for one in found):
+            sets = setters(self.code, name)
+            texts = {f"{name} = {old};": f"{name} = {new};" for old, new in _TRUTHS.items()}
+            if len(sets) > 1 and all(node.text in texts for node in sets):
                 self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
-                for node in walk(self.code):
-                    if (one := assigned(node)) is not None and one[0] == name:
-                        node.text = f"{name} = {'true' if one[1].op in ('1', 'true') else 'false'};"
+                for node in sets:
+                    node.text = texts[node.text]
                 for word in ("uchar", "char", "ushort", "short", "uint", "int"):
                     self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
 

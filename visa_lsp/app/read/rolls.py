@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, stores
-from visa_lsp.app.read.tree import Step, Tree, is_set, leaf, step_of
+from visa_lsp.app.read.tree import Step, Tree, leaf, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -77,8 +76,7 @@ class Roller:
             if name not in value.names() or found[1].names() & seen:
                 seen.add(name)
                 continue
-            count = sum(len(re.findall(rf"\b{name}\b", text)) for node in walk(self.code) for text in node.texts())
-            if count != 2 or found[1].op not in ("[]", "fma()", "+"):
+            if self.body.uses(name) != 2 or found[1].op not in ("[]", "fma()", "+"):
                 seen.add(name)
                 continue
             value = value.put({name: found[1]})
@@ -151,10 +149,7 @@ class Roller:
         kinds = {self.kinds[name] for name in words}
         sets = [found[0] for node in code if (found := assigned(node)) is not None]
         inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
-        if any(
-            sum(name in node.own_names() and is_set(node.text, name) for node in walk(self.code)) != 1
-            for name in (*inputs, *owners)
-        ):
+        if any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
             return
         slots = {name: number for number, name in enumerate(inputs)}
         values: dict[Tree, int] = {}
@@ -175,7 +170,7 @@ class Roller:
         outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
         last = code.index(lines[-1]) if lines else -1
         if any(
-            self._read_alone(node, values) & set(slots) or self._has(node, values)
+            self._read_alone(node, values) & set(slots) or any(one in values for one in trees_of([node]))
             for node in code[:last]
             if node not in lines
         ):
@@ -185,11 +180,6 @@ class Roller:
         self._write_exchanges(
             code, inputs, exchanges, lines, values | {leaf(name): place for name, place in slots.items()}, kinds.pop()
         )
-
-    def _has(self, node: Node, results: dict[Tree, int]) -> bool:
-        """Return whether a line, or one inside of it, has one of some values."""
-        steps = [step_of(text) for one in walk([node]) for text in one.texts()]
-        return any(one in results for step in steps if step is not None for tree in step.trees for one in tree.walk())
 
     def _read_alone(self, node: Node, results: dict[Tree, int]) -> set[str]:
         """Return the variables that a line reads outside of minima and maxima."""

@@ -13,11 +13,23 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, names_of, places_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, count_of, lists_of, names_of, places_of, setters, walk
 from visa_lsp.app.read.comparisons import MIRROR, NEGATED, WORD
 from visa_lsp.app.read.liveness import CALLS, Liveness
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import SETS, Step, Tree, form, in_place_of, is_set, leaf, number_of, set_names, step_of
+from visa_lsp.app.read.tree import (
+    SETS,
+    Step,
+    Tree,
+    form,
+    in_place_of,
+    is_set,
+    leaf,
+    number_of,
+    set_names,
+    step_of,
+    words_of,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -235,16 +247,13 @@ class Shaper:
         """Write a test of what the launch gives in place of the flag that holds it."""
         for node in list(self.code):
             found = assigned(node)
-            if found is None or self.kinds.get(found[0]) is not ty.BOOL or self._sets(found[0]) != 1:
+            if found is None or self.kinds.get(found[0]) is not ty.BOOL or len(setters(self.code, found[0])) != 1:
                 continue
             name, value = found
             calls = {one.op for one in value.walk() if one.op.endswith("()")}
             if value.op in NEGATED and calls <= set(PURE) and not value.names() & self.types.keys():
                 self.code.remove(node)
                 change_lines(self.code, in_place_of(leaf(name), value), node.places)
-
-    def _sets(self, name: str) -> int:
-        return sum(is_set(node.text, name) for node in walk(self.code))
 
     def split_variables(self) -> None:
         """Give each block a variable of its own where its values come from nowhere and go nowhere else."""
@@ -263,7 +272,7 @@ class Shaper:
                     continue
                 before, after = live.before[id(chain[0])], live.after[id(chain[0])]
                 for name in sorted(names_of(chain) - before - after):
-                    own = self._count_in(chain, name) if name in self.kinds else 0
+                    own = count_of(rf"\b{name}\b", chain) if name in self.kinds else 0
                     if own and own < counts[name]:
                         fresh += 1
                         new = f"{name}_{'abcdefghijklmnopqrstuvwxyz'[fresh % 26]}{fresh}"
@@ -272,9 +281,6 @@ class Shaper:
                         self.types[new] = self.types[name].replace(name, new)
                         self._rename_in(chain, name, new)
                         live.rename_in(chain, name, new)
-
-    def _count_in(self, code: list[Node], name: str) -> int:
-        return sum(WORD.findall(text).count(name) for node in walk(code) for text in node.texts())
 
     def _rename_in(self, code: list[Node], old: str, new: str) -> None:
         word = re.compile(rf"\b{re.escape(old)}\b")
@@ -353,7 +359,7 @@ class Shaper:
             for node in walk(self.code)
             for text in node.texts()
             if step_of(text) is None
-            for word in WORD.findall(text)
+            for word in words_of(text)
         }
         for node in list(walk(self.code)):
             found = assigned(node)
@@ -488,15 +494,13 @@ class Shaper:
     def _load_first(self, code: list[Node], at: int, name: str, value: Tree) -> None:
         """Move the load for the next round to the beginning of a loop, if the first round's was the same."""
         inner = code[at].inner or []
-        if self._sets_in(inner, name) != 1:
+        if len(setters(inner, name)) != 1:
             return
         starts = self._values_before(code, at, chain=False)
         first = starts.get(name)
         origin = self._origin(first) if first is not None else None
-        varying = {word: starts[word] for word in value.names() & starts.keys() if self._sets_in(inner, word)}
-        missing = [
-            word for word in value.names() & self.types.keys() if self._sets_in(inner, word) and word not in varying
-        ]
+        varying = {word: starts[word] for word in value.names() & starts.keys() if setters(inner, word)}
+        missing = [word for word in value.names() & self.types.keys() if setters(inner, word) and word not in varying]
         if origin is None or missing or without_zeros(value.put(varying)) != without_zeros(origin[1]):
             return
         if self._stores_between(origin[0], code[at]):
@@ -519,7 +523,7 @@ class Shaper:
         """Return the line that sets a variable which is set once, and the value."""
         if tree.args:
             return None
-        nodes = [node for node in walk(self.code) if is_set(node.text, tree.op)]
+        nodes = setters(self.code, tree.op)
         found = assigned(nodes[0]) if len(nodes) == 1 else None
         return (nodes[0], found[1]) if found is not None else None
 
@@ -533,9 +537,6 @@ class Shaper:
                 return True
             is_between = is_between or node is first
         return True
-
-    def _sets_in(self, code: list[Node], name: str) -> int:
-        return sum(1 for node in walk(code) if is_set(node.text, name))
 
     def _set_names(self, node: Node) -> set[str]:
         return {name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)}
@@ -552,7 +553,7 @@ class Shaper:
             return
         live = self.live()
         reads = any(found[0] in uses for uses in (live.before.get(id(code[at]), ()),))
-        if reads or sum(found[0] in one.own_names() for one in walk(inner)) != self._sets_in(inner, found[0]):
+        if reads or sum(found[0] in one.own_names() for one in walk(inner)) != len(setters(inner, found[0])):
             return
         code.insert(at, leaving[0])
         test = condition_of(last.text)
@@ -819,7 +820,7 @@ class Shaper:
         ):
             return
         name, count, least = hit["X"].op, number_of(step.trees[1]), number_of(hit["N"])
-        if not count or not least or least % (1 << count) or self._sets_in(inner, name) != 1:
+        if not count or not least or least % (1 << count) or len(setters(inner, name)) != 1:
             return
         if name in self.live().after.get(id(node), frozenset()) or any(
             one.text.endswith("continue;") for one in own_level(inner)

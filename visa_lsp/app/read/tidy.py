@@ -885,7 +885,7 @@ class Tidier:
         """Make calls of the steps by which compilers combine the values of all lanes."""
         for code in lists_of(self.code):
             for at in range(len(code) - 1, -1, -1):
-                fold = find_fold([one.text for one in code], at, self.shared)
+                fold = find_fold([one.text for one in code[at : at + 64]], 0, self.shared)
                 if fold is None:
                     continue
                 steps = code[at : at + fold.count]
