@@ -36,12 +36,12 @@ def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
 
 def _factor_of(tree: Tree) -> tuple[Tree, int] | None:
     """Return a value and the number that it is multiplied by."""
-    shift, product = form("X << N", tree), form("X * N", tree) or form("N * X", tree)
-    hit = shift or product
-    number = number_of(hit["N"]) if hit is not None else None
-    if hit is None or number is None or number <= 0:
-        return None
-    return hit["X"], 1 << number % 32 if shift is not None else number
+    for pattern in ("X << N", "X * N", "N * X"):
+        hit = form(pattern, tree)
+        number = number_of(hit["N"]) if hit is not None else None
+        if hit is not None and number is not None and number > 0:
+            return hit["X"], 1 << number % 32 if tree.op == "<<" else number
+    return None
 
 
 def short_index(tree: Tree) -> Tree | None:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.read.code_lines import Body, Node, lists_of, setters, trees_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, reads_memory
+from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, conjuncts, reads_memory
 from visa_lsp.app.read.tree import (
     Tree,
     form,
@@ -302,7 +302,7 @@ class Former:
             scaled = {name: value for name, value in scaled.items() if not changed & {name, *value.names()}}
             inside = dict(known)
             if test is not None:
-                for part in _conjuncts(test):
+                for part in conjuncts(test):
                     hit = form("X < N", part)
                     top = number_of(hit["N"]) if hit is not None else None
                     if hit is not None and top is not None and 0 < top <= _MAX_INDEX:
@@ -343,7 +343,3 @@ class Former:
         if kind is None or number_of(hit["K"]) != kind.size.bit_length() - 1:
             return None
         return Tree("u&", (Tree("[]", (hit["P"], hit["X"])),))
-
-
-def _conjuncts(tree: Tree) -> list[Tree]:
-    return [*_conjuncts(tree.args[0]), *_conjuncts(tree.args[1])] if tree.op == "&&" else [tree]

@@ -90,6 +90,11 @@ def condition_of(text: str) -> Tree | None:
     return step.trees[0] if step is not None and len(step.trees) == 1 and len(step.words[0]) > 1 else None
 
 
+def conjuncts(tree: Tree) -> list[Tree]:
+    """Return the conditions that hold where a condition does."""
+    return [*conjuncts(tree.args[0]), *conjuncts(tree.args[1])] if tree.op == "&&" else [tree]
+
+
 def assigned(node: Node) -> tuple[str, Tree] | None:
     """Return the variable that a line sets, and the value."""
     step = step_of(node.text)
@@ -694,10 +699,7 @@ class Shaper:
         if test is None and code[at].text == "} else {" and code[at - 1].text.startswith("if ("):
             before = condition_of(code[at - 1].text)
             test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
-        parts: list[Tree] = [] if test is None else [test]
-        while any(one.op == "&&" for one in parts):
-            parts = [part for one in parts for part in (one.args if one.op == "&&" else (one,))]
-        return parts
+        return [] if test is None else conjuncts(test)
 
     def join_operators(self) -> None:
         """Write `x += y` for `x = x + y`."""
