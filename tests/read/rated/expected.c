@@ -49,7 +49,7 @@ kernel void primes(global int *o, int n) {  // 16 lanes
             if ((k & 1) != 0 || k <= 2) {
                 bool holds = true;
                 for (uint j = 2; j * j <= k; j++) {
-                    if (remainder(k, j) == 0) {
+                    if (k % j == 0) {
                         holds = false;
                         break;
                     }
@@ -83,9 +83,7 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
     if (gid + m <= n) {
         uint k;
         for (k = 0; k < m; k++) {
-            char text_value = text[gid + k];
-            char pat_k = pat[k];
-            if (text_value != pat_k) break;
+            if (text[gid + k] != pat[k]) break;
         }
         if (k == m) {
             uint slot = atomic_inc(count);

@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import Step, Tree, step_of
+from visa_lsp.app.read.tree import Step, Tree, number_of, step_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -192,7 +192,15 @@ class Namer:
             own = self._name(_uncast(index).op)
             if not NUMBERED.fullmatch(own):
                 return (f"{word}_{'first' if own == '0' else own}{'_' + part if part else ''}",)
-        return (f"{word}_value{'_' + part if part else ''}",)
+        return (f"{word}_value{'_' + part if part else ''}", *self._neighbour(word, index))
+
+    def _neighbour(self, word: str, index: Tree | None) -> Iterator[str]:
+        """Yield a name for an element beside that of a variable."""
+        for one in index.walk() if index is not None else ():
+            number = number_of(one.args[1]) if one.op in ("+", "-") and len(one.args) == 2 else None
+            own = self._name(terms(one.args[0])[-1].op) if number is not None else ""
+            if own.isidentifier() and not NUMBERED.fullmatch(own):
+                yield f"{word}_{own}_{'plus' if one.op == '+' else 'minus'}{number}"
 
     def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:
         parts = {one.op[1:] for one in value.args if one.op[0] == "."}

@@ -152,8 +152,8 @@ def _fold_one(tree: Tree) -> Tree | None:
     if op == "&&":
         known = [one for one in args if one != TRUE]
         return FALSE if FALSE in args else known[0] if len(known) == 1 else TRUE if not known else None
-    if op == "(uint)" and args[0].op in PURE:
-        return args[0]
+    if op == "(uint)" and (inner := args[0].args[0] if args[0].op == "(int)" else args[0]).op in PURE:
+        return inner
     if op in ("(int)", "(uint)") and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:
         return leaf(value)
     values = [number_of(one) if _real(one) is None else _real(one) for one in args]
@@ -191,8 +191,12 @@ def normal(tree: Tree) -> Tree:
     op, args = tree.op, tree.args
     if op not in NEGATED:
         return tree
+    known = any(number_of(one) is not None for one in args)  # ids are never negative as integers
     args = tuple(
-        one.args[0] if one.op in ("(int)", "(uint)") and number_of(one.args[0]) is not None else one for one in args
+        one.args[0]
+        if one.op in ("(int)", "(uint)") and (number_of(one.args[0]) is not None or (known and one.args[0].op in PURE))
+        else one
+        for one in args
     )
     if op in (">", ">="):
         op, args = MIRROR[op], args[::-1]
@@ -635,6 +639,11 @@ class Shaper:
                 return True
         return one == other
 
+    def _converted(self, name: str, value: Tree) -> Tree:
+        """Return a value as a variable holds it, if it is a variable of the other sign."""
+        own, other = self.kinds.get(name), ty.UD if value.op in PURE else self.kinds.get(value.op)
+        return Tree(f"({c_type(own)})", (value,)) if own is not None and {own, other} == {ty.D, ty.UD} else value
+
     def _without_guard(
         self, loops: list[Node], skips: list[Node], holds: Tree, node: Node, starts: Mapping[str, Tree]
     ) -> list[Node] | None:
@@ -652,7 +661,7 @@ class Shaper:
         for one in loops:
             found = assigned(one)
             if found is not None and not reads_memory(found[1]):
-                values[found[0]] = fold(found[1].put(values))
+                values[found[0]] = self._converted(found[0], fold(found[1].put(values)))
                 own.add(found[0])
                 touched.discard(found[0])
                 continue
@@ -790,7 +799,7 @@ class Shaper:
                 found = None
         start = found[1] if found is not None else leaf(name)
         if node.text == "do {":
-            begins = fold(test.put({name: start}))
+            begins = fold(test.put({name: self._converted(name, start)}))
             if not any(self._same(begins, fact) for fact in facts):
                 return 0
         elif not node.text.startswith("while ("):

@@ -11,7 +11,7 @@ from visa_lsp.app.read.comparisons import WORD
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, assigned, change_line, change_lines, conjuncts
-from visa_lsp.app.read.tree import Step, Tree, form, number_of, set_names, step_of
+from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, rewritten, set_names, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ class Signs:
                     and own.is_int
                     and own is not ty.BOOL
                 ):
-                    trees[at] = self.low(trees[at], own.size)
+                    trees[at] = self.low(trees[at], own.size).change(_with_products)
             if tuple(trees) != step.trees:
                 node.text, node.range = str(Step(step.words, tuple(trees))), None
 
@@ -206,6 +206,9 @@ class Signs:
             return tree.args[0]
         if tree.op == "[]" and tree.args[0].op in self.surfaces:
             return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))
+        part = BY_NAME.get(tree.op[1:-1].rstrip("0123456789")) if tree.op[0] == "{" else None
+        if part is not None and part.is_int and part.size < ty.D.size:
+            return Tree(tree.op, tuple(_as_number(self.low(one, part.size), part) for one in tree.args))
         narrow = BY_NAME.get(tree.op[1:-1]) if tree.op[0] == "(" else None
         if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
             return Tree(tree.op, (self.low(tree.args[0], narrow.size),))
@@ -219,7 +222,9 @@ class Signs:
             left, right = tree.args
             if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
                 return self._without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
-            return Tree(tree.op, tuple(_as_product(one) for one in tree.args))
+            products = _with_products(tree)
+            if products is not None:
+                return products
         if tree.op.endswith("f16") and not tree.args and _is_half(float(tree.op[:-3])):
             return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
         if tree.op in ("==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "&", "|", "^") and len(tree.args) == 2:
@@ -257,6 +262,8 @@ class Signs:
             return kind if kind is not None and (kind.is_int or kind is ty.BOOL) else None
         if op.startswith("(") and op.endswith(")") and op[-2] != "*":
             return BY_NAME.get(op[1:-1])
+        if op.startswith(("convert_", "as_")):
+            return kind if (kind := BY_NAME.get(op[:-2].split("_")[1])) is not None and kind.is_int else None
         if op in PURE or op in ("carry()", "borrow()"):
             return ty.UD
         if op == "[]":
@@ -297,7 +304,17 @@ def _is_half(number: float) -> bool:
     return abs(number) <= _MAX_HALF and struct.unpack("<e", struct.pack("<e", number))[0] == number
 
 
-def _as_product(tree: Tree) -> Tree:
-    """Write a shift in a sum as a product."""
-    count = number_of(tree.args[1]) if tree.op == "<<" else None
-    return Tree("*", (tree.args[0], Tree(str(1 << count)))) if count is not None and 0 < count < 16 else tree
+def _as_number(tree: Tree, kind: DataType) -> Tree:
+    """Write a negative number as what an unsigned integer holds."""
+    number = number_of(tree)
+    return leaf(number % (1 << kind.bits)) if number is not None and number < 0 and not kind.is_signed else tree
+
+
+def _with_products(tree: Tree) -> Tree | None:
+    """Write the shifts in a sum as products."""
+    if tree.op not in ("+", "-") or len(tree.args) != 2:
+        return None
+    args = tuple(
+        rewritten(one, {f"X << {count}": f"X * {1 << count}" for count in range(1, 16)}) or one for one in tree.args
+    )
+    return Tree(tree.op, args) if args != tree.args else None

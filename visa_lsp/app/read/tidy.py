@@ -15,7 +15,18 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
-from visa_lsp.app.read.code_lines import Body, Line, Node, count_of, lists_of, places_of, rank_of, trees_of, walk
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Line,
+    Node,
+    count_of,
+    lists_of,
+    places_of,
+    rank_of,
+    setters,
+    trees_of,
+    walk,
+)
 from visa_lsp.app.read.comparisons import NEGATED, WORD
 from visa_lsp.app.read.element_indexes import divided, of_lane, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
@@ -107,7 +118,7 @@ _PLAIN: Final = re.compile(
 
 def plain_value(tree: Tree) -> Tree | None:
     """Drop a conversion of a half to an integer and back, or one of two equal casts; write an argument in place of its handle."""
-    hit = form("as_half((ushort)(uint)as_ushort(X))", tree)
+    hit = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half((ushort)as_ushort(X))", tree)
     if hit is not None and hit["X"].op != "float_to_bf()":
         return hit["X"]
     if tree.op in _NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
@@ -206,6 +217,7 @@ class Tidier:
         Roller(self.body).run()
         Places(self.body).run()
         self.signs.run()
+        self._halve()
         self.signs.plain_divisions(self.code, frozenset())
         self._count_words()
         self._inline(self.code)
@@ -423,7 +435,9 @@ class Tidier:
         """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
         found = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
         divisors = [number_of(hit["N"]) or 0 for hit in found if hit is not None]
-        sets = [node for node in walk(self.code) if is_set(node.text, name)]
+        sets = setters(self.code, name)
+        if self._drop_shift(name, sets, divisors):
+            return True
         steps = [step for node in sets if (step := step_of(node.text)) is not None and step.op in ("=", "+=", "-=")]
         if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
             return False
@@ -450,6 +464,22 @@ class Tidier:
             factor = Tree("*", (leaf(name), leaf(size // divisor))) if size > divisor else leaf(name)
             new = factor if size >= divisor else Tree("/", (leaf(name), leaf(divisor // size)))
             change_lines(self.code, in_place_of(Tree("/", (leaf(name), leaf(divisor))), new))
+        return True
+
+    def _drop_shift(self, name: str, sets: list[Node], divisors: list[int]) -> bool:
+        """Let a variable that is set, and then shifted for its other uses, count elements; return whether it does."""
+        code = next((one for one in lists_of(self.code) if len(sets) == 2 and all(node in one for node in sets)), None)
+        shift = step_of(sets[-1].text) if code is not None else None
+        if code is None or shift is None or shift.op != "<<=" or sets[0].assigns != name:
+            return False
+        size, last = 1 << (number_of(shift.trees[1]) or 0), code.index(sets[1])
+        inside = count_of(rf"\b{name} / ", code[last:])
+        if any(size % one for one in divisors) or not len(divisors) == inside == self.body.uses(name) - 2:
+            return False
+        for divisor in set(divisors):
+            new = leaf(name) if size == divisor else Tree("*", (leaf(name), leaf(size // divisor)))
+            change_lines(code[last:], in_place_of(Tree("/", (leaf(name), leaf(divisor))), new), sets[1].places)
+        code.remove(sets[1])
         return True
 
     # ---- values
@@ -783,6 +813,16 @@ class Tidier:
                 elif self.counts[name] == 3:
                     self._quotient_in(code[at + 1 :], node, half)
             code[:] = [one for one in code if one.text]
+
+    def _halve(self) -> None:
+        """Write a shift of a number, after 1 is added to a negative one, as a division."""
+        for code in lists_of(self.code):
+            for at in range(len(code) - 1, 0, -1):
+                hit, test = re.fullmatch(r"(\w+) >>= 1;", code[at].text), code[at - 1]
+                inner = [one.text for one in test.inner or []]
+                if hit is not None and test.text == f"if ({hit[1]} < 0) {{" and inner == [f"{hit[1]}++;"]:
+                    places = places_of(test, code[at], *(test.inner or []))
+                    code[at - 1 : at + 1] = [Node(f"{hit[1]} /= 2;", places)]
 
     def _quotient_in(self, code: list[Node], node: Node, half: HighHalf) -> None:
         """Write the quotient of a step in the later line that corrects it."""
