@@ -65,6 +65,11 @@ def split_constant(tree: Tree) -> tuple[Tree | None, int]:
     return Tree(tree.op, (left, right)), one + sign * two
 
 
+def _moved(element: Tree, number: int) -> Tree:
+    """Return an element behind another one."""
+    return Tree("[]", (element.args[0], add(element.args[1], number)))
+
+
 class Former:
     """Changes the lines of one body."""
 
@@ -85,41 +90,31 @@ class Former:
         for code in lists_of(self.code):
             for at in range(len(code) - 1, -1, -1):
                 found = assigned(code[at])
-                hit = form("AT", found[1]) if found is not None and found[1].op == "u*" else None
-                if found is None or hit is None:
+                vector = self._vector_of(found[1]) if found is not None else None
+                if found is None or vector is None:
                     continue
-                name, place = found[0], found[1].args[0]
-                shape = _VECTOR.fullmatch(place.op)
-                inner = place.args[0].args[0] if shape is not None and place.args[0].op == "u&" else None
-                own = (
-                    BY_NAME.get(self.body.elements.get(inner.args[0].op, ""))
-                    if inner is not None and inner.args
-                    else None
-                )
-                if (
-                    shape is None
-                    or inner is None
-                    or inner.op != "[]"
-                    or own is None
-                    or own.size != BY_NAME[shape[1]].size
-                ):
-                    continue
+                name, (element, kind, count) = found[0], vector
                 word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
-                if sum(len(word.findall(text)) for text in texts) != 1 or not self.types.get(name, "").startswith(
-                    shape[1]
-                ):
+                whole = sum(len(word.findall(text)) for text in texts)
+                if whole != 1 or found[1].args[0].op != f"({self.body.type_name(name)} *)":
                     continue
-                lines = []
-                for number, part in enumerate("xyzw"[: int(shape[2])]):
-                    element = str(Tree("[]", (inner.args[0], add(inner.args[1], number))))
-                    text = f"{name}.{part} = {element};"
-                    lines.append(Node(text, code[at].places, range=text_of(element, 10, own)))
-                used = [
-                    one
-                    for one in lines
-                    if any(re.search(rf"\b{name}\{one.text[len(name) : len(name) + 2]}", text) for text in texts)
-                ]
-                code[at : at + 1] = used or lines[:1]
+                lines = {}
+                for number, part in enumerate("xyzw"[:count]):
+                    value = str(_moved(element, number))
+                    lines[part] = Node(f"{name}.{part} = {value};", code[at].places, range=text_of(value, 10, kind))
+                used = [one for part, one in lines.items() if any(f"{name}.{part}" in text for text in texts)]
+                code[at : at + 1] = used or [lines["x"]]
+
+    def _vector_of(self, tree: Tree) -> tuple[Tree, ty.DataType, int] | None:
+        """Return the first element of an array that is accessed as a vector, its type, and the number of elements."""
+        shape = _VECTOR.fullmatch(tree.args[0].op) if tree.op == "u*" else None
+        place = tree.args[0].args[0] if shape is not None else tree
+        if shape is None or place.op != "u&" or place.args[0].op != "[]":
+            return None
+        kind = BY_NAME.get(self.body.elements.get(place.args[0].args[0].op, ""))
+        return (
+            (place.args[0], kind, int(shape[2])) if kind is not None and kind.size == BY_NAME[shape[1]].size else None
+        )
 
     def spread_sums(self) -> None:
         """Write sums and products of steady values in place of variables that only indexes need."""
@@ -265,26 +260,13 @@ class Former:
     def _stored_parts(self, node: Node) -> list[Node]:
         """Return a store of a new vector as stores of its elements."""
         step = step_of(node.text)
-        place = step.trees[0] if step is not None and step.op == "=" else None
-        if step is None or place is None or place.op != "u*" or step.trees[1].op[0] != "{":
+        vector = self._vector_of(step.trees[0]) if step is not None and step.op == "=" else None
+        if step is None or vector is None or step.trees[1].op[0] != "{":
             return [node]
-        cast, values = place.args[0], step.trees[1].args
-        target = cast.args[0].args[0] if _VECTOR.fullmatch(cast.op) and cast.args[0].op == "u&" else None
-        own = BY_NAME.get(self.body.elements.get(target.args[0].op, "")) if target is not None and target.args else None
-        size = BY_NAME[cast.op[1:-4]].size if target is not None else 0
-        if (
-            target is None
-            or own is None
-            or own.size != size
-            or target.op != "[]"
-            or any(reads_memory(one) for one in values[1:])
-        ):
+        values = step.trees[1].args
+        if any(reads_memory(one) for one in values[1:]):
             return [node]
-        out = []
-        for number, value in enumerate(values):
-            element = Tree("[]", (target.args[0], add(target.args[1], number)))
-            out.append(Node(f"{element} = {value};", node.places))
-        return out
+        return [Node(f"{_moved(vector[0], n)} = {value};", node.places) for n, value in enumerate(values)]
 
     def _by_ranges(self, code: list[Node], limits: Mapping[str, int]) -> None:
         """Write addresses as elements where the numbers of these are known to be small."""

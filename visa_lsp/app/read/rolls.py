@@ -109,15 +109,8 @@ class Roller:
                 moves = [b - a for a, b in zip(steps[0], steps[1], strict=True)]
                 numbers = iter(zip(steps[0], moves, strict=True))
                 text = str(Step(first[0].words, tuple(_filled(tree, numbers, counter) for tree in first[0].trees)))
-                code[at:end] = [
-                    Node(
-                        f"for ({counter} = 0; {counter} < {count}; {counter}++) {{",
-                        places_of(*code[at:end]),
-                        inner=[Node(text, places_of(*code[at:end]))],
-                        tail=Line("}"),
-                        is_loop=True,
-                    )
-                ]
+                places = places_of(*code[at:end])
+                code[at:end] = [_for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)]
             at += 1
 
     # ---- exchanges
@@ -205,48 +198,32 @@ class Roller:
             found = assigned(node)
             if found is not None and found[0] in inputs:
                 node.text = f"{array}[{inputs.index(found[0])}] = {found[1]};"
-        at = code.index(lines[-1])
-        left, swap, limit = self.body.new(ty.D), self.body.new(kind), self.body.new(ty.D)
-        count = len(inputs)
-        bubbles = [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]
-        places = places_of(*lines)
-        if exchanges == bubbles:
-            pair = f"{array}[{left}]", f"{array}[{left} + 1]"
-            inner = [
-                Node(f"{swap} = min({pair[0]}, {pair[1]});", places),
-                Node(f"{pair[1]} = max({pair[0]}, {pair[1]});", places),
-                Node(f"{pair[0]} = {swap};", places),
-            ]
-            loop = Node(
-                f"for ({left} = 0; {left} < {limit}; {left}++) {{",
-                places,
-                inner=inner,
-                tail=Line("}"),
-                is_loop=True,
+        at, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
+
+        def exchange(one: object, other: object) -> list[Node]:
+            swap, pair = self.body.new(kind), (f"{array}[{one}]", f"{array}[{other}]")
+            texts = (
+                f"{swap} = min({pair[0]}, {pair[1]});",
+                f"{pair[1]} = max({pair[0]}, {pair[1]});",
+                f"{pair[0]} = {swap};",
             )
-            block = [
-                Node(
-                    f"for ({limit} = {count - 1}; {limit} > 0; {limit}--) {{",
-                    places,
-                    inner=[loop],
-                    tail=Line("}"),
-                    is_loop=True,
-                )
-            ]
+            return [Node(text, places) for text in texts]
+
+        if exchanges == [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]:
+            left, limit = self.body.new(ty.D), self.body.new(ty.D)
+            loop = _for(f"{left} = 0; {left} < {limit}; {left}++", exchange(left, f"{left} + 1"), places)
+            block = [_for(f"{limit} = {count - 1}; {limit} > 0; {limit}--", [loop], places)]
         else:
-            block = []
-            for one, other in exchanges:
-                swap = self.body.new(kind)
-                block += [
-                    Node(f"{swap} = min({array}[{one}], {array}[{other}]);", places),
-                    Node(f"{array}[{other}] = max({array}[{one}], {array}[{other}]);", places),
-                    Node(f"{array}[{one}] = {swap};", places),
-                ]
+            block = [node for pair in exchanges for node in exchange(*pair)]
         code[at + 1 : at + 1] = block
         for node in lines:
             code.remove(node)
         known = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
         change_lines(self.code, known.get)
+
+
+def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
+    return Node(f"for ({head}) {{", places, inner=inner, tail=Line("}"), is_loop=True)
 
 
 def _levels(tree: Tree, name: str) -> Iterator[Tree]:

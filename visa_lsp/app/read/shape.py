@@ -38,7 +38,7 @@ if TYPE_CHECKING:
 
 _MAX_NODES: Final = 1500  # a longer body keeps its copies
 PURE: Final = ("local_id()", "group_id()", "global_id()", "local_size()", "global_size()", "enqueued_local_size()", "global_id_offset()", "group_count()")  # fmt: skip
-_COMPARE: Final = {
+COMPARE: Final = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
 }  # fmt: skip
@@ -161,8 +161,8 @@ def _fold_one(tree: Tree) -> Tree | None:
         return None
     reals = any(isinstance(one, float) for one in values)
     a, b, c = (*(one or 0 for one in values), 0, 0)[:3]
-    if op in _COMPARE:
-        return TRUE if _COMPARE[op](a, b) else FALSE
+    if op in COMPARE:
+        return TRUE if COMPARE[op](a, b) else FALSE
     found = {"+": a + b, "-": a - b, "*": a * b, "fma()": a * b + c, "u-": -a}.get(op)
     if not reals and op in (">>", "<<") and 0 <= b < 11:
         found = int(a) >> int(b) if op == ">>" else int(a) << int(b)

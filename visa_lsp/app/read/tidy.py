@@ -38,7 +38,7 @@ from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, assigned, change_line, change_lines, own_level
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import find_fold
-from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
 from visa_lsp.app.read.tree import (
     SETS,
     Step,
@@ -621,10 +621,6 @@ class Tidier:
                 continue
             self._join(node.inner)
             alone = at + 1 == len(code) or not code[at + 1].continues
-            if alone and node.text == "if (true) {" and not node.continues:
-                code[at : at + 1] = node.inner
-                self._join(code)
-                return
             while alone and node.text.startswith("if (") and len(node.inner) == 1:
                 (inner,) = node.inner
                 if (
@@ -663,8 +659,8 @@ class Tidier:
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
         for at in range(len(code) - 1, -1, -1):
-            hit = re.search(r"(\w+) (?:[<>]=?|[!=]=) ", code[at].text)
-            kind = self.kinds.get(hit[1]) if hit is not None else None
+            test = test_of(code[at])
+            kind = self.kinds.get(test.name) if test is not None else None
             is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
             found = find_cases(code, at, *limits(kind)) if kind is not None and is_number else None
             lines = self._cases(found[1]) if found is not None else None
