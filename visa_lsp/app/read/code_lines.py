@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.read.comparisons import NEGATED
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import Step, Tree, is_set, parse, step_of, words_of
+from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, parse, step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence

@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.code_lines import Body, Line, Node, count_of, lists_of, names_of, places_of, setters, walk
-from visa_lsp.app.read.comparisons import MIRROR, NEGATED, WORD
 from visa_lsp.app.read.liveness import CALLS, Liveness
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.tree import (
+    MIRROR,
+    NEGATED,
     SETS,
+    WORD,
     Step,
     Tree,
     form,

@@ -7,11 +7,10 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, walk
-from visa_lsp.app.read.comparisons import WORD
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, assigned, change_line, change_lines, conjuncts
-from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, rewritten, set_names, step_of
+from visa_lsp.app.read.tree import WORD, Step, Tree, form, leaf, number_of, rewritten, set_names, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:

@@ -27,7 +27,6 @@ from visa_lsp.app.read.code_lines import (
     trees_of,
     walk,
 )
-from visa_lsp.app.read.comparisons import NEGATED, WORD
 from visa_lsp.app.read.element_indexes import divided, of_lane, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.named_places import Places
@@ -40,7 +39,9 @@ from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import find_fold
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
 from visa_lsp.app.read.tree import (
+    NEGATED,
     SETS,
+    WORD,
     Step,
     Tree,
     filled,

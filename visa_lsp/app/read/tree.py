@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.comparisons import WORD, find_close
-
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
+WORD: Final = re.compile(r"[A-Za-z_]\w*")
+NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
+MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 _TOKEN: Final = re.compile(
     r'\s*("(?:[^"\\]|\\.)*"|0x[0-9a-f]+\w*|\d[\d.]*(?:e[-+]?\d+)?\w*|[A-Za-z_]\w*|<<=|>>=|&&|\|\||\+\+|--|<<|>>|[-+*/%&|^<>=!]=|[^\s])'
 )
@@ -27,6 +28,16 @@ RANK: Final = {sign: rank + 2 for rank, signs in enumerate(_BINARY) for sign in 
 _UNARY_RANK: Final = len(_BINARY) + 2
 _SIGNS: Final = ("-", "~", "!", "&", "*")
 _ASSIGN: Final = ("=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^=", "%=")
+
+
+def find_close(text: str) -> int:
+    """Return the place of the bracket that closes the first one."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return at
+    return len(text)
 
 
 @lru_cache(maxsize=20_000)
