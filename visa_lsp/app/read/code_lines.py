@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, parse, step_of, words_of
+from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, parse, set_names, step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -158,6 +158,11 @@ def trees_of(code: Iterable[Node]) -> Iterator[Tree]:
     for step in steps_of(code):
         for tree in step.trees:
             yield from tree.walk()
+
+
+def set_in(code: Iterable[Node]) -> set[str]:
+    """Return the variables that lines may set, or parts of; all words of lines that are no trees."""
+    return {name for node in walk(code) for name in set_names(node.text)}
 
 
 def names_of(code: Iterable[Node]) -> frozenset[str]:

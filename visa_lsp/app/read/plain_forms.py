@@ -7,7 +7,7 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, setters, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, set_in, setters, trees_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, conjuncts, reads_memory
@@ -15,7 +15,6 @@ from visa_lsp.app.read.tree import (
     Tree,
     form,
     in_place_of,
-    is_set,
     leaf,
     number_of,
     parse,
@@ -277,9 +276,7 @@ class Former:
             test = condition_of(node.text) if node.inner is not None else None
             if node.text.startswith("for ("):
                 test = parse(node.text.split(";")[1])
-            changed = {
-                name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)
-            }
+            changed = set_in([node])
             known = {name: top for name, top in known.items() if name not in changed}
             scaled = {name: value for name, value in scaled.items() if not changed & {name, *value.names()}}
             inside = dict(known)
@@ -298,14 +295,7 @@ class Former:
                     scaled[found[0]] = found[1]
             else:
                 last = node.inner[-1] if node.text.startswith("while (") and node.inner else None
-                sets = {
-                    name
-                    for one in node.inner
-                    if one is not last
-                    for inner in walk([one])
-                    for name in inside
-                    if is_set(inner.text, name)
-                }
+                sets = set_in(one for one in node.inner if one is not last)
                 self._by_ranges(node.inner, {name: top for name, top in inside.items() if name not in sets})
 
     def _small(self, known: Mapping[str, int], scaled: Mapping[str, Tree], tree: Tree) -> Tree | None:

@@ -13,7 +13,18 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, count_of, lists_of, names_of, places_of, setters, walk
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Line,
+    Node,
+    count_of,
+    lists_of,
+    names_of,
+    places_of,
+    set_in,
+    setters,
+    walk,
+)
 from visa_lsp.app.read.liveness import CALLS, Liveness
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.tree import (
@@ -523,7 +534,7 @@ class Shaper:
         found: dict[str, Tree] = {}
         for one in code[:at]:
             known = assigned(one)
-            sets = self._set_names(one)
+            sets = set_in([one]) & self.types.keys()
             value = known[1].put(found) if known is not None and chain else known[1] if known is not None else None
             found = {name: old for name, old in found.items() if name not in sets and not old.names() & sets}
             if known is not None and value is not None and not reads_memory(value) and known[0] not in value.names():
@@ -548,9 +559,6 @@ class Shaper:
                 return True
             is_between = is_between or node is first
         return True
-
-    def _set_names(self, node: Node) -> set[str]:
-        return {name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)}
 
     def _default_before(self, code: list[Node], at: int) -> None:
         """Give a variable before a loop the value that it has if the last line leaves the loop."""
@@ -676,8 +684,8 @@ class Shaper:
                 if test.names() & touched or any(inner.text.endswith("continue;") for inner in walk(one.inner)):
                     return None
                 changed.append((one, f"while ({test}) {{", one.tail))
-            touched |= self._set_names(one)
-            every |= self._set_names(one)
+            touched |= set_in([one]) & self.types.keys()
+            every |= set_in([one]) & self.types.keys()
         if not every or any(values.get(name) != value for name, value in known.items()):
             return None
         live = self.live().after.get(id(node), frozenset())
@@ -792,7 +800,7 @@ class Shaper:
         first = next((n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names), None)
         found = assigned(code[first]) if first is not None else None
         if found is not None and first is not None:
-            others = [word for one in code[first + 1 : at] for word in self._set_names(one)]
+            others = [word for one in code[first + 1 : at] for word in set_in([one])]
             if (
                 found[0] != name
                 or found[1].names() & set(others)

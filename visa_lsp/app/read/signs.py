@@ -6,11 +6,11 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, set_in, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, assigned, change_line, change_lines, conjuncts
-from visa_lsp.app.read.tree import WORD, Step, Tree, form, leaf, number_of, rewritten, set_names, step_of
+from visa_lsp.app.read.tree import WORD, Step, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -95,10 +95,10 @@ class Signs:
         for node in code:
             change_line(node, rule)
             if node.inner is not None:
-                sets = {name for one in walk(node.inner) for name in set_names(one.text)}
+                sets = set_in(node.inner)
                 kept = {one for one in positive if not node.is_loop or not one.names() & sets}
                 self.plain_divisions(node.inner, frozenset(kept | self._positive_in(node, sets)))
-            sets = {name for one in walk([node]) for name in set_names(one.text)}
+            sets = set_in([node])
             positive = frozenset(one for one in positive if not one.names() & sets)
 
     def _positive_in(self, node: Node, sets: set[str]) -> set[Tree]:
