@@ -464,6 +464,7 @@ class Shaper:
         for node in code:
             if node.text != "do {" or node.tail is None or not node.inner:
                 continue
+            later: set[str] = set()  # a copy made before a variable changes is not what the test reads
             for one in node.inner[::-1]:
                 found = assigned(one)
                 if found is None or found[1].args or not self._alike(found[0], found[1].op):
@@ -471,24 +472,26 @@ class Shaper:
                 test = condition_of(node.tail.text)
                 if (
                     test is not None
-                    and found[1].op in test.names()
+                    and found[1].op in test.names() - later
+                    and found[0] not in later
                     and not any(n.text.endswith("continue;") for n in walk(node.inner))
                 ):
                     node.tail = replace(node.tail, text=f"}} while ({test.put({found[1].op: leaf(found[0])})});")
+                later.add(found[0])
 
     def _shorten(self, code: list[Node]) -> None:
         """Write a condition with nothing but a jump inside in one line."""
         for at in range(len(code) - 1, -1, -1):
             node = code[at]
             inner = node.inner or []
-            if (
-                node.text == "if (true) {"
-                and not node.continues
-                and (at + 1 == len(code) or not code[at + 1].continues)
-            ):
+            rest = code[at + 1] if at + 1 < len(code) and code[at + 1].continues else None
+            if node.text == "if (true) {" and rest is None:
                 code[at : at + 1] = inner
                 continue
-            alone = node.text.startswith("if (") and (at + 1 == len(code) or not code[at + 1].continues)
+            if node.text == "if (false) {" and rest is not None and rest.text == "} else {":
+                code[at : at + 2] = rest.inner or []
+                continue
+            alone = node.text.startswith("if (") and rest is None
             if alone and len(inner) == 1 and inner[0].text in ("break;", "continue;"):
                 code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
 
