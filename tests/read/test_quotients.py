@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 import pytest
 
-from visa_lsp.app.read.quotients import HIGH_HALF, find_divisor, with_quotients
+from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor
+from visa_lsp.app.read.tree import leaf, parse
 
 EDGES = [0, 1, 2, 6, 7, 8, 299, 300, 2**31 - 2, 2**31 - 1, 2**32 - 1]
 NEGATIVE = [-1, -2, -6, -7, -8, -(2**31) + 1, -(2**31)]
@@ -14,11 +17,9 @@ NEGATIVE = [-1, -2, -6, -7, -8, -(2**31) + 1, -(2**31)]
 def test_quotients_are_those_of_all_values(factor):
     for shift in range(8):
         for signed in (True, False):
-            text = f"mul_hi(v, {factor})"
-            if signed and factor >> 31:
-                text = f"mul_hi(v, {factor - (1 << 32)}) + v"
-            hit = HIGH_HALF.fullmatch(text)
-            divisor = find_divisor(hit, shift, signed=signed)
+            plus = signed and bool(factor >> 31)
+            half = HighHalf(leaf("v"), factor - (1 << 32) * plus, is_unsigned=False, plus=plus)
+            divisor = find_divisor(half, shift, signed=signed)
             for base in [*EDGES, *NEGATIVE] if divisor else []:
                 for value in (base, base // divisor * divisor, base // divisor * divisor - 1):
                     low, high = (-(1 << 31), 1 << 31) if signed else (0, 1 << 32)
@@ -28,11 +29,12 @@ def test_quotients_are_those_of_all_values(factor):
 
 
 def test_remainders():
-    types = {"n": "int", "u": "uint"}.get
-    assert with_quotients("x = -300 * (n / 300) + n;", lambda name: types(name, "")) == "x = n % 300;"
-    assert with_quotients("x = mul_hi(u, 0xcccccccdu) >> 3;", lambda name: types(name, "")) == "x = u / 10;"
-    assert (
-        with_quotients("x = mul_hi(f, 0xcccccccdu) >> 3;", lambda name: types(name, ""))
-        == "x = mul_hi(f, 0xcccccccdu) >> 3;"
-    )
-    assert with_quotients("x = mul_hi(u, 0xcccccccdu) >> 2;", lambda name: types(name, "")) == "x = u / 5;"
+    rule = partial(as_quotient, type_of=lambda name: {"n": "int", "u": "uint"}.get(name, ""))
+    for text, plain in (
+        ("-300 * (n / 300) + n", "n % 300"),
+        ("-300 * ((uint)n / 300) + n", "(uint)n % 300"),
+        ("mul_hi(u, 0xcccccccdu) >> 3", "u / 10"),
+        ("mul_hi(f, 0xcccccccdu) >> 3", "mul_hi(f, 0xcccccccdu) >> 3"),
+        ("mul_hi(u, 0xcccccccdu) >> 2", "u / 5"),
+    ):
+        assert str(parse(text).change(rule)) == plain

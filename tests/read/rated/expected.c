@@ -13,6 +13,31 @@ kernel void hist(global uchar *px, global uint *h, uint n) {  // 32 lanes
         atomic_add(&h[k], slm_int[k]);
     }
 }
+kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
+    uint gid = global_id(0);
+    if (gid < n) {
+        long index = gid;
+        uint a_index = a[index];
+        uint b_index = b[index];
+        if ((int)b_index != 0) {
+            uint t = a_index;
+            do {
+                set_cr0(cr0 ^ 48);
+                float t2 = recip((float)b_index);
+                float t3 = fma(t2, -3.5762787e-07f, t2);
+                uint t4 = convert_uint((float)t * t3);
+                float product = t3 * (fma(-(float)b_index, (float)t4, (float)t) + fma(-(float)(b_index - convert_uint((float)b_index)), (float)t4, (float)(t - convert_uint((float)t))));
+                set_cr0(cr0 ^ 48);
+                bool flag = t - (convert_uint(product) + t4) * b_index < b_index;
+                int difference = t - (convert_uint(product) + t4) * b_index - (flag ? 0 : b_index);
+                a_index = b_index;
+                t = b_index;
+                b_index = difference;
+            } while (b_index != 0);
+        }
+        o[index] = a_index;
+    }
+}
 kernel void gemm(global float *a, global float *b, global float *c, int n) {  // 32 lanes
     local float (*tile1)[8] = (local float (*)[8])slm;  // 8 rows
     local float (*tile2)[8] = (local float (*)[8])(slm + 256);  // 8 rows
@@ -49,7 +74,7 @@ kernel void primes(global int *o, int n) {  // 16 lanes
             if ((k & 1) != 0 || k <= 2) {
                 bool holds = true;
                 for (uint j = 2; j * j <= k; j++) {
-                    if (remainder(k, j) == 0) {
+                    if (k % j == 0) {
                         holds = false;
                         break;
                     }
@@ -83,9 +108,7 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
     if (gid + m <= n) {
         uint k;
         for (k = 0; k < m; k++) {
-            char text_value = text[gid + k];
-            char pat_k = pat[k];
-            if (text_value != pat_k) break;
+            if (text[gid + k] != pat[k]) break;
         }
         if (k == m) {
             uint slot = atomic_inc(count);

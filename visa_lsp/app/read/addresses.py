@@ -1,62 +1,52 @@
-"""Puts addresses of 64 bits together from their dwords, in lines of C."""
+"""Puts addresses of 64 bits together from their dwords."""
 
 from __future__ import annotations
 
-import re
-from typing import TYPE_CHECKING
+from collections import Counter
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from visa_lsp.app.read.tree import Tree, filled, form, sum_of, terms
 
 
-def whole_address(low: str, high: str) -> str | None:
-    """Return an address of 64 bits, given its dwords: a base, or a base and one or two offsets with their carries."""
-    for lower, upper, base in bases(low):
-        if low == lower and high == upper:
-            return base
-        sums = [("", lower)]
-        for text in re.findall(rf"{re.escape(lower)} \+ (\w+)", low):
-            sums.append((f"carry({lower}, {text}) + ", f"{lower} + {text}"))
-            sums.append((f"carry({lower}, (uint){text}) + ", f"{lower} + {text}"))
-        for carried, total in sums:
-            offset = total.removeprefix(lower).removeprefix(" + ")
-            inner = f"{base} + {dword(offset)}" if offset else base
-            for other, form in others(low, total):
-                for plain in (other, f"(uint){other}", f"(uint)({other})"):
-                    if high in (
-                        f"carry({form[0]}, {form[1]}) + {carried}{upper}".replace("@", plain),
-                        f"carry({plain}, {total}) + {carried}{upper}",
-                        f"carry({total}, {plain}) + {carried}{upper}",
-                    ):
-                        return f"{inner} + {dword(other)}"
-            if low == total and high == f"{carried}{upper}" and offset:
-                return inner
+def strip(tree: Tree) -> Tree:
+    """Drop casts between integers of 32 bits."""
+    return tree.change(lambda one: one.args[0] if one.op in ("(int)", "(uint)") else None)
+
+
+def whole_address(low: Tree, high: Tree) -> Tree | None:
+    """Return an address of 64 bits, given its dwords: a base, or a base and offsets with their carries."""
+    parts = terms(low)
+    upper = [one for one in terms(high) if one.op != "carry()"]
+    carries = [one for one in terms(high) if one.op == "carry()"]
+    for part in parts:
+        base = _base_of(part, upper[0]) if len(upper) == 1 else None
+        if base is None:
+            continue
+        total, offsets, left = Counter([strip(part)]), list[Tree](), list(carries)
+        while left:
+            pairs = ((one, n) for one in left for n in (0, 1) if Counter(terms(strip(one.args[1 - n]))) == total)
+            carry, number = next(pairs, (None, 0))
+            if carry is None:
+                break
+            left.remove(carry)
+            offsets.append(carry.args[number])
+            total.update(terms(strip(offsets[-1])))
+        if not left and total == Counter(map(strip, parts)):
+            plain = [one if one.op.isdecimal() or one.op == "(uint)" else Tree("(uint)", (one,)) for one in offsets]
+            return sum_of([base, *plain])
     return None
 
 
-def bases(low: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the dwords of addresses that a text may contain, and the whole of each."""
-    for base in re.findall(r"\(uint\)(\(ulong\)\w+|\w+)", low):
-        yield f"(uint){base}", f"(uint)({base} >> 32)", base
-    for name in re.findall(r"(\w+)\.x\b", low):
-        yield f"{name}.x", f"{name}.y", f"as_ulong({name})"
+def _base_of(low: Tree, high: Tree) -> Tree | None:
+    """Return the value whose dwords two values are."""
+    hit = form("(uint)X", low)
+    if hit is not None and high == filled("(uint)(X >> 32)", hit):
+        return hit["X"]
+    if low.op == ".x" and high == Tree(".y", low.args):
+        return Tree("as_ulong()", low.args)
+    return None
 
 
-def others(low: str, total: str) -> Iterator[tuple[str, tuple[str, str]]]:
-    """Yield the rest of a sum without one of its parts."""
-    for form in (total, f"({total})"):
-        if low.startswith(f"{form} + "):
-            yield low.removeprefix(f"{form} + "), ("@", total)
-        if low.endswith(f" + {form}"):
-            yield low.removesuffix(f" + {form}"), ("@", total)
-
-
-def dword(text: str) -> str:
-    """Return a text as an unsigned dword."""
-    return text if text.isdecimal() else f"(uint){text}" if re.fullmatch(r"\w+", text) else f"(uint)({text})"
-
-
-def simple_pointer(text: str) -> str:
+def simple_pointer(tree: Tree) -> Tree | None:
     """Write an access through the address of an argument as an access through the argument."""
-    text = re.sub(r"\*\((\w+) \*\)\(\(ulong\)(\w+)\)", r"*(\1 *)\2", text)
-    return re.sub(r"\((\w+) \*\)\(\(ulong\)(\w+)\)", r"(\1 *)\2", text)
+    hit = form("(ulong)P", tree.args[0]) if tree.op.endswith(" *)") else None
+    return Tree(tree.op, (hit["P"],)) if hit is not None and not hit["P"].args else None

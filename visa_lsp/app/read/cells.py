@@ -9,7 +9,7 @@ variable if equal statements for these lanes use them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
@@ -34,6 +34,7 @@ from visa_lsp.app.read.model import (
     Set,
     Statement,
     Transfer,
+    map_leaves,
 )
 from visa_lsp.app.read.names import ReadingNames, c_type, component, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, Spans, access_control
@@ -775,19 +776,6 @@ def _tests_of(statement: Statement) -> Iterator[Set | Both]:
                 yield from test.tests if test is not None else ()
 
 
-def leaves(value: Expr) -> Iterator[Expr]:
-    """Yield the operands of an expression."""
-    match value:
-        case Calc(_, args):
-            for arg in args:
-                yield from leaves(arg)
-        case Choose(_, one, other) | Compare(_, one, other):
-            yield from leaves(one)
-            yield from leaves(other)
-        case _:
-            yield value
-
-
 def element_of(value: Expr, number: int, control: ExecControl) -> Expr:
     """Return one element of an operand of several lanes."""
     if isinstance(value, Lanes):
@@ -804,18 +792,6 @@ def element_of(value: Expr, number: int, control: ExecControl) -> Expr:
         return replace(value, col=value.col + step, region=replace(value.region, horz_stride=1))
     step = regions.source_elements(value.region, control.exec_size)[number]
     return replace(value, col=value.col + step, region=SCALAR_REGION)
-
-
-def map_leaves(value: Expr, change: Callable[[Expr], Expr]) -> Expr:
-    """Replace the operands of an expression."""
-    match value:
-        case Calc():
-            return replace(value, args=tuple(map_leaves(arg, change) for arg in value.args))
-        case Choose():
-            return replace(value, yes=map_leaves(value.yes, change), no=map_leaves(value.no, change))
-        case Compare():
-            return replace(value, left=map_leaves(value.left, change), right=map_leaves(value.right, change))
-    return change(value)
 
 
 def flat(code: Sequence[Statement]) -> Iterator[Statement]:

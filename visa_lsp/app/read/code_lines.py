@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
+from msgspec.structs import replace
 
-from visa_lsp.app.read.comparisons import WORD
+from visa_lsp.app.read.names import c_type
+from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, parse, set_names, step_of, words_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.read.expressions import Text
+    from visa_lsp.isa.types import DataType
+
+_ASSIGNED: Final = re.compile(r"(\w+) = ")
+_REALS: Final = ("float", "half", "double")
+_REAL: Final = re.compile(r"\b\d+\.")
+_RANKS: Final = {"||": 1, "&&": 1.5, "|": 2, "^": 3, "&": 4, "<<": 6, ">>": 6, "+": 7, "-": 7, "*": 8, "/": 8, "%": 8, "?": 0}  # fmt: skip
 
 
 class Line(Struct, frozen=True):
@@ -24,30 +33,155 @@ class Line(Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A line with the lines inside of its braces, and the line that closes them; ``assigns`` is the variable that it sets."""
+    """A line with the lines inside of its braces, and the line that closes them; ``range`` has the type and the limits of an assigned value."""
 
     text: str
     places: tuple[int, ...] = ()
-    assigns: str = ""
     inner: list[Node] | None = None
     tail: Line | None = None
     is_loop: bool = False
-    continues: bool = False  # `} else {`
-    names: frozenset[str] = frozenset()
-    value: Text | None = None
+    range: Text | None = None
+
+    @property
+    def continues(self) -> bool:
+        """True for `} else {`."""
+        return self.text.startswith("} else")
+
+    @property
+    def assigns(self) -> str:
+        """The variable that the line sets in all its lanes; empty for another line."""
+        hit = _ASSIGNED.match(self.text)
+        return hit[1] if hit is not None else ""
+
+    @property
+    def value(self) -> Text | None:
+        """The right side of an assignment, if its type is known."""
+        if self.range is None or not self.assigns:
+            return None
+        text = self.text.partition(" = ")[2].removesuffix(";")
+        if text == self.range.text:
+            return self.range
+        tree = parse(text)
+        return replace(self.range, text=text, rank=rank_of(tree) if tree is not None else 0)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The words of the line and of those inside of it."""
+        own = self.own_names()
+        return own.union(*(one.names for one in self.inner)) if self.inner else own
 
     def texts(self) -> tuple[str, ...]:
         """Return its own lines."""
         return (self.text,) if self.tail is None else (self.text, self.tail.text)
 
-    def own_names(self) -> set[str]:
+    def own_names(self) -> frozenset[str]:
         """Return the words of its own lines."""
-        return {word for text in self.texts() for word in WORD.findall(text)}
+        own = words_of(self.text)
+        return own if self.tail is None else own | words_of(self.tail.text)
+
+    def change(self, change: Callable[[str], str]) -> None:
+        """Change the texts of its own lines."""
+        self.text = change(self.text)
+        if self.tail is not None:
+            self.tail = replace(self.tail, text=change(self.tail.text))
 
 
-def walk(code: list[Node]) -> Iterator[Node]:
+@dataclass(slots=True, eq=False)
+class Body:
+    """The lines of a body, and what is known of its variables and arguments by name."""
+
+    code: list[Node]
+    types: dict[str, str]  # declarations of variables
+    kinds: dict[str, DataType]  # of variables that are no arrays and no vectors
+    elements: Mapping[str, str]  # pointers, and the array of local memory -> types of their elements
+    scalars: Mapping[str, str]  # arguments -> their types
+    sizes: Sequence[int]  # of a group, if a launch must have them; zeros else
+    surfaces: frozenset[str]  # arrays that offsets of 32 bits address: no index is negative
+    local: str  # the array of local memory
+    tiles: dict[str, str] = field(default_factory=dict)  # parts of local memory with their declarations
+    fields: dict[str, str] = field(default_factory=dict)  # structures with their fields
+
+    def new(self, kind: DataType, count: int = 0) -> str:
+        """Return a new variable, or an array."""
+        name = f"V_{len(self.types)}"
+        self.types[name] = f"{c_type(kind)} {name}" + (f"[{count}]" if count else "")
+        if not count:
+            self.kinds[name] = kind
+        return name
+
+    def type_name(self, name: str) -> str:
+        """Return the type of a variable or an argument."""
+        return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
+
+    def has_floats(self, tree: Tree) -> bool:
+        """Return whether a value may be, or be computed from, a NaN."""
+        words = words_of(str(tree))
+        types = (self.type_name(word) or self.elements.get(word, "") for word in words)
+        return any(word.startswith(_REALS) for word in (*words, *types)) or _REAL.search(str(tree)) is not None
+
+    def uses(self, name: str) -> int:
+        """Return how often lines name a variable."""
+        return count_of(rf"\b{name}\b", self.code)
+
+
+def count_of(pattern: str, code: list[Node]) -> int:
+    """Return the number of matches in lines, those inside of others too."""
+    return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
+
+
+def walk(code: Iterable[Node]) -> Iterator[Node]:
     """Yield all lines, those inside of others too."""
     for node in code:
         yield node
         if node.inner is not None:
             yield from walk(node.inner)
+
+
+def lists_of(code: list[Node]) -> Iterator[list[Node]]:
+    """Yield a list of lines, then the lists inside of it."""
+    yield code
+    for node in code:
+        if node.inner is not None:
+            yield from lists_of(node.inner)
+
+
+def steps_of(code: Iterable[Node]) -> Iterator[Step]:
+    """Yield the steps of all lines that have trees."""
+    for node in walk(code):
+        for text in node.texts():
+            if (step := step_of(text)) is not None:
+                yield step
+
+
+def trees_of(code: Iterable[Node]) -> Iterator[Tree]:
+    """Yield all trees of all lines, those inside of others too."""
+    for step in steps_of(code):
+        for tree in step.trees:
+            yield from tree.walk()
+
+
+def set_in(code: Iterable[Node]) -> set[str]:
+    """Return the variables that lines may set, or parts of; all words of lines that are no trees."""
+    return {name for node in walk(code) for name in set_names(node.text)}
+
+
+def names_of(code: Iterable[Node]) -> frozenset[str]:
+    """Return the words of some lines."""
+    return frozenset[str]().union(*(one.names for one in code))
+
+
+def setters(code: Iterable[Node], name: str) -> list[Node]:
+    """Return the lines that may set a variable, or a part of it."""
+    return [node for node in walk(code) if is_set(node.text, name)]
+
+
+def places_of(*nodes: Node | Line) -> tuple[int, ...]:
+    """Return the instructions of some lines."""
+    return tuple(sorted({place for node in nodes for place in node.places}))
+
+
+def rank_of(tree: Tree) -> float:
+    """Return the rank of a tree's operator, as texts of expressions have it."""
+    if len(tree.args) == 1 and tree.op[0] in "u(" and not tree.op.endswith("()"):
+        return 9
+    return _RANKS.get(tree.op, 5 if tree.op in NEGATED else 10)

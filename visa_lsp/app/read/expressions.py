@@ -14,7 +14,6 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
-from visa_lsp.app.read.comparisons import closes
 from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
 from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
@@ -79,7 +78,7 @@ class Text(Struct, frozen=True):
     type: DataType
     low: int
     high: int
-    base: Text | None = None  # of a cast between integers of one size: what it converts
+    base: Text | None = None  # what a cast between integers of one size converts, or a condition is the opposite of
 
     def within(self, rank: float) -> str:
         """Return the text as an operand: in brackets if its operator binds less tightly."""
@@ -779,14 +778,9 @@ def _negative(text: Text) -> Text:
 
 def negate(text: Text) -> Text:
     """Return the opposite of a condition."""
-    if text.rank == UNARY and text.text.startswith("!"):
-        inner = text.text[1:]
-        return text_of(
-            inner[1:-1] if inner.startswith("(") and inner.endswith(")") and closes(inner) else inner,
-            ATOM if not inner.startswith("(") else _LOGIC_OR,
-            ty.BOOL,
-        )
-    return text_of(f"!{text.within(UNARY)}", UNARY, ty.BOOL)
+    if text.text.startswith("!") and text.base is not None:
+        return text.base
+    return replace(text_of(f"!{text.within(UNARY)}", UNARY, ty.BOOL), base=text)
 
 
 def _common(parts: list[Text]) -> DataType:
@@ -905,7 +899,7 @@ def cast(to: DataType, text: Text) -> Text:
         return text_of(f"float_to_bf({text.text})", ATOM, to)
     if _is_number(text) and to.is_float and abs(text.low) <= 1 << 11:
         return text_of(f"{text.low}.0{ {ty.F: 'f', ty.HF: 'f16'}.get(to, '') }", UNARY if text.low < 0 else ATOM, to)
-    if text.base is not None and to.is_int and to.size <= text.type.size:
+    if text.base is not None and text.type is not ty.BOOL and to.is_int and to.size <= text.type.size:
         return cast(to, text.base) if text.base.type is not to else text.base
     base = text if to.is_int and text.type.is_int and text.type.size == to.size else None
     low, high = (

@@ -32,6 +32,9 @@ from visa_lsp.app.read.model import (
     Set,
     Statement,
     Transfer,
+    leaves,
+    map_leaves,
+    parts,
 )
 from visa_lsp.app.read.spans import UNIFORM, Span, Spans, access_control
 from visa_lsp.app.read.structure import shape_loop
@@ -44,7 +47,7 @@ from visa_lsp.isa.predefined import FIRST_SURFACE
 from visa_lsp.program.model import Combine, General, Immediate, Inst, Kernel, PredicateOperand, State
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.read.names import ReadingNames
     from visa_lsp.isa.types import DataType, ExecControl
@@ -172,7 +175,7 @@ class _Folder:
                 self._fold(run, last)
                 for item in run if self.tags else ():
                     if isinstance(item.statement, Transfer):
-                        address = _map_leaves(item.statement.address, self._tag_of)
+                        address = map_leaves(item.statement.address, self._tag_of)
                         item.statement = replace(item.statement, address=address)
                 self._merge(run)
                 tests = self._tests(run, behind, place) if behind is not None else ()
@@ -297,7 +300,7 @@ class _Folder:
             tests.insert(0, item)
             read = {
                 variable_key(Space.PREDICATE, leaf.var)
-                for leaf in _leaves(one.value)
+                for leaf in leaves(one.value)
                 if isinstance(leaf, PredicateOperand)
             }
             needed = (needed - {key}) | read
@@ -404,7 +407,7 @@ class _Folder:
         found = self.effects.place_bytes(statement.target, control.exec_size)
         if found is None or not self.effects.may_fold(found[0]) or _CLOCK in item.reads:
             return None
-        if _operations(value) > MAX_OPERATIONS or not all(_is_movable(leaf) for leaf in _leaves(value)):
+        if _operations(value) > MAX_OPERATIONS or not all(_is_movable(leaf) for leaf in leaves(value)):
             return None
         key, bytes_, size = found
         mask = mask_of(bytes_, size)
@@ -472,7 +475,7 @@ class _Folder:
             if is_scalar and lanes > 1:
                 if isinstance(value, Choose):
                     raise _Unfit
-                value = _map_leaves(value, _broadcast) or value
+                value = map_leaves(value, _broadcast) or value
             if type_ is not definition.type:
                 if not (type_.is_int and definition.type.is_int):
                     raise _Unfit
@@ -483,11 +486,11 @@ class _Folder:
 
         try:
             if isinstance(statement, Set):
-                value = _map_leaves(statement.value, exchange)
+                value = map_leaves(statement.value, exchange)
                 found: Plain = replace(statement, value=value)
                 size = _operations(value)
             else:
-                address = _map_leaves(statement.address, exchange)
+                address = map_leaves(statement.address, exchange)
                 found, size = replace(statement, address=address), _operations(address)
                 if _stores_one(statement):
                     own = self.kernel.variable_type(statement.data.var)
@@ -495,7 +498,7 @@ class _Folder:
                         Lanes(statement.data, own) if own is not None and own.size == statement.size else None
                     )
                     if data is not None:
-                        stored = _map_leaves(data, exchange)
+                        stored = map_leaves(data, exchange)
                         if stored != data:
                             found = replace(found, value=stored)
                         size = max(size, _operations(stored))
@@ -684,38 +687,6 @@ def _stores_one(access: Transfer) -> bool:
     )
 
 
-def _parts(value: Expr) -> tuple[Expr, ...] | None:
-    """Return the values that an operation takes; None for a leaf."""
-    match value:
-        case Calc(_, args):
-            return args
-        case Choose(_, one, other) | Compare(_, one, other):
-            return one, other
-    return None
-
-
-def _leaves(value: Expr) -> Iterator[Expr]:
-    parts = _parts(value)
-    if parts is None:
-        yield value
-    for part in parts or ():
-        yield from _leaves(part)
-
-
-def _map_leaves(value: Expr, exchange: Callable[[Expr], Expr | None]) -> Expr:
-    """Replace leaves of a value."""
-    match value:
-        case Calc():
-            return replace(value, args=tuple(_map_leaves(one, exchange) for one in value.args))
-        case Choose():
-            return replace(value, yes=_map_leaves(value.yes, exchange), no=_map_leaves(value.no, exchange))
-        case Compare():
-            return replace(value, left=_map_leaves(value.left, exchange), right=_map_leaves(value.right, exchange))
-        case _:
-            found = exchange(value)
-            return value if found is None else found
-
-
 def _broadcast(leaf: Expr) -> Expr | None:
     return replace(leaf, region=SCALAR_REGION) if isinstance(leaf, General) else None
 
@@ -725,10 +696,9 @@ def _is_movable(leaf: Expr) -> bool:
 
 
 def _operations(value: Expr) -> int:
-    parts = _parts(value)
-    if parts is None:
-        return 0
-    return (not isinstance(value, Calc) or value.meaning != S0) + sum(map(_operations, parts))
+    inner = parts(value)
+    own = isinstance(value, Choose | Compare) or (isinstance(value, Calc) and value.meaning != S0)
+    return own + sum(map(_operations, inner))
 
 
 def _is_offset(value: Expr) -> bool:

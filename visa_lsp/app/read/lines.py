@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Final
 
 from msgspec.structs import replace
@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
-from visa_lsp.app.read.code_lines import Line, Node, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -85,13 +85,13 @@ _CONTROL: Final = next(one.number for one in predefined.VARIABLES if one.name ==
 _ROUNDING: Final = 0x30  # bits of the mode
 _INDENT: Final = "    "
 _DWORD_BITS: Final = 32
-_MAX_SPLIT: Final = 8  # elements of an array that become variables
 _CHANNELS: Final = 4  # of a texel
 _ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their names
 _MAX_CALLS: Final = 40
 _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
 _NOTHING: Final = ("%null", "null")
+_POINTER: Final = re.compile(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
 _LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
@@ -231,7 +231,6 @@ class CodePrinter:
         """Put each declaration where all uses see it."""
         known = {name: one.text for name, one in self.cells.declarations.items()}
         known |= {name: f"bool {name}" for name in self._predicates()}
-        _note_names(main, known.keys())
         filled = self._list_filled()
         top: list[Node] = []
         if not _has_goto(self.reading) and not self.calls:
@@ -241,50 +240,17 @@ class CodePrinter:
                 if not one.count and one.type in _NUMBERS
             }
             kinds |= {name: ty.BOOL for name, text in known.items() if text.startswith("bool ")}
-            arrays = {
-                name
-                for name, one in self.cells.declarations.items()
-                if one.count and not one.is_shared and one.count <= _MAX_SPLIT and name not in filled
-            }
-            vectors = {
-                name: one.type
-                for name, one in self.cells.declarations.items()
-                if not one.count and one.type not in _NUMBERS and not one.is_shared
-            }
-            types = {name: self.cells.declarations[name].type for name in arrays}
-            floats = [one.name for one in self.names.parameters if re.match(r"(?:float|half|double)\d* ", one.text)]
-            pointers = [
-                re.fullmatch(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)", one.text)
-                for one in self.names.parameters
-            ]
+            pointers = [_POINTER.fullmatch(one.text) for one in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
-            scalars = {
-                hit[2]: hit[1] for one in self.names.parameters if (hit := re.fullmatch(r"(\w+) (\w+)", one.text))
-            }
-            crossing = {name: one.type for name, one in self.cells.declarations.items() if one.is_shared}
             if self._local_array is not None:
                 elements[self._local_array.name] = self._local_array.element
-            sizes = self.names.group_size
-            tidier = Tidier(
-                main,
-                known,
-                kinds,
-                vectors,
-                types,
-                frozenset(floats),
-                elements,
-                crossing,
-                scalars,
-                sizes,
-                self._surfaces(),
-                self._local_array.name if self._local_array is not None else "",
-            )
-            tidier.run()
-            known |= tidier.types
-            _note_names(main, known.keys())
-            self.fields = tidier.former.fields
-            top += [Node(text) for name, text in tidier.former.tiles.items()]
-        used = frozenset[str]().union(*(node.names for node in main)) if main else frozenset()
+            scalars = dict(one.text.split()[::-1] for one in self.names.parameters if one.text.count(" ") == 1)
+            local = self._local_array.name if self._local_array is not None else ""
+            body = Body(main, known, kinds, elements, scalars, self.names.group_size, self._surfaces(), local)
+            Tidier(body, self.cells.declarations, filled).run()
+            self.fields = body.fields
+            top += [Node(text) for name, text in body.tiles.items()]
+        used = names_of(main)
         for name in known:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
             if name not in used:
@@ -296,11 +262,11 @@ class CodePrinter:
             else:
                 _place(main, name, known[name])
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
-        local = self._local_array
-        if local is not None and any(local.name in one.own_names() for one in walk(main)):
-            count = self.names.slm_bytes // type_named(local.element).size
+        array = self._local_array
+        if array is not None and array.name in names_of(main):
+            count = self.names.slm_bytes // type_named(array.element).size
             size = f"  // {count} elements" if count else ""
-            top.append(Node(f"local {local.element} *{local.name} = (local {local.element} *)slm;{size}"))
+            top.append(Node(f"local {array.element} *{array.name} = (local {array.element} *)slm;{size}"))
         main[:0] = top
 
     def _surfaces(self) -> frozenset[str]:
@@ -456,10 +422,10 @@ class CodePrinter:
         if len(otherwise) == 1 and isinstance(otherwise[0], If):
             rest = self._if(otherwise[0])
             if rest[0].inner is not None:
-                rest[0].text, rest[0].continues = f"}} else {rest[0].text}", True
+                rest[0].text = f"}} else {rest[0].text}"
                 return [first, *rest]
-            return [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
-        return [first, Node("} else {", inner=self._code(otherwise), tail=Line("}"), continues=True)]
+            return [first, Node("} else {", inner=rest, tail=Line("}"))]
+        return [first, Node("} else {", inner=self._code(otherwise), tail=Line("}"))]
 
     def _loop(self, loop: Repeat) -> Node:
         if loop.first is not None:
@@ -567,7 +533,7 @@ class CodePrinter:
             name = self.names.text.of(self.names.text.predicate, "P", target.var)
             text = printer.exact(value, control)
             text = text if text.type is ty.BOOL else replace(text, type=ty.BOOL)
-            return Node(f"{prefix}{name} = {text.text};", places, "" if prefix else name, value=text)
+            return Node(f"{prefix}{name} = {text.text};", places, range=text)
         if span is None:
             if isinstance(target, General):
                 return Node(f"(void)({printer.exact(value, control).text});", places)
@@ -583,11 +549,7 @@ class CodePrinter:
             whole = printer.exact(value, control)
             spot = self.cells.spot(span, writes=True)
             inner = whole if whole.promoted.size == span.size else cast(UNSIGNED[span.size], whole)
-            return Node(
-                f"{prefix}{spot.text} = as_{spot_word}({inner.text});",
-                places,
-                _assigned(prefix, spot),
-            )
+            return Node(f"{prefix}{spot.text} = as_{spot_word}({inner.text});", places)
         if (
             span.root == _CONTROL
             and isinstance(value, Calc)
@@ -618,7 +580,7 @@ class CodePrinter:
                     if operator in "+-" and rest == "1":
                         return Node(f"{prefix}{spot.text}{operator * 2};", places)
                     return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
-        return Node(f"{prefix}{spot.text} = {text.text};", places, _assigned(prefix, spot), value=text)
+        return Node(f"{prefix}{spot.text} = {text.text};", places, range=text)
 
     def _is_set_again(self, target: Address, place: int) -> bool:
         """Return whether the next instruction that names an address variable sets all of it to an address."""
@@ -708,7 +670,7 @@ class CodePrinter:
         place = self._place(access, spots[0].type, 0, count)
         if access.write:
             return Node(f"{prefix}{place} = {name};", access.places)
-        return Node(f"{prefix}{name} = {place};", access.places, "" if prefix else name)
+        return Node(f"{prefix}{name} = {place};", access.places)
 
     def _move(self, access: Transfer, span: Span | None, element: int, prefix: str) -> Node:
         size = access.size
@@ -745,15 +707,11 @@ class CodePrinter:
         spot = self.cells.spot(span, writes=True)
         if spot.word and not access.high and access.cell == size:
             place = self._place(access, spot.type, element, word=spot.word)
-            return Node(f"{prefix}{spot.text} = {place};", access.places, _assigned(prefix, spot))
+            return Node(f"{prefix}{spot.text} = {place};", access.places)
         if spot.word:
             loaded = self._place(access, UNSIGNED[size], element)
             loaded = f"(uint){loaded} << 16" if access.high else f"({c_type(UNSIGNED[max(4, size)])}){loaded}"
-            return Node(
-                f"{prefix}{spot.text} = as_{spot.word}({loaded});",
-                access.places,
-                _assigned(prefix, spot),
-            )
+            return Node(f"{prefix}{spot.text} = as_{spot.word}({loaded});", access.places)
         if spot.type.size == size and not access.high:
             kind = self._element_type(access, spot.type)
             place = self._place(access, kind, element)
@@ -770,12 +728,7 @@ class CodePrinter:
                 text = text_of(f"(uint){text.within(UNARY)} << 16", 6, ty.UD)
             if spot.type.is_float:
                 text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
-        return Node(
-            f"{prefix}{spot.text} = {text.text};",
-            access.places,
-            _assigned(prefix, spot),
-            value=text,
-        )
+        return Node(f"{prefix}{spot.text} = {text.text};", access.places, range=text)
 
     def _atomic(self, access: Transfer) -> Node:
         spans = self.cells.spans.data_spans(access)
@@ -807,7 +760,7 @@ class CodePrinter:
         if spot.word:
             text = text_of(f"as_{spot.word}({text.text})", ATOM, spot.type)
         text = text if spot.word or (spot.type.is_int and text.type.is_int) else reinterpret(text, spot.type)
-        return Node(f"{prefix}{spot.text} = {text.text};", access.places, _assigned(prefix, spot))
+        return Node(f"{prefix}{spot.text} = {text.text};", access.places)
 
     def _image(self, access: Transfer, inst: Inst) -> list[Node]:
         """Return the lines of a load or store of texels, or of a sample, as calls."""
@@ -834,13 +787,9 @@ class CodePrinter:
         call = f"read_image{_LETTERS[word]}" if is_finest and word in _LETTERS else f"{name}_{word}"
         call += f"({', '.join(args)})"
         if is_vector:
-            return [Node(f"{prefix}{owner} = {call};", access.places, "" if prefix else owner)]
+            return [Node(f"{prefix}{owner} = {call};", access.places)]
         return [
-            Node(
-                f"{prefix}{spot.text} = {call}.{part};",
-                access.places,
-                _assigned(prefix, spot),
-            )
+            Node(f"{prefix}{spot.text} = {call}.{part};", access.places)
             for spot, part in zip(spots, "xyzw", strict=False)
         ] or [Node(f"{prefix}(void){call};", access.places)]
 
@@ -1213,15 +1162,6 @@ def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
             yield Line(indent + node.tail.text, node.tail.places)
 
 
-def _note_names(code: Sequence[Node], known: Container[str]) -> None:
-    for node in code:
-        names = {name for name in node.own_names() if name in known}
-        if node.inner is not None:
-            _note_names(node.inner, known)
-            names |= frozenset[str]().union(*(one.names for one in node.inner))
-        node.names = frozenset(names)
-
-
 def _place(code: list[Node], name: str, declaration: str) -> None:
     """Declare a variable in the innermost list that has all its uses; outside of loops, unless each round sets it first."""
     ways: list[tuple[list[Node], int, bool]] = []
@@ -1314,11 +1254,6 @@ def _to_signed(value: Immediate) -> int:
 def _to_number(value: Immediate) -> int:
     number = int(immediate(value, 1)[0])
     return number - (1 << 32) if value.type is ty.UD and number >> 31 else number
-
-
-def _assigned(prefix: str, spot: Spot) -> str:
-    """Return the variable that a line sets as a whole, in all lanes that are on; empty if it sets less."""
-    return "" if prefix or spot.text != spot.of else spot.of
 
 
 def _address_of(place: str) -> str:

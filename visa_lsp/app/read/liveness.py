@@ -6,8 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import walk
-from visa_lsp.app.read.comparisons import WORD
-from visa_lsp.app.read.tree import step_of
+from visa_lsp.app.read.tree import WORD, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Container

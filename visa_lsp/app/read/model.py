@@ -9,10 +9,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from visa_lsp.isa.operands import OperandModifier
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
     from visa_lsp.isa import lane
     from visa_lsp.isa.types import DataType, ExecControl
     from visa_lsp.program.model import Inst, Predicate, RawOperand, Value
@@ -227,3 +230,34 @@ class Reading(Struct, frozen=True):
     """A kernel or function as pseudo-code."""
 
     routines: tuple[Routine, ...]
+
+
+def parts(value: Expr) -> tuple[Expr, ...]:
+    """Return the values that an operation takes; nothing for an operand."""
+    match value:
+        case Calc(_, args):
+            return args
+        case Choose(_, one, other) | Compare(_, one, other):
+            return one, other
+    return ()
+
+
+def leaves(value: Expr) -> Iterator[Expr]:
+    """Yield the operands of an expression."""
+    if not isinstance(value, Calc | Choose | Compare):
+        yield value
+    for part in parts(value):
+        yield from leaves(part)
+
+
+def map_leaves(value: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
+    """Replace the operands of an expression; None keeps one."""
+    match value:
+        case Calc():
+            return replace(value, args=tuple(map_leaves(one, change) for one in value.args))
+        case Choose():
+            return replace(value, yes=map_leaves(value.yes, change), no=map_leaves(value.no, change))
+        case Compare():
+            return replace(value, left=map_leaves(value.left, change), right=map_leaves(value.right, change))
+    new = change(value)
+    return value if new is None else new

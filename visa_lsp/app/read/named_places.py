@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.addresses import strip
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, steps_of, trees_of, walk
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.plain_forms import Former, add, split_constant, sum_of, terms
-from visa_lsp.app.read.shape import assigned, lists_of, places_of, reads_memory
-from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of
+from visa_lsp.app.read.plain_forms import add, split_constant
+from visa_lsp.app.read.shape import assigned, change_lines, reads_memory
+from visa_lsp.app.read.tree import Tree, form, is_set, leaf, number_of, step_of, sum_of, terms, words_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -39,9 +41,9 @@ def linear(tree: Tree) -> tuple[Linear, int] | None:
 class Places:
     """Names the places in the lines of one body."""
 
-    def __init__(self, former: Former, local: str) -> None:
-        self.former, self.local = former, local
-        self.code, self.types, self.kinds, self.pointers = former.code, former.types, former.kinds, former.pointers
+    def __init__(self, body: Body) -> None:
+        self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
+        self.pointers, self.local = body.elements, body.local
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -52,14 +54,11 @@ class Places:
                 self._name_fields(name, word.removeprefix("struct ").strip())
             elif word in ("ulong", "long"):
                 self._join_halves(name, word)
-        self.former.note_names()
 
     def _trees(self) -> Iterator[Tree]:
+        yield from trees_of(self.code)
         for node in walk(self.code):
-            for text in node.texts():
-                step = step_of(text)
-                for tree in step.trees if step is not None else (leaf(word) for word in re.findall(r"\w+", text)):
-                    yield from tree.walk()
+            yield from (leaf(word) for text in node.texts() if step_of(text) is None for word in words_of(text))
 
     # ---- local memory
 
@@ -70,8 +69,8 @@ class Places:
             hit, found = _FOR.match(node.text), assigned(node)
             if hit is not None:
                 tops[hit[1]] = int(hit[3]) - 1
-            elif found is not None and found[1].op == "local_id()" and self.former.sizes[int(found[1].args[0].op)]:
-                tops[found[0]] = self.former.sizes[int(found[1].args[0].op)] - 1
+            elif found is not None and found[1].op == "local_id()" and self.body.sizes[int(found[1].args[0].op)]:
+                tops[found[0]] = self.body.sizes[int(found[1].args[0].op)] - 1
         every = list(self._trees())
         indexes = {tree.args[1] for tree in every if tree.op == "[]" and tree.args[0] == leaf(self.local)}
         known = {index: one for index in indexes if (one := linear(index)) is not None and one[0].keys() <= tops.keys()}
@@ -104,7 +103,7 @@ class Places:
         for number, (low, high) in enumerate(starts):
             name = f"tile{number + 1}" if len(starts) > 1 else "tile"
             place = f"(slm + {low * row * BY_NAME[word].size})" if low else "slm"
-            self.former.tiles[name] = (
+            self.body.tiles[name] = (
                 f"local {word} (*{name})[{row}] = (local {word} (*)[{row}]){place};  // {high - low + 1} rows"
             )
             names[low] = name
@@ -121,7 +120,7 @@ class Places:
             first, second = add(parts[0], number // row - base), add(parts[1], number % row)
             return Tree("[]", (Tree("[]", (leaf(names[base]), first)), second))
 
-        self.former.change(rule)
+        change_lines(self.code, rule)
 
     # ---- fields
 
@@ -204,32 +203,30 @@ class Places:
                 target = step.trees[0] if step is not None and step.op == "=" else None
                 if target is None or target not in uses or step is None:
                     continue
-                values = step.trees[1].args if step.trees[1].op[0] == "{" else (step.trees[1],)
                 lines = []
-                for number, value in enumerate(values):
+                for number, value in enumerate(_parts_of(step.trees[1])):
                     where = place(uses[target], number)
                     own = value.args[0] if where.op in integers and value.op == "as_float()" else value
                     lines.append(Node(f"{where} = {own};", code[at].places))
                 code[at : at + 1] = lines
-        self.former.change(rule)
+        change_lines(self.code, rule)
         out, at = [], 0
         for first in sorted(fields):
             if first > at:
                 out.append(f"uchar pad{at}[{first - at}];")
             out.append(f"{'int' if f'.at{first}' in integers else c_type(fields[first])} at{first};")
             at = first + fields[first].size
-        self.former.fields[structure] = " ".join([*out, *([f"uchar pad{at}[{size - at}];"] if at < size else [])])
+        self.body.fields[structure] = " ".join([*out, *([f"uchar pad{at}[{size - at}];"] if at < size else [])])
 
     def _is_stored_in_parts(
         self, use: tuple[DataType, int, Tree, int], uses: dict[Tree, tuple[DataType, int, Tree, int]]
     ) -> bool:
         """Return whether the lines with a vector all store values that are made there."""
-        for node in walk(self.code):
-            step = step_of(node.text)
-            for number, tree in enumerate(step.trees if step is not None else ()):
+        for step in steps_of(self.code):
+            for number, tree in enumerate(step.trees):
                 if any(uses.get(one) == use for one in tree.walk()):
-                    made = step is not None and step.op == "=" and number == 0 and step.trees[1].op[0] == "{"
-                    if not made or step is None or any(reads_memory(one) for one in step.trees[1].args[1:]):
+                    made = step.op == "=" and number == 0 and step.trees[1].op[0] == "{"
+                    if not made or any(reads_memory(one) for one in step.trees[1].args[1:]):
                         return False
         return True
 
@@ -237,24 +234,19 @@ class Places:
         self, whole: dict[str, tuple[DataType, int, Tree, int]], uses: dict[Tree, tuple[DataType, int, Tree, int]]
     ) -> set[str]:
         """Return the fields of floats that the lines use as integers alone."""
-        asked: dict[str, set[bool]] = {}
-        for node in walk(self.code):
-            step = step_of(node.text)
-            for tree in step.trees if step is not None else ():
-                for one in tree.walk():
-                    for part in one.args:
-                        if part.op[0] == "." and part.args[0].op in whole:
-                            use = whole[part.args[0].op]
-                            asked.setdefault(f".at{use[3] + 'xyzw'.index(part.op[1]) * use[0].size}", set()).add(
-                                one.op == "as_int()" and use[0] is ty.F
-                            )
-            if step is not None and step.op == "=" and step.trees[0] in uses:
-                use = uses[step.trees[0]]
-                values = step.trees[1].args if step.trees[1].op[0] == "{" else (step.trees[1],)
-                for number, value in enumerate(values):
-                    asked.setdefault(f".at{use[3] + number * use[0].size}", set()).add(
-                        value.op == "as_float()" and use[0] is ty.F
-                    )
+        asked: dict[str, set[bool]] = defaultdict(set)
+
+        def note(use: tuple[DataType, int, Tree, int], number: int, *, is_integer: bool) -> None:
+            asked[f".at{use[3] + number * use[0].size}"].add(is_integer and use[0] is ty.F)
+
+        for one in trees_of(self.code):
+            for part in one.args:
+                if part.op[0] == "." and part.args[0].op in whole:
+                    note(whole[part.args[0].op], "xyzw".index(part.op[1]), is_integer=one.op == "as_int()")
+        for step in steps_of(self.code):
+            if step.op == "=" and step.trees[0] in uses:
+                for number, value in enumerate(_parts_of(step.trees[1])):
+                    note(uses[step.trees[0]], number, is_integer=value.op == "as_float()")
         return {name for name, found in asked.items() if found == {True}}
 
     # ---- halves
@@ -295,7 +287,7 @@ class Places:
 
     def _join(self, code: list[Node], load: Node, place: Tree, low: str, high: str, pointer: str, word: str) -> None:
         """Write two variables as one of 64 bits, if each line that changes them changes both as one value."""
-        name = f"V_{len(self.types)}"
+        name = self.body.new(BY_NAME[word])
         pairs: list[tuple[list[Node], list[Node], Node, Tree]] = []
         for inner in lists_of(self.code):
             sets = [one for one in inner if is_set(one.text, low) or is_set(one.text, high)]
@@ -321,12 +313,11 @@ class Places:
             if whole is None or inner.index(own[1]) != inner.index(own[0]) + 1:
                 return
             pairs.append((inner, [*used, own[0]], own[1], whole))
-        self.types[name], self.kinds[name] = f"{word} {name}", BY_NAME[word]
         for inner, gone, last, whole in pairs:
-            last.text, last.assigns, last.value, last.places = f"{name} = {whole};", name, None, places_of(*gone, last)
+            last.text, last.range, last.places = f"{name} = {whole};", None, places_of(*gone, last)
             for one in gone:
                 inner.remove(one)
-        load.text, load.assigns, load.value = f"{name} = {Tree('[]', (leaf(pointer), place.args[1]))};", name, None
+        load.text, load.range = f"{name} = {Tree('[]', (leaf(pointer), place.args[1]))};", None
         code[:] = [one for one in code if (found := assigned(one)) is None or found[0] not in (low, high)]
 
         def rule(tree: Tree) -> Tree | None:
@@ -344,7 +335,7 @@ class Places:
                 return leaf(name)
             return None
 
-        self.former.change(rule)
+        change_lines(self.code, rule)
         for node in walk(self.code):
             step = step_of(node.text)
             if step is not None and step.op == "=" and step.trees[1] == leaf(name) and step.trees[0].op == "[]":
@@ -356,18 +347,12 @@ class Places:
         return sum(tree == leaf(name) for tree in self._trees())
 
     def _count_in(self, code: list[Node], name: str) -> int:
-        return sum(
-            tree == leaf(name)
-            for node in code
-            if (step := step_of(node.text)) is not None
-            for part in step.trees[1:]
-            for tree in part.walk()
-        )
+        return sum(tree == leaf(name) for step in steps_of(code) for part in step.trees[1:] for tree in part.walk())
 
 
-def strip(tree: Tree) -> Tree:
-    """Drop casts between integers of 32 bits."""
-    return tree.change(lambda one: one.args[0] if one.op in ("(int)", "(uint)") else None)
+def _parts_of(value: Tree) -> tuple[Tree, ...]:
+    """Return the components of a new vector; a value that is none is one component."""
+    return value.args if value.op[0] == "{" else (value,)
 
 
 def lift(first: Tree, second: Tree, low: str, high: str, name: str) -> Tree | None:

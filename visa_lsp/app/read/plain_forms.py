@@ -7,22 +7,33 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, set_in, setters, trees_of, walk
 from visa_lsp.app.read.expressions import text_of
-from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, lists_of, reads_memory, set_text
-from visa_lsp.app.read.tree import Tree, form, in_place_of, is_set, leaf, number_of, parse, set_names, step_of
+from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, conjuncts, reads_memory
+from visa_lsp.app.read.tree import (
+    Tree,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    parse,
+    set_names,
+    step_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Mapping
 
-    from visa_lsp.isa.types import DataType
 
 _VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)|half|float|double)([234]) \*\)")
 _MAX_INDEX: Final = 1 << 16
 _MAX_SUM: Final = 5  # parts of a value that indexes repeat
 _MIN_IDS: Final = 2
+_TRUTHS: Final = {"0": "false", "1": "true", "false": "false", "true": "true"}
 
 
 def add(tree: Tree, number: int) -> Tree:
@@ -53,52 +64,22 @@ def split_constant(tree: Tree) -> tuple[Tree | None, int]:
     return Tree(tree.op, (left, right)), one + sign * two
 
 
-def terms(tree: Tree) -> list[Tree]:
-    """Return the terms of a sum."""
-    return [*terms(tree.args[0]), *terms(tree.args[1])] if tree.op == "+" and len(tree.args) == 2 else [tree]
-
-
-def sum_of(parts: Sequence[Tree]) -> Tree:
-    """Return the sum of some terms."""
-    whole = parts[0]
-    for one in parts[1:]:
-        whole = Tree("+", (whole, one))
-    return whole
+def _moved(element: Tree, number: int) -> Tree:
+    """Return an element behind another one."""
+    return Tree("[]", (element.args[0], add(element.args[1], number)))
 
 
 class Former:
     """Changes the lines of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: dict[str, str],
-        kinds: dict[str, DataType],
-        pointers: Mapping[str, str],
-        sizes: Sequence[int],  # of a group, if a launch must have them; zeros else
-    ) -> None:
-        self.code, self.types, self.kinds, self.pointers, self.sizes = code, types, kinds, pointers, sizes
+    def __init__(self, body: Body) -> None:
+        self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
         self.counts: Counter[str] | None = None  # of lines that set a variable
-        self.tiles: dict[str, str] = {}  # parts of local memory with their declarations
-        self.fields: dict[str, str] = {}  # structures with their fields
 
     def change(self, rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
         """Apply a rule to all trees; the first changed line stands for the instructions ``places`` too."""
         change_lines(self.code, rule, places)
-        self.note_names()
-
-    def note_names(self) -> None:
-        """Note the variables of each line."""
         self.counts = None
-
-        def note(code: list[Node]) -> frozenset[str]:
-            every: frozenset[str] = frozenset()
-            for node in code:
-                node.names = frozenset(node.own_names() & self.types.keys()) | note(node.inner or [])
-                every |= node.names
-            return every
-
-        note(self.code)
 
     # ---- before values move
 
@@ -108,37 +89,31 @@ class Former:
         for code in lists_of(self.code):
             for at in range(len(code) - 1, -1, -1):
                 found = assigned(code[at])
-                hit = form("AT", found[1]) if found is not None and found[1].op == "u*" else None
-                if found is None or hit is None:
+                vector = self._vector_of(found[1]) if found is not None else None
+                if found is None or vector is None:
                     continue
-                name, place = found[0], found[1].args[0]
-                shape = _VECTOR.fullmatch(place.op)
-                inner = place.args[0].args[0] if shape is not None and place.args[0].op == "u&" else None
-                own = BY_NAME.get(self.pointers.get(inner.args[0].op, "")) if inner is not None and inner.args else None
-                if (
-                    shape is None
-                    or inner is None
-                    or inner.op != "[]"
-                    or own is None
-                    or own.size != BY_NAME[shape[1]].size
-                ):
-                    continue
+                name, (element, kind, count) = found[0], vector
                 word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
-                if sum(len(word.findall(text)) for text in texts) != 1 or not self.types.get(name, "").startswith(
-                    shape[1]
-                ):
+                whole = sum(len(word.findall(text)) for text in texts)
+                if whole != 1 or found[1].args[0].op != f"({self.body.type_name(name)} *)":
                     continue
-                lines = []
-                for number, part in enumerate("xyzw"[: int(shape[2])]):
-                    element = str(Tree("[]", (inner.args[0], add(inner.args[1], number))))
-                    text = f"{name}.{part} = {element};"
-                    lines.append(Node(text, code[at].places, names=code[at].names, value=text_of(element, 10, own)))
-                used = [
-                    one
-                    for one in lines
-                    if any(re.search(rf"\b{name}\{one.text[len(name) : len(name) + 2]}", text) for text in texts)
-                ]
-                code[at : at + 1] = used or lines[:1]
+                lines = {}
+                for number, part in enumerate("xyzw"[:count]):
+                    value = str(_moved(element, number))
+                    lines[part] = Node(f"{name}.{part} = {value};", code[at].places, range=text_of(value, 10, kind))
+                used = [one for part, one in lines.items() if any(f"{name}.{part}" in text for text in texts)]
+                code[at : at + 1] = used or [lines["x"]]
+
+    def _vector_of(self, tree: Tree) -> tuple[Tree, ty.DataType, int] | None:
+        """Return the first element of an array that is accessed as a vector, its type, and the number of elements."""
+        shape = _VECTOR.fullmatch(tree.args[0].op) if tree.op == "u*" else None
+        place = tree.args[0].args[0] if shape is not None else tree
+        if shape is None or place.op != "u&" or place.args[0].op != "[]":
+            return None
+        kind = BY_NAME.get(self.body.elements.get(place.args[0].args[0].op, ""))
+        return (
+            (place.args[0], kind, int(shape[2])) if kind is not None and kind.size == BY_NAME[shape[1]].size else None
+        )
 
     def spread_sums(self) -> None:
         """Write sums and products of steady values in place of variables that only indexes need."""
@@ -148,34 +123,15 @@ class Former:
                 continue
             name, value = found
             parts = list(value.walk())
-            steady = all(self._set_once(word) for word in value.names() & self.types.keys())
-            plain = all(one.op in (*PURE, "+", "-", "*", "<<") or not one.args for one in parts)
-            own = all(self.kinds.get(word, ty.D) is self.kinds[name] for word in value.names() & self.types.keys())
-            own = (
-                own
-                and not any(one.op in PURE for one in parts)
-                and (self.kinds[name] is ty.D or bool(value.names() & self.types.keys()))
-            )
-            if (
-                not own
-                or not steady
-                or not plain
-                or not 1 < len(parts) <= _MAX_SUM
-                or not self._set_once(name)
-                or value.op in PURE
-            ):
+            inner = value.names() & self.types.keys()
+            plain = all(one.op in ("+", "-", "*", "<<") or not one.args for one in parts)
+            own = all(self.kinds.get(word, ty.D) is self.kinds[name] and self._set_once(word) for word in inner)
+            typed = self.kinds[name] is ty.D or bool(inner)
+            if not (own and plain and typed and 1 < len(parts) <= _MAX_SUM and self._set_once(name)):
                 continue
             uses = sum(text.count(name) for one in walk(self.code) if one is not node for text in one.texts())
-            inside = sum(
-                sum(part == Tree(name) for part in index.args[1].walk())
-                for one in walk(self.code)
-                for text in one.texts()
-                for step in [step_of(text)]
-                if step is not None
-                for tree in step.trees
-                for index in tree.walk()
-                if index.op == "[]"
-            )
+            indexes = [tree.args[1] for tree in trees_of(self.code) if tree.op == "[]"]
+            inside = sum(part == leaf(name) for index in indexes for part in index.walk())
             if uses and uses == inside:
                 self.code.remove(node)
                 self.change(partial(self._spread, name, value), node.places)
@@ -194,8 +150,8 @@ class Former:
 
     def name_ids(self) -> None:
         """Give an id a variable where lines need it more than once."""
-        every = Counter(part for node in walk(self.code) for text in node.texts() if (step := step_of(text)) is not None for tree in step.trees for part in tree.walk() if part.op in ("global_id()", "local_id()", "group_id()"))  # fmt: skip
-        compared = {part for node in walk(self.code) for text in node.texts() if (step := step_of(text)) is not None for tree in step.trees for one in tree.walk() if one.op in ("<", ">", "<=", ">=") for part in one.args}  # fmt: skip
+        every = Counter(one for one in trees_of(self.code) if one.op in ("global_id()", "local_id()", "group_id()"))
+        compared = {arg for one in trees_of(self.code) if one.op in ("<", ">", "<=", ">=") for arg in one.args}
         mixed = {
             part
             for node in self.code
@@ -214,34 +170,29 @@ class Former:
                 holder, name = holders[0]
             else:
                 name = f"V_{call.op[:-2]}_{call.args[0]}"
-                is_compared = call in compared
-                self.kinds[name] = ty.UD if is_compared else ty.D
-                self.types[name] = f"{'uint' if is_compared else 'int'} {name}"
-                first = next(
-                    n
-                    for n, one in enumerate(self.code)
-                    if str(call) in "".join(text for inner in walk([one]) for text in inner.texts())
-                )
+                self.kinds[name] = ty.UD if call in compared else ty.D
+                self.types[name] = f"{c_type(self.kinds[name])} {name}"
+                first = next(n for n, one in enumerate(self.code) if call in trees_of([one]))
                 while self.code[first].continues:
                     first -= 1
-                self.code.insert(first, Node(f"{name} = {call};", assigns=name))
+                self.code.insert(first, Node(f"{name} = {call};"))
                 holder = self.code[first]
             value = leaf(name) if self.kinds[name] is ty.UD or call not in compared else Tree("(uint)", (leaf(name),))
             at = self.code.index(holder)
             change_lines(self.code[at + 1 :], in_place_of(call, value))
-        self.note_names()
+        self.counts = None
 
     def simplify_flags(self) -> None:
         """Make variables that are only 0 or 1 flags."""
         for name, kind in list(self.kinds.items()):
             if kind not in (ty.B, ty.UB, ty.W, ty.UW) or self.types.get(name, "").split(" ")[-1] != name:
                 continue
-            found = [assigned(node) for node in walk(self.code) if is_set(node.text, name)]
-            if len(found) > 1 and all(one is not None and one[1].op in ("0", "1", "false", "true") for one in found):
+            sets = setters(self.code, name)
+            texts = {f"{name} = {old};": f"{name} = {new};" for old, new in _TRUTHS.items()}
+            if len(sets) > 1 and all(node.text in texts for node in sets):
                 self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
-                for node in walk(self.code):
-                    if (one := assigned(node)) is not None and one[0] == name:
-                        set_text(node, f"{name} = {'true' if one[1].op in ('1', 'true') else 'false'};")
+                for node in sets:
+                    node.text = texts[node.text]
                 for word in ("uchar", "char", "ushort", "short", "uint", "int"):
                     self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
 
@@ -282,7 +233,7 @@ class Former:
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
         """Return whether a value is the number of the group times its size."""
-        size = self.sizes[int(axis[0].op)]
+        size = self.body.sizes[int(axis[0].op)]
         group = Tree("group_id()", axis)
         for factor in (Tree("enqueued_local_size()", axis), leaf(size)):
             if tree in (Tree("*", (factor, group)), Tree("*", (group, factor))):
@@ -301,34 +252,20 @@ class Former:
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
-        if tree.op.endswith(" *)") and self.pointers.get(inner.op) == tree.op[1:-3]:
+        if tree.op.endswith(" *)") and self.body.elements.get(inner.op) == tree.op[1:-3]:
             return inner
         return None
 
     def _stored_parts(self, node: Node) -> list[Node]:
         """Return a store of a new vector as stores of its elements."""
         step = step_of(node.text)
-        place = step.trees[0] if step is not None and step.op == "=" else None
-        if step is None or place is None or place.op != "u*" or step.trees[1].op[0] != "{":
+        vector = self._vector_of(step.trees[0]) if step is not None and step.op == "=" else None
+        if step is None or vector is None or step.trees[1].op[0] != "{":
             return [node]
-        cast, values = place.args[0], step.trees[1].args
-        target = cast.args[0].args[0] if _VECTOR.fullmatch(cast.op) and cast.args[0].op == "u&" else None
-        own = BY_NAME.get(self.pointers.get(target.args[0].op, "")) if target is not None and target.args else None
-        size = BY_NAME[cast.op[1:-4]].size if target is not None else 0
-        if (
-            target is None
-            or own is None
-            or own.size != size
-            or target.op != "[]"
-            or any(reads_memory(one) for one in values[1:])
-        ):
+        values = step.trees[1].args
+        if any(reads_memory(one) for one in values[1:]):
             return [node]
-        out = []
-        for number, value in enumerate(values):
-            element = Tree("[]", (target.args[0], add(target.args[1], number)))
-            names = frozenset((element.names() | value.names()) & self.types.keys())
-            out.append(Node(f"{element} = {value};", node.places, names=names))
-        return out
+        return [Node(f"{_moved(vector[0], n)} = {value};", node.places) for n, value in enumerate(values)]
 
     def _by_ranges(self, code: list[Node], limits: Mapping[str, int]) -> None:
         """Write addresses as elements where the numbers of these are known to be small."""
@@ -339,14 +276,12 @@ class Former:
             test = condition_of(node.text) if node.inner is not None else None
             if node.text.startswith("for ("):
                 test = parse(node.text.split(";")[1])
-            changed = {
-                name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)
-            }
+            changed = set_in([node])
             known = {name: top for name, top in known.items() if name not in changed}
             scaled = {name: value for name, value in scaled.items() if not changed & {name, *value.names()}}
             inside = dict(known)
             if test is not None:
-                for part in _conjuncts(test):
+                for part in conjuncts(test):
                     hit = form("X < N", part)
                     top = number_of(hit["N"]) if hit is not None else None
                     if hit is not None and top is not None and 0 < top <= _MAX_INDEX:
@@ -360,14 +295,7 @@ class Former:
                     scaled[found[0]] = found[1]
             else:
                 last = node.inner[-1] if node.text.startswith("while (") and node.inner else None
-                sets = {
-                    name
-                    for one in node.inner
-                    if one is not last
-                    for inner in walk([one])
-                    for name in inside
-                    if is_set(inner.text, name)
-                }
+                sets = set_in(one for one in node.inner if one is not last)
                 self._by_ranges(node.inner, {name: top for name, top in inside.items() if name not in sets})
 
     def _small(self, known: Mapping[str, int], scaled: Mapping[str, Tree], tree: Tree) -> Tree | None:
@@ -381,13 +309,9 @@ class Former:
         if not tree.op.endswith(" *)"):
             return None
         hit = form("(ulong)P + (uint)(X << K)", tree.args[0])
-        if hit is None or hit["X"].op not in known or self.pointers.get(hit["P"].op) != tree.op[1:-3]:
+        if hit is None or hit["X"].op not in known or self.body.elements.get(hit["P"].op) != tree.op[1:-3]:
             return None
         kind = BY_NAME.get(tree.op[1:-3])
         if kind is None or number_of(hit["K"]) != kind.size.bit_length() - 1:
             return None
         return Tree("u&", (Tree("[]", (hit["P"], hit["X"])),))
-
-
-def _conjuncts(tree: Tree) -> list[Tree]:
-    return [*_conjuncts(tree.args[0]), *_conjuncts(tree.args[1])] if tree.op == "&&" else [tree]

@@ -8,16 +8,14 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import cache
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
-
-from msgspec.structs import replace
 
 from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import Step, Tree, step_of
+from visa_lsp.app.read.tree import Step, Tree, number_of, step_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -51,6 +49,7 @@ class Namer:
         self.indexes: set[str] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
         self.names: dict[str, str] = {}
+        self.pending: set[str] = set()  # variables with names, or whose names are being chosen
         self.holders: dict[str, list[str]] = defaultdict(list)  # new names -> variables
         self.flags = {hit[1] for node in walk(code) if (hit := re.match(r"bool (\w+)", node.text)) is not None}
         self.axes: dict[str, set[str]] = defaultdict(set)
@@ -67,14 +66,12 @@ class Namer:
         }
         self.taken |= words - set(order)
         for name in order:
-            self._choose(name, self._role(name))
+            self._name(name)
         if not self.names:
             return
         pattern = re.compile(r"\b(" + "|".join(map(re.escape, self.names)) + r")\b")
         for node in walk(self.code):
-            node.text = pattern.sub(lambda hit: self.names[hit[1]], node.text)
-            if node.tail is not None:
-                node.tail = replace(node.tail, text=pattern.sub(lambda hit: self.names[hit[1]], node.tail.text))
+            node.change(partial(pattern.sub, lambda hit: self.names[hit[1]]))
 
     def _note(self, code: list[Node], path: tuple[int, ...]) -> None:
         for node in code:
@@ -111,6 +108,13 @@ class Namer:
                 self.steps[target.op].append(
                     (Step(("", word, ""), (step.trees[at],) if value is None else (step.trees[at], value)), is_for)
                 )
+
+    def _name(self, name: str) -> str:
+        """Return the name of a variable; choose it now if it has none."""
+        if name in self.scopes and NUMBERED.fullmatch(name) and name not in self.pending:
+            self.pending.add(name)
+            self._choose(name, self._role(name))
+        return self.names.get(name, name)
 
     # ---- roles
 
@@ -185,10 +189,18 @@ class Namer:
         word = self.names.get(place.op, place.op).removeprefix("slm_")
         index = value.args[1] if value.op == "[]" else None
         if index is not None and not _uncast(index).args:
-            own = self.names.get(_uncast(index).op, _uncast(index).op)
-            own = "first" if own == "0" else own
-            return (f"{word}_{own}{'_' + part if part else ''}",)
-        return (f"{word}_value{'_' + part if part else ''}",)
+            own = self._name(_uncast(index).op)
+            if not NUMBERED.fullmatch(own):
+                return (f"{word}_{'first' if own == '0' else own}{'_' + part if part else ''}",)
+        return (f"{word}_value{'_' + part if part else ''}", *self._neighbour(word, index))
+
+    def _neighbour(self, word: str, index: Tree | None) -> Iterator[str]:
+        """Yield a name for an element beside that of a variable."""
+        for one in index.walk() if index is not None else ():
+            number = number_of(one.args[1]) if one.op in ("+", "-") and len(one.args) == 2 else None
+            own = self._name(terms(one.args[0])[-1].op) if number is not None else ""
+            if own.isidentifier() and not NUMBERED.fullmatch(own):
+                yield f"{word}_{own}_{'plus' if one.op == '+' else 'minus'}{number}"
 
     def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:
         parts = {one.op[1:] for one in value.args if one.op[0] == "."}

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Line, Node, walk
-from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.plain_forms import Former, add, split_constant
-from visa_lsp.app.read.shape import assigned, lists_of, places_of, stores
-from visa_lsp.app.read.tree import Step, Tree, is_set, leaf, step_of
+from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
+from visa_lsp.app.read.plain_forms import add, split_constant
+from visa_lsp.app.read.shape import assigned, change_lines, stores
+from visa_lsp.app.read.tree import Step, Tree, leaf, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -33,8 +31,8 @@ def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
 class Roller:
     """Writes loops in the lines of one body."""
 
-    def __init__(self, former: Former) -> None:
-        self.former, self.code, self.types, self.kinds = former, former.code, former.types, former.kinds
+    def __init__(self, body: Body) -> None:
+        self.body, self.code, self.kinds = body, body.code, body.kinds
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -42,14 +40,6 @@ class Roller:
             self._sort(code)
             self._split_chains(code)
             self._roll(code)
-        self.former.note_names()
-
-    def _new(self, kind: ty.DataType, count: int = 0) -> str:
-        name = f"V_{len(self.types)}"
-        self.types[name] = f"{c_type(kind)} {name}" + (f"[{count}]" if count else "")
-        if not count:
-            self.kinds[name] = kind
-        return name
 
     # ---- chains
 
@@ -66,7 +56,7 @@ class Roller:
             if len(levels) < _MIN_STEPS:
                 continue
             places = places_of(code[at], *used)
-            lines = [Node(f"{found[0]} = {one};", places, found[0], names=code[at].names) for one in levels]
+            lines = [Node(f"{found[0]} = {one};", places) for one in levels]
             code[at : at + 1] = lines
             for one in used:
                 code.remove(one)
@@ -86,8 +76,7 @@ class Roller:
             if name not in value.names() or found[1].names() & seen:
                 seen.add(name)
                 continue
-            count = sum(len(re.findall(rf"\b{name}\b", text)) for node in walk(self.code) for text in node.texts())
-            if count != 2 or found[1].op not in ("[]", "fma()", "+"):
+            if self.body.uses(name) != 2 or found[1].op not in ("[]", "fma()", "+"):
                 seen.add(name)
                 continue
             value = value.put({name: found[1]})
@@ -116,20 +105,12 @@ class Roller:
                 end += 1
             count = len(steps)
             if first is not None and count >= _MIN_STEPS and steps[0] != steps[1]:
-                counter = self._new(ty.D)
+                counter = self.body.new(ty.D)
                 moves = [b - a for a, b in zip(steps[0], steps[1], strict=True)]
                 numbers = iter(zip(steps[0], moves, strict=True))
                 text = str(Step(first[0].words, tuple(_filled(tree, numbers, counter) for tree in first[0].trees)))
-                code[at:end] = [
-                    Node(
-                        f"for ({counter} = 0; {counter} < {count}; {counter}++) {{",
-                        places_of(*code[at:end]),
-                        counter,
-                        inner=[Node(text, places_of(*code[at:end]))],
-                        tail=Line("}"),
-                        is_loop=True,
-                    )
-                ]
+                places = places_of(*code[at:end])
+                code[at:end] = [_for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)]
             at += 1
 
     # ---- exchanges
@@ -161,10 +142,7 @@ class Roller:
         kinds = {self.kinds[name] for name in words}
         sets = [found[0] for node in code if (found := assigned(node)) is not None]
         inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
-        if any(
-            sum(name in node.own_names() and is_set(node.text, name) for node in walk(self.code)) != 1
-            for name in (*inputs, *owners)
-        ):
+        if any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
             return
         slots = {name: number for number, name in enumerate(inputs)}
         values: dict[Tree, int] = {}
@@ -185,7 +163,7 @@ class Roller:
         outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
         last = code.index(lines[-1]) if lines else -1
         if any(
-            self._read_alone(node, values) & set(slots) or self._has(node, values)
+            self._read_alone(node, values) & set(slots) or any(one in values for one in trees_of([node]))
             for node in code[:last]
             if node not in lines
         ):
@@ -196,16 +174,11 @@ class Roller:
             code, inputs, exchanges, lines, values | {leaf(name): place for name, place in slots.items()}, kinds.pop()
         )
 
-    def _has(self, node: Node, results: dict[Tree, int]) -> bool:
-        """Return whether a line, or one inside of it, has one of some values."""
-        steps = [step_of(text) for one in walk([node]) for text in one.texts()]
-        return any(one in results for step in steps if step is not None for tree in step.trees for one in tree.walk())
-
     def _read_alone(self, node: Node, results: dict[Tree, int]) -> set[str]:
         """Return the variables that a line reads outside of minima and maxima."""
         step = step_of(node.text)
         if step is None:
-            return node.own_names()
+            return set(node.own_names())
         trees = step.trees[1:] if assigned(node) is not None else step.trees
         return {
             name for tree in trees for name in tree.change(lambda one: leaf("0") if one in results else None).names()
@@ -220,55 +193,37 @@ class Roller:
         results: dict[Tree, int],
         kind: ty.DataType,
     ) -> None:
-        array = self._new(kind, len(inputs))
+        array = self.body.new(kind, len(inputs))
         for node in code:
             found = assigned(node)
             if found is not None and found[0] in inputs:
-                node.text, node.assigns, node.value = f"{array}[{inputs.index(found[0])}] = {found[1]};", "", None
-        at = code.index(lines[-1])
-        left, swap, limit = self._new(ty.D), self._new(kind), self._new(ty.D)
-        count = len(inputs)
-        bubbles = [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]
-        places = places_of(*lines)
-        if exchanges == bubbles:
-            pair = f"{array}[{left}]", f"{array}[{left} + 1]"
-            inner = [
-                Node(f"{swap} = min({pair[0]}, {pair[1]});", places, swap),
-                Node(f"{pair[1]} = max({pair[0]}, {pair[1]});", places),
-                Node(f"{pair[0]} = {swap};", places),
-            ]
-            loop = Node(
-                f"for ({left} = 0; {left} < {limit}; {left}++) {{",
-                places,
-                left,
-                inner=inner,
-                tail=Line("}"),
-                is_loop=True,
+                node.text = f"{array}[{inputs.index(found[0])}] = {found[1]};"
+        at, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
+
+        def exchange(one: object, other: object) -> list[Node]:
+            swap, pair = self.body.new(kind), (f"{array}[{one}]", f"{array}[{other}]")
+            texts = (
+                f"{swap} = min({pair[0]}, {pair[1]});",
+                f"{pair[1]} = max({pair[0]}, {pair[1]});",
+                f"{pair[0]} = {swap};",
             )
-            block = [
-                Node(
-                    f"for ({limit} = {count - 1}; {limit} > 0; {limit}--) {{",
-                    places,
-                    limit,
-                    inner=[loop],
-                    tail=Line("}"),
-                    is_loop=True,
-                )
-            ]
+            return [Node(text, places) for text in texts]
+
+        if exchanges == [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]:
+            left, limit = self.body.new(ty.D), self.body.new(ty.D)
+            loop = _for(f"{left} = 0; {left} < {limit}; {left}++", exchange(left, f"{left} + 1"), places)
+            block = [_for(f"{limit} = {count - 1}; {limit} > 0; {limit}--", [loop], places)]
         else:
-            block = []
-            for one, other in exchanges:
-                swap = self._new(kind)
-                block += [
-                    Node(f"{swap} = min({array}[{one}], {array}[{other}]);", places, swap),
-                    Node(f"{array}[{other}] = max({array}[{one}], {array}[{other}]);", places),
-                    Node(f"{array}[{one}] = {swap};", places),
-                ]
+            block = [node for pair in exchanges for node in exchange(*pair)]
         code[at + 1 : at + 1] = block
         for node in lines:
             code.remove(node)
         known = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
-        self.former.change(known.get)
+        change_lines(self.code, known.get)
+
+
+def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
+    return Node(f"for ({head}) {{", places, inner=inner, tail=Line("}"), is_loop=True)
 
 
 def _levels(tree: Tree, name: str) -> Iterator[Tree]:

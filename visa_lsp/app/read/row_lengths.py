@@ -1,88 +1,67 @@
 """The length of a row of each buffer, as the kernel indexes it: ``w`` of ``a[y * w + x]``.
 
-Read off the printed pseudo-code, in which indexes are sums of products; a variable that is set once stands for its value.
+Read off the pseudo-code, in which indexes are sums of products; a variable that is set once stands for its value.
 Knows values of arguments, runs nothing. A buffer whose index has no factor that the launch knows gets no row.
 """
 
 from __future__ import annotations
 
 import re
+from math import prod
 from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.tree import Tree, form, leaf, number_of, step_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.app.read.pseudo_code import ReadKernel
 
-_SET: Final = re.compile(r"\s*(?:\w[\w ]*[ *])?([A-Za-z_]\w*) = (.+);")
-_ACCESS: Final = re.compile(r"\b([A-Za-z_]\w*)\[")
-_CAST: Final = re.compile(r"\((?:unsigned |signed )?(?:u?(?:char|short|int|long)|size_t)\)")
-_SHIFTED: Final = re.compile(r"(.+) << (\d|[12]\d|3[01])")
+_TYPE: Final = re.compile(r"\s*(for \()?(?:(?:\w+ )+\*?(?=\w+ = ))?")
 _MAX_DEPTH: Final = 6
 _MAX_TERMS: Final = 64
 
 
 def find_row_lengths(kernel: ReadKernel, values: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the row lengths of buffers by name; ``values`` are those of arguments, ``sizes`` the elements of buffers."""
-    lines = [_CAST.sub("", line.text) for line in kernel.lines]
-    found = [match for line in lines if (match := _SET.match(line))]
-    names = [match[1] for match in found]
-    known = {match[1]: match[2] for match in found if names.count(match[1]) == 1}
+    steps = [step for line in kernel.lines if (step := step_of(_TYPE.sub(r"\1", line.text, count=1))) is not None]
+    sets = [step.trees for step in steps if step.op == "=" and not step.trees[0].args]
+    names = [target.op for target, _ in sets]
+    known = {target.op: value for target, value in sets if names.count(target.op) == 1}
     rows: dict[str, tuple[bool, int]] = {}
-    for line in lines:
-        for match in _ACCESS.finditer(line):
-            name = match[1]
-            index = _inside(line, match.end())
-            for term in _terms(index, known) if name in sizes else ():
-                row = _factor(term, values)
-                if 1 < row < sizes[name] and sizes[name] % row == 0:
-                    candidate = not values.keys() & set(term), row  # a factor that is an argument tells more
-                    rows[name] = min(candidate, rows.get(name, candidate))
+    for access in (one for step in steps for tree in step.trees for one in tree.walk() if one.op == "[]"):
+        name = access.args[0].op
+        for factors in _products(access.args[1], known) if name in sizes else ():
+            row = _factor(factors, values)
+            if 1 < row < sizes[name] and sizes[name] % row == 0:
+                candidate = (
+                    not values.keys() & {one.op for one in factors},
+                    row,
+                )  # a factor that is an argument tells more
+                rows[name] = min(candidate, rows.get(name, candidate))
     return {name: row for name, (_, row) in rows.items()}
 
 
-def _inside(text: str, start: int) -> str:
-    """Return the text up to the bracket that closes one before ``start``."""
-    depth = 1
-    for at in range(start, len(text)):
-        depth += (text[at] in "[(") - (text[at] in ")]")
-        if depth == 0:
-            return text[start:at]
-    return ""
-
-
-def _terms(index: str, known: Mapping[str, str], depth: int = 0) -> Iterator[list[str]]:
+def _products(index: Tree, known: Mapping[str, Tree], depth: int = 0) -> Iterator[list[Tree]]:
     """Yield the factors of each term of a sum, with variables replaced by their values."""
-    for term in _split(index, "+")[:_MAX_TERMS]:
-        factors = _split(term, "*")
-        bracketed = term.startswith("(") and _inside(term, 1) == term[1:-1]
-        inner = term[1:-1] if bracketed else known.get(term)
-        if shifted := _SHIFTED.fullmatch(term):
-            yield [shifted[1], str(1 << int(shifted[2]))]
-        elif inner is not None and depth < _MAX_DEPTH:
-            yield from _terms(inner, known, depth + 1)
+    plain = index.change(lambda one: one.args[0] if one.op[0] == "(" and len(one.args) == 1 else None)
+    for term in terms(plain)[:_MAX_TERMS]:
+        shift = form("X << N", term)
+        if shift is not None:
+            yield [shift["X"], leaf(1 << (number_of(shift["N"]) or 0) % 32)]
+        elif term.op in known and depth < _MAX_DEPTH:
+            yield from _products(known[term.op], known, depth + 1)
         else:
-            yield factors
+            yield _factors(term)
 
 
-def _split(text: str, sign: str) -> list[str]:
-    """Return the parts of an expression between signs outside of brackets."""
-    parts, depth = [""], 0
-    for char in text:
-        depth += (char in "[(") - (char in ")]")
-        if char == sign and depth == 0:
-            parts.append("")
-        else:
-            parts[-1] += char
-    return [part.strip() for part in parts]
+def _factors(tree: Tree) -> list[Tree]:
+    return [one for arg in tree.args for one in _factors(arg)] if tree.op == "*" else [tree]
 
 
-def _factor(factors: list[str], values: Mapping[str, int]) -> int:
+def _factor(factors: list[Tree], values: Mapping[str, int]) -> int:
     """Return the product of the known factors of a term that has an unknown one, but for ids of groups; else 0."""
-    known = [int(word) if word.isdecimal() and len(word) < 10 else values.get(word, 0) for word in factors]
-    if all(known) or any("group_id" in word for word in factors):
+    known = [number_of(one) or values.get(one.op, 0) for one in factors]
+    if all(known) or any("group_id" in str(one) for one in factors):
         return 0
-    product = 1
-    for value in known:
-        product *= value or 1
-    return product
+    return prod(value or 1 for value in known)

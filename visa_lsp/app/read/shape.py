@@ -13,21 +13,45 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.code_lines import Line, Node, walk
-from visa_lsp.app.read.comparisons import MIRROR, NEGATED, WORD
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Line,
+    Node,
+    count_of,
+    lists_of,
+    names_of,
+    places_of,
+    set_in,
+    setters,
+    walk,
+)
 from visa_lsp.app.read.liveness import CALLS, Liveness
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import SETS, Step, Tree, form, in_place_of, is_set, leaf, number_of, set_names, step_of
+from visa_lsp.app.read.tree import (
+    MIRROR,
+    NEGATED,
+    SETS,
+    WORD,
+    Step,
+    Tree,
+    form,
+    in_place_of,
+    is_set,
+    leaf,
+    number_of,
+    set_names,
+    step_of,
+    words_of,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from visa_lsp.isa.types import DataType
 
 _MAX_NODES: Final = 1500  # a longer body keeps its copies
 PURE: Final = ("local_id()", "group_id()", "global_id()", "local_size()", "global_size()", "enqueued_local_size()", "global_id_offset()", "group_count()")  # fmt: skip
-_COMPARE: Final = {
+COMPARE: Final = {
     "<": lambda a, b: a < b, "<=": lambda a, b: a <= b, ">": lambda a, b: a > b, ">=": lambda a, b: a >= b,
     "==": lambda a, b: a == b, "!=": lambda a, b: a != b,
 }  # fmt: skip
@@ -50,52 +74,6 @@ def _with_old(old: str, new: Tree, before: Tree | None, count: int, tree: Tree) 
     return Tree(tree.op, (new, leaf(least >> count))) if least and not least % (1 << count) else None
 
 
-def lists_of(code: list[Node]) -> Iterator[list[Node]]:
-    """Yield a list of lines, then the lists inside of it."""
-    yield code
-    for node in code:
-        if node.inner is not None:
-            yield from lists_of(node.inner)
-
-
-def places_of(*nodes: Node) -> tuple[int, ...]:
-    """Return the instructions of some lines."""
-    return tuple(sorted({place for node in nodes for place in node.places}))
-
-
-def set_text(node: Node, text: str) -> None:
-    """Give a line another text, and what follows from that."""
-    node.text = text
-    step = step_of(text)
-    node.assigns = step.trees[0].op if step is not None and step.op == "=" and not step.trees[0].args else ""
-    if node.value is not None and step is not None and node.assigns:
-        node.value = replace(node.value, text=str(step.trees[1]), rank=rank_of(step.trees[1]))
-    elif not node.assigns:
-        node.value = None
-
-
-def rank_of(tree: Tree) -> float:
-    """Return the rank of a tree's operator, as texts of expressions have it."""
-    ranks = {
-        "||": 1,
-        "&&": 1.5,
-        "|": 2,
-        "^": 3,
-        "&": 4,
-        "<<": 6,
-        ">>": 6,
-        "+": 7,
-        "-": 7,
-        "*": 8,
-        "/": 8,
-        "%": 8,
-        "?": 0,
-    }
-    if len(tree.args) == 1 and tree.op[0] in "u(" and not tree.op.endswith("()"):
-        return 9
-    return ranks.get(tree.op, 5 if tree.op in NEGATED else 10)
-
-
 def change_lines(code: list[Node], rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
     """Apply a rule to the trees of all lines; the first changed one stands for the instructions ``places`` too."""
     for node in walk(code):
@@ -113,7 +91,7 @@ def change_line(node: Node, rule: Callable[[Tree], Tree | None]) -> bool:
             continue
         changed = True
         if text is node.text:
-            set_text(node, str(Step(step.words, trees)))
+            node.text = str(Step(step.words, trees))
         elif node.tail is not None:
             node.tail = replace(node.tail, text=str(Step(step.words, trees)))
     return changed
@@ -123,6 +101,11 @@ def condition_of(text: str) -> Tree | None:
     """Return the condition of a line that ends with one."""
     step = step_of(text)
     return step.trees[0] if step is not None and len(step.trees) == 1 and len(step.words[0]) > 1 else None
+
+
+def conjuncts(tree: Tree) -> list[Tree]:
+    """Return the conditions that hold where a condition does."""
+    return [*conjuncts(tree.args[0]), *conjuncts(tree.args[1])] if tree.op == "&&" else [tree]
 
 
 def assigned(node: Node) -> tuple[str, Tree] | None:
@@ -182,8 +165,8 @@ def _fold_one(tree: Tree) -> Tree | None:
     if op == "&&":
         known = [one for one in args if one != TRUE]
         return FALSE if FALSE in args else known[0] if len(known) == 1 else TRUE if not known else None
-    if op == "(uint)" and args[0].op in PURE:
-        return args[0]
+    if op == "(uint)" and (inner := args[0].args[0] if args[0].op == "(int)" else args[0]).op in PURE:
+        return inner
     if op in ("(int)", "(uint)") and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:
         return leaf(value)
     values = [number_of(one) if _real(one) is None else _real(one) for one in args]
@@ -191,8 +174,8 @@ def _fold_one(tree: Tree) -> Tree | None:
         return None
     reals = any(isinstance(one, float) for one in values)
     a, b, c = (*(one or 0 for one in values), 0, 0)[:3]
-    if op in _COMPARE:
-        return TRUE if _COMPARE[op](a, b) else FALSE
+    if op in COMPARE:
+        return TRUE if COMPARE[op](a, b) else FALSE
     found = {"+": a + b, "-": a - b, "*": a * b, "fma()": a * b + c, "u-": -a}.get(op)
     if not reals and op in (">>", "<<") and 0 <= b < 11:
         found = int(a) >> int(b) if op == ">>" else int(a) << int(b)
@@ -221,8 +204,12 @@ def normal(tree: Tree) -> Tree:
     op, args = tree.op, tree.args
     if op not in NEGATED:
         return tree
+    known = any(number_of(one) is not None for one in args)  # ids are never negative as integers
     args = tuple(
-        one.args[0] if one.op in ("(int)", "(uint)") and number_of(one.args[0]) is not None else one for one in args
+        one.args[0]
+        if one.op in ("(int)", "(uint)") and (number_of(one.args[0]) is not None or (known and one.args[0].op in PURE))
+        else one
+        for one in args
     )
     if op in (">", ">="):
         op, args = MIRROR[op], args[::-1]
@@ -239,28 +226,16 @@ def normal(tree: Tree) -> Tree:
 class Shaper:
     """Shapes the lines of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: dict[str, str],
-        kinds: dict[str, DataType],
-        has_floats: Callable[[str], bool],
-        type_of: Callable[[str], str],
-    ) -> None:
-        self.code, self.types, self.kinds = code, types, kinds
-        self.has_floats, self.type_of = has_floats, type_of
+    def __init__(self, body: Body) -> None:
+        self.code, self.types, self.kinds, self.body = body.code, body.types, body.kinds, body
         self.kept = frozenset(
-            name for name in types if not NUMBERED.fullmatch(name)
+            name for name in body.types if not NUMBERED.fullmatch(name)
         )  # what a person names may be a result
         self.setters: dict[str, list[Node]] = {}  # the lines that set a variable
 
-    def is_float(self, tree: Tree) -> bool:
-        """Return whether a value may be a NaN."""
-        return self.has_floats(str(tree))
-
     def opposite(self, tree: Tree) -> Tree:
         """Return the condition that holds where another one does not."""
-        return opposite(tree, self.is_float)
+        return opposite(tree, self.body.has_floats)
 
     def run(self) -> None:
         """Change the lines in place."""
@@ -294,17 +269,13 @@ class Shaper:
         """Write a test of what the launch gives in place of the flag that holds it."""
         for node in list(self.code):
             found = assigned(node)
-            if found is None or self.kinds.get(found[0]) is not ty.BOOL or self._sets(found[0]) != 1:
+            if found is None or self.kinds.get(found[0]) is not ty.BOOL or len(setters(self.code, found[0])) != 1:
                 continue
             name, value = found
             calls = {one.op for one in value.walk() if one.op.endswith("()")}
             if value.op in NEGATED and calls <= set(PURE) and not value.names() & self.types.keys():
                 self.code.remove(node)
                 change_lines(self.code, in_place_of(leaf(name), value), node.places)
-                self.note_names(self.code)
-
-    def _sets(self, name: str) -> int:
-        return sum(is_set(node.text, name) for node in walk(self.code))
 
     def split_variables(self) -> None:
         """Give each block a variable of its own where its values come from nowhere and go nowhere else."""
@@ -322,8 +293,8 @@ class Shaper:
                 ):
                     continue
                 before, after = live.before[id(chain[0])], live.after[id(chain[0])]
-                for name in sorted(frozenset[str]().union(*(one.names for one in chain)) - before - after):
-                    own = self._count_in(chain, name) if name in self.kinds else 0
+                for name in sorted(names_of(chain) - before - after):
+                    own = count_of(rf"\b{name}\b", chain) if name in self.kinds else 0
                     if own and own < counts[name]:
                         fresh += 1
                         new = f"{name}_{'abcdefghijklmnopqrstuvwxyz'[fresh % 26]}{fresh}"
@@ -333,17 +304,11 @@ class Shaper:
                         self._rename_in(chain, name, new)
                         live.rename_in(chain, name, new)
 
-    def _count_in(self, code: list[Node], name: str) -> int:
-        return sum(WORD.findall(text).count(name) for node in walk(code) for text in node.texts())
-
     def _rename_in(self, code: list[Node], old: str, new: str) -> None:
         word = re.compile(rf"\b{re.escape(old)}\b")
         for node in walk(code):
-            if old in node.names or old in node.own_names():
-                set_text(node, word.sub(new, node.text))
-                node.names = node.names - {old} | {new}
-                if node.tail is not None:
-                    node.tail = replace(node.tail, text=word.sub(new, node.tail.text))
+            if old in node.own_names():
+                node.change(partial(word.sub, new))
 
     def clamp_values(self, code: list[Node]) -> None:
         """Write a chain of three values, two of them limits, as one value between limits."""
@@ -378,7 +343,7 @@ class Shaper:
             if below >> bits <= limits[0] <= below + 1 >> bits and above - 1 >> bits <= limits[1] <= above >> bits:
                 line = inner[2][0]
                 line.places = places_of(low, high, other, *(one[0] for one in inner))
-                set_text(line, f"{name} = {Tree('clamp()', (value, first, second))};")
+                line.text = f"{name} = {Tree('clamp()', (value, first, second))};"
                 code[at : at + 3] = [line]
 
     def recover_counters(self) -> None:
@@ -399,16 +364,9 @@ class Shaper:
                 between = code[at + 1 : last]
                 if any(is_set(one.text, old) or is_set(one.text, name) for one in walk(between)):
                     continue
-                if old in frozenset[str]().union(*(one.names for one in between)):
+                if old in names_of(between):
                     before = Tree("-", (leaf(name), pair["STEP"])) if hit is not None else None
                     change_lines(between, partial(_with_old, old, leaf(name), before, count))
-                    self.note_names(between)
-
-    def note_names(self, code: list[Node]) -> None:
-        """Note the variables of each line."""
-        for node in code:
-            self.note_names(node.inner or [])
-            node.names = frozenset(node.own_names() & self.types.keys()).union(*(one.names for one in node.inner or []))
 
     def unite_copies(self) -> None:
         """Make one variable of two that are copied and never needed with two values; drop values that nothing needs."""
@@ -423,7 +381,7 @@ class Shaper:
             for node in walk(self.code)
             for text in node.texts()
             if step_of(text) is None
-            for word in WORD.findall(text)
+            for word in words_of(text)
         }
         for node in list(walk(self.code)):
             found = assigned(node)
@@ -455,7 +413,7 @@ class Shaper:
         own = self.kinds[old]
         same = leaf(new) if own is self.kinds[new] else Tree(f"({c_type(own)})", (leaf(new),))
         for node in walk(self.code):
-            if old not in node.names and old not in node.text:
+            if old not in node.own_names():
                 continue
             step = step_of(node.text)
             if step is not None and old in set_names(node.text):
@@ -463,9 +421,8 @@ class Shaper:
                     n for n, word in enumerate(step.words[1:]) if SETS.fullmatch(word) and step.trees[n] == leaf(old)
                 ]
                 trees = [leaf(new) if n in signs else tree.put({old: same}) for n, tree in enumerate(step.trees)]
-                set_text(node, str(Step(step.words, tuple(trees))))
+                node.text = str(Step(step.words, tuple(trees)))
             change_line(node, in_place_of(leaf(old), same))
-            node.names = node.names - {old} | {new} if old in node.names else node.names
         self.setters[new] += self.setters.pop(old, [])
         for known in (live.after, live.before):
             for key, names in known.items():
@@ -507,6 +464,7 @@ class Shaper:
         for node in code:
             if node.text != "do {" or node.tail is None or not node.inner:
                 continue
+            later: set[str] = set()  # a copy made before a variable changes is not what the test reads
             for one in node.inner[::-1]:
                 found = assigned(one)
                 if found is None or found[1].args or not self._alike(found[0], found[1].op):
@@ -514,26 +472,28 @@ class Shaper:
                 test = condition_of(node.tail.text)
                 if (
                     test is not None
-                    and found[1].op in test.names()
+                    and found[1].op in test.names() - later
+                    and found[0] not in later
                     and not any(n.text.endswith("continue;") for n in walk(node.inner))
                 ):
                     node.tail = replace(node.tail, text=f"}} while ({test.put({found[1].op: leaf(found[0])})});")
+                later.add(found[0])
 
     def _shorten(self, code: list[Node]) -> None:
         """Write a condition with nothing but a jump inside in one line."""
         for at in range(len(code) - 1, -1, -1):
             node = code[at]
             inner = node.inner or []
-            if (
-                node.text == "if (true) {"
-                and not node.continues
-                and (at + 1 == len(code) or not code[at + 1].continues)
-            ):
+            rest = code[at + 1] if at + 1 < len(code) and code[at + 1].continues else None
+            if node.text == "if (true) {" and rest is None:
                 code[at : at + 1] = inner
                 continue
-            alone = node.text.startswith("if (") and (at + 1 == len(code) or not code[at + 1].continues)
+            if node.text == "if (false) {" and rest is not None and rest.text == "} else {":
+                code[at : at + 2] = rest.inner or []
+                continue
+            alone = node.text.startswith("if (") and rest is None
             if alone and len(inner) == 1 and inner[0].text in ("break;", "continue;"):
-                code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner), names=node.names)
+                code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
 
     def _leaves(self, node: Node) -> bool:
         return node.inner is None and node.text.startswith("if (") and node.text.endswith(" break;")
@@ -559,15 +519,13 @@ class Shaper:
     def _load_first(self, code: list[Node], at: int, name: str, value: Tree) -> None:
         """Move the load for the next round to the beginning of a loop, if the first round's was the same."""
         inner = code[at].inner or []
-        if self._sets_in(inner, name) != 1:
+        if len(setters(inner, name)) != 1:
             return
         starts = self._values_before(code, at, chain=False)
         first = starts.get(name)
         origin = self._origin(first) if first is not None else None
-        varying = {word: starts[word] for word in value.names() & starts.keys() if self._sets_in(inner, word)}
-        missing = [
-            word for word in value.names() & self.types.keys() if self._sets_in(inner, word) and word not in varying
-        ]
+        varying = {word: starts[word] for word in value.names() & starts.keys() if setters(inner, word)}
+        missing = [word for word in value.names() & self.types.keys() if setters(inner, word) and word not in varying]
         if origin is None or missing or without_zeros(value.put(varying)) != without_zeros(origin[1]):
             return
         if self._stores_between(origin[0], code[at]):
@@ -579,7 +537,7 @@ class Shaper:
         found: dict[str, Tree] = {}
         for one in code[:at]:
             known = assigned(one)
-            sets = self._set_names(one)
+            sets = set_in([one]) & self.types.keys()
             value = known[1].put(found) if known is not None and chain else known[1] if known is not None else None
             found = {name: old for name, old in found.items() if name not in sets and not old.names() & sets}
             if known is not None and value is not None and not reads_memory(value) and known[0] not in value.names():
@@ -590,7 +548,7 @@ class Shaper:
         """Return the line that sets a variable which is set once, and the value."""
         if tree.args:
             return None
-        nodes = [node for node in walk(self.code) if is_set(node.text, tree.op)]
+        nodes = setters(self.code, tree.op)
         found = assigned(nodes[0]) if len(nodes) == 1 else None
         return (nodes[0], found[1]) if found is not None else None
 
@@ -605,12 +563,6 @@ class Shaper:
             is_between = is_between or node is first
         return True
 
-    def _sets_in(self, code: list[Node], name: str) -> int:
-        return sum(1 for node in walk(code) if is_set(node.text, name))
-
-    def _set_names(self, node: Node) -> set[str]:
-        return {name for one in walk([node]) for name in one.own_names() & self.types.keys() if is_set(one.text, name)}
-
     def _default_before(self, code: list[Node], at: int) -> None:
         """Give a variable before a loop the value that it has if the last line leaves the loop."""
         inner = code[at].inner or []
@@ -623,11 +575,11 @@ class Shaper:
             return
         live = self.live()
         reads = any(found[0] in uses for uses in (live.before.get(id(code[at]), ()),))
-        if reads or sum(found[0] in one.own_names() for one in walk(inner)) != self._sets_in(inner, found[0]):
+        if reads or sum(found[0] in one.own_names() for one in walk(inner)) != len(setters(inner, found[0])):
             return
         code.insert(at, leaving[0])
         test = condition_of(last.text)
-        inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]), names=last.names)
+        inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]))
 
     # ---- branches
 
@@ -647,11 +599,11 @@ class Shaper:
                     continue
                 same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == found), None)
                 earlier = (other.inner or [])[:same]
-                if same is None or any(found[0] in two.names | two.own_names() for two in earlier):
+                if same is None or any(found[0] in two.names for two in earlier):
                     continue
                 assert node.inner is not None
                 assert other.inner is not None
-                if any(found[0] in two.names | two.own_names() for two in node.inner[: node.inner.index(one)]):
+                if any(found[0] in two.names for two in node.inner[: node.inner.index(one)]):
                     continue
                 node.inner.remove(one)
                 one.places = places_of(one, other.inner.pop(same))
@@ -659,7 +611,7 @@ class Shaper:
                 at += 1
             if not node.inner or not other.inner:
                 kept, condition = (other, self.opposite(test)) if not node.inner else (node, test)
-                kept.text, kept.continues, kept.tail = f"if ({condition}) {{", False, Line("}")
+                kept.text, kept.tail = f"if ({condition}) {{", Line("}")
                 kept.places = places_of(node, other)
                 code[at : at + 2] = [kept] if kept.inner else []
             at += 1
@@ -692,9 +644,18 @@ class Shaper:
         one, other = normal(one), normal(other)
         for left, right in ((one, other), (other, one)):
             hit, value = form("1 <= X", left), form("X != 0", right)
-            if hit is not None and hit == value and (self.type_of(hit["X"].op) == "uint" or hit["X"].op == "(uint)"):
+            if (
+                hit is not None
+                and hit == value
+                and (self.body.type_name(hit["X"].op) == "uint" or hit["X"].op == "(uint)")
+            ):
                 return True
         return one == other
+
+    def _converted(self, name: str, value: Tree) -> Tree:
+        """Return a value as a variable holds it, if it is a variable of the other sign."""
+        own, other = self.kinds.get(name), ty.UD if value.op in PURE else self.kinds.get(value.op)
+        return Tree(f"({c_type(own)})", (value,)) if own is not None and {own, other} == {ty.D, ty.UD} else value
 
     def _without_guard(
         self, loops: list[Node], skips: list[Node], holds: Tree, node: Node, starts: Mapping[str, Tree]
@@ -703,7 +664,7 @@ class Shaper:
         known = {name: value for one in skips if (pair := assigned(one)) is not None for name, value in [pair]}
         if len(known) != len(skips) or not all(is_constant(value) for value in known.values()):
             return None
-        if holds.op not in ("==", "!=") and self.is_float(holds):
+        if holds.op not in ("==", "!=") and self.body.has_floats(holds):
             return None
         values = dict(starts)
         changed: list[tuple[Node, str, Line]] = []
@@ -713,7 +674,7 @@ class Shaper:
         for one in loops:
             found = assigned(one)
             if found is not None and not reads_memory(found[1]):
-                values[found[0]] = fold(found[1].put(values))
+                values[found[0]] = self._converted(found[0], fold(found[1].put(values)))
                 own.add(found[0])
                 touched.discard(found[0])
                 continue
@@ -726,8 +687,8 @@ class Shaper:
                 if test.names() & touched or any(inner.text.endswith("continue;") for inner in walk(one.inner)):
                     return None
                 changed.append((one, f"while ({test}) {{", one.tail))
-            touched |= self._set_names(one)
-            every |= self._set_names(one)
+            touched |= set_in([one]) & self.types.keys()
+            every |= set_in([one]) & self.types.keys()
         if not every or any(values.get(name) != value for name, value in known.items()):
             return None
         live = self.live().after.get(id(node), frozenset())
@@ -735,7 +696,7 @@ class Shaper:
             return None
         for loop, text, tail in changed:
             loop.text, loop.tail = text, Line("}")
-            loop.places = tuple(sorted({*loop.places, *tail.places}))
+            loop.places = places_of(loop, tail)
         loops[-1].places = places_of(loops[-1], node)
         return loops
 
@@ -759,11 +720,8 @@ class Shaper:
         test = condition_of(code[at].text) if code[at].text.startswith("if (") else None
         if test is None and code[at].text == "} else {" and code[at - 1].text.startswith("if ("):
             before = condition_of(code[at - 1].text)
-            test = self.opposite(before) if before is not None and not self.is_float(before) else None
-        parts: list[Tree] = [] if test is None else [test]
-        while any(one.op == "&&" for one in parts):
-            parts = [part for one in parts for part in (one.args if one.op == "&&" else (one,))]
-        return parts
+            test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
+        return [] if test is None else conjuncts(test)
 
     def join_operators(self) -> None:
         """Write `x += y` for `x = x + y`."""
@@ -777,7 +735,7 @@ class Shaper:
                 left, right = right, left
             if left == target and (target.args or target.op in self.kinds) and not one_of(right, target):
                 is_one = number_of(right) == 1 and value.op in "+-"
-                set_text(node, f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};")
+                node.text = f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};"
 
     def say_positively(self) -> None:
         """Write conditions without a sign that negates a longer one."""
@@ -807,7 +765,7 @@ class Shaper:
                         value = self._own_counter(code, at, name)
                         if value is not None and (own := step_of(node.inner[-1].text)) is not None:
                             new = own.trees[0].op
-                            code.insert(at, Node(f"{new} = {value};", node.places, new, names=frozenset({new})))
+                            code.insert(at, Node(f"{new} = {value};", node.places))
                             return self.split_counters()
         return None
 
@@ -842,12 +800,10 @@ class Shaper:
             or any(one.text.endswith("continue;") for one in own_level(node.inner))
         ):
             return 0
-        first = next(
-            (n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names | code[n].own_names()), None
-        )
+        first = next((n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names), None)
         found = assigned(code[first]) if first is not None else None
         if found is not None and first is not None:
-            others = [word for one in code[first + 1 : at] for word in self._set_names(one)]
+            others = [word for one in code[first + 1 : at] for word in set_in([one])]
             if (
                 found[0] != name
                 or found[1].names() & set(others)
@@ -856,7 +812,7 @@ class Shaper:
                 found = None
         start = found[1] if found is not None else leaf(name)
         if node.text == "do {":
-            begins = fold(test.put({name: start}))
+            begins = fold(test.put({name: self._converted(name, start)}))
             if not any(self._same(begins, fact) for fact in facts):
                 return 0
         elif not node.text.startswith("while ("):
@@ -868,8 +824,8 @@ class Shaper:
         if found is None or first is None:
             return 0
         last = node.inner.pop()
-        node.text, node.assigns = text, name
-        node.places = tuple(sorted({*places_of(node, last, code[first]), *node.tail.places}))
+        node.text = text
+        node.places = places_of(node, last, code[first], node.tail)
         node.tail = Line("}")
         del code[first]
         return 1
@@ -888,17 +844,17 @@ class Shaper:
         ):
             return
         name, count, least = hit["X"].op, number_of(step.trees[1]), number_of(hit["N"])
-        if not count or not least or least % (1 << count) or self._sets_in(inner, name) != 1:
+        if not count or not least or least % (1 << count) or len(setters(inner, name)) != 1:
             return
         if name in self.live().after.get(id(node), frozenset()) or any(
             one.text.endswith("continue;") for one in own_level(inner)
         ):
             return
-        before = next((n for n in range(at - 1, -1, -1) if name in code[n].names | code[n].own_names()), None)
+        before = next((n for n in range(at - 1, -1, -1) if name in code[n].names), None)
         found = assigned(code[before]) if before is not None else None
         if found is None or before is None or found[0] != name:
             return
-        set_text(code[before], f"{name} = {Tree('>>', (found[1], leaf(count)))};")
+        code[before].text = f"{name} = {Tree('>>', (found[1], leaf(count)))};"
         inner.append(inner.pop(0))
         end = least >> count
         unsigned = self.kinds[name] is ty.UD and end == 1

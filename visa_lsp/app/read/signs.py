@@ -6,16 +6,14 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, walk
-from visa_lsp.app.read.comparisons import WORD
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, set_in, walk
+from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.shape import PURE, change_lines, lists_of, places_of
-from visa_lsp.app.read.tree import Step, Tree, number_of, step_of
+from visa_lsp.app.read.shape import PURE, assigned, change_line, change_lines, conjuncts
+from visa_lsp.app.read.tree import WORD, Step, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from visa_lsp.isa.types import DataType
 
 _NEUTRAL: Final = ("+", "-", "*", "&", "|", "^", "<<", "u-", "u~", "?", "==", "!=")
@@ -27,17 +25,9 @@ _WORDS: Final = {"int": ty.D, "uint": ty.UD}
 class Signs:
     """Settles the signs of the variables of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: dict[str, str],
-        kinds: dict[str, DataType],
-        pointers: Mapping[str, str],
-        scalars: Mapping[str, str],
-        surfaces: frozenset[str],  # arrays that offsets of 32 bits address: no index is negative
-    ) -> None:
-        self.code, self.types, self.kinds, self.pointers, self.scalars = code, types, kinds, pointers, scalars
-        self.surfaces = surfaces
+    def __init__(self, body: Body) -> None:
+        self.code, self.types, self.kinds, self.pointers = body.code, body.types, body.kinds, body.elements
+        self.scalars, self.surfaces = body.scalars, body.surfaces
         self.asked: dict[str, set[str]] = defaultdict(set)  # what the uses of a variable ask for
 
     def run(self) -> None:
@@ -69,9 +59,15 @@ class Signs:
                     and own.is_int
                     and own is not ty.BOOL
                 ):
-                    trees[at] = self.low(trees[at], own.size)
+                    trees[at] = self.low(trees[at], own.size).change(_with_products)
             if tuple(trees) != step.trees:
-                node.text, node.value = str(Step(step.words, tuple(trees))), None
+                node.text, node.range = str(Step(step.words, tuple(trees))), None
+
+        for node in walk(self.code):
+            pair = assigned(node)
+            own = self.type_of(pair[1]) if pair is not None else None
+            if pair is not None and own is not None:
+                node.range = text_of(str(pair[1]), rank_of(pair[1]), own)
 
     def low(self, value: Tree, size: int) -> Tree:
         """Return a value without the casts that its lower bytes do not need."""
@@ -88,6 +84,41 @@ class Signs:
                     (*value.args[:first], *(self.low(one, size) for one in value.args[first:last]), *value.args[last:]),
                 )
         return value
+
+    def plain_divisions(self, code: list[Node], positive: frozenset[Tree]) -> None:
+        """Write `/` and `%` where no divisor is 0 or -1: a counter that starts above 0, or a value that a condition compares."""
+
+        def rule(tree: Tree) -> Tree | None:
+            sign = {"quotient()": "/", "remainder()": "%"}.get(tree.op)
+            return Tree(sign, tree.args) if sign is not None and tree.args[1] in positive else None
+
+        for node in code:
+            change_line(node, rule)
+            if node.inner is not None:
+                sets = set_in(node.inner)
+                kept = {one for one in positive if not node.is_loop or not one.names() & sets}
+                self.plain_divisions(node.inner, frozenset(kept | self._positive_in(node, sets)))
+            sets = set_in([node])
+            positive = frozenset(one for one in positive if not one.names() & sets)
+
+    def _positive_in(self, node: Node, sets: set[str]) -> set[Tree]:
+        """Return the values that are not 0, and not -1, at the beginning of a branch or of each round of a loop."""
+        step = step_of(node.text)
+        if step is None or not node.text.startswith(("if (", "while (", "for (")):
+            return set()
+        if node.text.startswith("for ("):
+            start = number_of(step.trees[1]) if len(step.trees) > 1 else None
+            counts = start is not None and start > 0 and step.words[-1].startswith("++")
+            return {step.trees[0]} if counts and step.trees[0].op not in sets else set()
+        found: set[Tree] = set()
+        for test in conjuncts(step.trees[0]):
+            for pattern in ("B != 0", "B > 0", "0 < B", "B >= 1", "1 <= B"):
+                hit = form(pattern, test)
+                if hit is not None and (
+                    self.type_of(hit["B"]) is ty.UD or (pattern != "B != 0" and self.type_of(hit["B"]) is ty.D)
+                ):
+                    found.add(hit["B"])
+        return found
 
     # ---- uses
 
@@ -174,6 +205,9 @@ class Signs:
             return tree.args[0]
         if tree.op == "[]" and tree.args[0].op in self.surfaces:
             return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))
+        part = BY_NAME.get(tree.op[1:-1].rstrip("0123456789")) if tree.op[0] == "{" else None
+        if part is not None and part.is_int and part.size < ty.D.size:
+            return Tree(tree.op, tuple(_as_number(self.low(one, part.size), part) for one in tree.args))
         narrow = BY_NAME.get(tree.op[1:-1]) if tree.op[0] == "(" else None
         if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
             return Tree(tree.op, (self.low(tree.args[0], narrow.size),))
@@ -184,7 +218,12 @@ class Signs:
         ):
             return Tree(tree.op, (tree.args[0], *(self.low(one, ty.D.size) for one in tree.args[1:])))
         if tree.op in ("+", "-") and len(tree.args) == 2:
-            return Tree(tree.op, tuple(_as_product(one) for one in tree.args))
+            left, right = tree.args
+            if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
+                return self._without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
+            products = _with_products(tree)
+            if products is not None:
+                return products
         if tree.op.endswith("f16") and not tree.args and _is_half(float(tree.op[:-3])):
             return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
         if tree.op in ("==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "&", "|", "^") and len(tree.args) == 2:
@@ -222,7 +261,9 @@ class Signs:
             return kind if kind is not None and (kind.is_int or kind is ty.BOOL) else None
         if op.startswith("(") and op.endswith(")") and op[-2] != "*":
             return BY_NAME.get(op[1:-1])
-        if op in PURE:
+        if op.startswith(("convert_", "as_")):
+            return kind if (kind := BY_NAME.get(op[:-2].split("_")[1])) is not None and kind.is_int else None
+        if op in PURE or op in ("carry()", "borrow()"):
             return ty.UD
         if op == "[]":
             base = args[0].args[0] if args[0].op.endswith(" *)") else args[0]
@@ -232,6 +273,8 @@ class Signs:
                 else self.pointers.get(base.op) or self.types.get(base.op, "").split(" ")[0]
             )
             return BY_NAME.get(word)
+        if op[0] == ".":
+            return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
         if op == "u*" and not args[0].args:
             return BY_NAME.get(self.pointers.get(args[0].op, ""))
         if op in ("u-", "u~", "<<", ">>"):
@@ -260,7 +303,17 @@ def _is_half(number: float) -> bool:
     return abs(number) <= _MAX_HALF and struct.unpack("<e", struct.pack("<e", number))[0] == number
 
 
-def _as_product(tree: Tree) -> Tree:
-    """Write a shift in a sum as a product."""
-    count = number_of(tree.args[1]) if tree.op == "<<" else None
-    return Tree("*", (tree.args[0], Tree(str(1 << count)))) if count is not None and 0 < count < 16 else tree
+def _as_number(tree: Tree, kind: DataType) -> Tree:
+    """Write a negative number as what an unsigned integer holds."""
+    number = number_of(tree)
+    return leaf(number % (1 << kind.bits)) if number is not None and number < 0 and not kind.is_signed else tree
+
+
+def _with_products(tree: Tree) -> Tree | None:
+    """Write the shifts in a sum as products."""
+    if tree.op not in ("+", "-") or len(tree.args) != 2:
+        return None
+    args = tuple(
+        rewritten(one, {f"X << {count}": f"X * {1 << count}" for count in range(1, 16)}) or one for one in tree.args
+    )
+    return Tree(tree.op, args) if args != tree.args else None

@@ -5,48 +5,63 @@ A value moves only over lines that change nothing that it reads. ``value`` of a 
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
 from visa_lsp.app.read.addresses import simple_pointer, whole_address
-from visa_lsp.app.read.code_lines import Line, Node, walk
-from visa_lsp.app.read.comparisons import (
-    COMPARISON,
-    NEGATED,
-    WORD,
-    closes,
-    find_close,
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Line,
+    Node,
+    count_of,
+    lists_of,
+    places_of,
+    rank_of,
+    setters,
+    trees_of,
+    walk,
 )
-from visa_lsp.app.read.element_indexes import (
-    SUM_INDEX,
-    as_index,
-    divide_index,
-    divided,
-    of_lane,
-    short_index,
-    split_shift,
-    terms_of,
-    without_divisor,
-)
-from visa_lsp.app.read.expressions import CHOICE, RELATION, SUM, UNARY, Text, limits, negate, text_of
+from visa_lsp.app.read.element_indexes import divided, of_lane, short_index
+from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
-from visa_lsp.app.read.quotients import HIGH_HALF, find_divisor, with_quotients
+from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, high_half
 from visa_lsp.app.read.rolls import Roller
-from visa_lsp.app.read.shape import Shaper, own_level
+from visa_lsp.app.read.shape import Shaper, assigned, change_line, change_lines, own_level
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import find_fold
-from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
+from visa_lsp.app.read.tree import (
+    NEGATED,
+    SETS,
+    WORD,
+    Step,
+    Tree,
+    filled,
+    form,
+    in_place_of,
+    is_set,
+    leaf,
+    number_of,
+    parse,
+    rewritten,
+    step_of,
+)
 from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from visa_lsp.app.read.cells import Declaration
 
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
+_MAX_SPLIT: Final = 8  # elements of an array that become variables
 _MAX_VECTOR: Final = 130  # characters of a line that fills a vector
 _FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
 _MEMORY: Final = re.compile(
@@ -80,19 +95,20 @@ _PREFIX_STEPS: Final = {
         "each_lane(0, 15) V[lane + 16] = V[15] + V[lane + 16];",
     ),
 }
-_CAST_CHAIN: Final = re.compile(r"\((u?char|u?short)\)\(u?(?:int|long)\)\(\1\)")
+_NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
+_WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
-_HANDLE: Final = re.compile(r"\b(image|sampler)_at\(")
 _HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
-_LOW_DWORD: Final = re.compile(r"\((u?int)\)as_u?long\((\w+)\)")
 _MIN_COPIES: Final = 3
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
-_EXPONENT: Final = re.compile(r"(\w+) = as_u?int\(([\w.]+)\) & 0x7f800000;")
-_SCALE: Final = re.compile(
-    r"(\w+) = \((\w+) >= 0x64000000\) \? 2\.3283064e-10f : \(\((?:\2) == 0\) \? 4\.2949673e\+09f : 1\.0f\);"
-)
+_SCALE: Final = "B >= 0x64000000 ? 2.3283064e-10f : (B == 0 ? 4.2949673e+09f : 1.0f)"
+_MANTISSA: Final = "G || (as_int(D) & 0x7fffff) == 0"
+_EXPONENTIAL: Final = "L ? 0.0f : exp2(W) * exp2(fma(W, -1.4286068e-06f, fma(W, -0.69314575f, X)) * 1.442695f)"
+_CHOICES: Final = {
+    "(F ? A : 0) | (B & ~-F)": "F ? A : B", "A & -F": "F ? A : 0", "-F & A": "F ? A : 0",
+}  # fmt: skip
 _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that are only divided
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
@@ -101,152 +117,114 @@ _PLAIN: Final = re.compile(
 )
 
 
-_OPERAND: Final = r"[-~]?(?:\(\w+\))?(?:\w[\w.]*(?:\[[^\[\]]*\])?|\([^()]*\))"
-_FLAG: Final = r"\([^()]* (?:==|!=|<=|>=|<|>) [^()]*\)|\w+"
-_SELECTS: Final = tuple(
-    re.compile(rf"(^|\(|= |, |: ){form}(?=[;),]|$)")
-    for form in (
-        rf"\(-(?P<flag>{_FLAG}) & (?P<yes>{_OPERAND})\) \| \((?P<no>{_OPERAND}) & ~-(?P=flag)\)",
-        rf"(?P<yes>{_OPERAND}) & -(?P<flag>{_FLAG})(?P<no>)",
-        rf"-(?P<flag>{_FLAG}) & (?P<yes>{_OPERAND})(?P<no>)",
-    )
-)
-
-
-def simple_halves(text: str) -> str:
-    """Drop a conversion of a half to an integer and back."""
-    head = "as_half((ushort)(uint)as_ushort("
-    start = text.find(head)
-    while start >= 0:
-        inner = text[start + len(head) - 1 :]
-        end = find_close(inner)
-        plain = inner[1:end]
-        if inner[end + 1 : end + 2] == ")" and not plain.startswith("float_to_bf("):
-            is_call = "(" in plain and plain.split("(")[0].isidentifier() and closes(plain[plain.index("(") :])
-            text = f"{text[:start]}{plain if is_call or ' ' not in plain else f'({plain})'}{inner[end + 2 :]}"
-        start = text.find(head, start + 1)
-    return text
-
-
-def simple_handles(text: str) -> str:
-    """Write arguments in place of their handles; the lowest bit of a handle of a sampler is a tag."""
-    hit = _HANDLE.search(text)
-    while hit is not None:
-        end = hit.end() - 1 + find_close(text[hit.end() - 1 :])
-        inner = text[hit.end() : end]
-        found = re.search(_HANDLES, inner)
-        if found is not None:
-            rest = re.sub(r"\((?:u?int|u?long)\)|[ ()]", "", inner.replace(found[0], "H"))
-            if rest in ("H", "H|1", "H>>32<<32|H|1"):
-                new = found["image"] or f"{hit[1]}_at({found[0]})"
-                text = text[: hit.start()] + new + text[end + 1 :]
-                end = hit.start() + len(new) - 1
-        hit = _HANDLE.search(text, end)
-    return text
+def plain_value(tree: Tree) -> Tree | None:
+    """Drop a conversion of a half to an integer and back, or one of two equal casts; write an argument in place of its handle."""
+    hit = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half((ushort)as_ushort(X))", tree)
+    if hit is not None and hit["X"].op != "float_to_bf()":
+        return hit["X"]
+    if tree.op in _NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
+        return tree.args[0].args[0]
+    if tree.op not in ("image_at()", "sampler_at()"):
+        return None
+    handle = tree.args[0].change(lambda one: one.args[0] if one.op in _WIDE else None)
+    for pattern in (
+        "H",
+        "H | 1",
+        "((H >> 32) << 32) | H | 1",
+        "((H >> 32) << 32) | (H | 1)",
+    ):  # the lowest bit is a tag
+        known = form(pattern, handle)
+        if known is not None and known["H"].op in ("handle_of()", "inline_sampler()"):
+            return known["H"].args[0] if known["H"].op == "handle_of()" else Tree(tree.op, (known["H"],))
+    return None
 
 
 class Tidier:
     """Shortens the lines of one body."""
 
-    def __init__(
-        self,
-        code: list[Node],
-        types: Mapping[str, str],
-        kinds: Mapping[str, ty.DataType],
-        vectors: Mapping[str, str],
-        arrays: Mapping[str, str],
-        floats: frozenset[str],  # arguments that are, or have, floats
-        pointers: Mapping[str, str],  # arguments with the types of their elements
-        array_types: Mapping[str, str],  # of the arrays that the lanes of a thread share
-        scalars: Mapping[str, str],  # arguments with their types
-        sizes: Sequence[int],  # of a group, if a launch must have them; zeros else
-        surfaces: frozenset[str],  # arrays that offsets of 32 bits address
-        local: str,  # the array of local memory
-    ) -> None:
-        self.code, self.types, self.kinds = code, dict(types), dict(kinds)
-        self.vectors, self.arrays, self.floats, self.pointers = vectors, arrays, floats, pointers
-        self.array_types, self.scalars = array_types, scalars
+    def __init__(self, body: Body, declarations: Mapping[str, Declaration], filled: Container[str]) -> None:
+        self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
+        shared = {name: one.type for name, one in declarations.items() if one.is_shared}
+        plain = {name: one for name, one in declarations.items() if not one.is_shared}
+        self.shared = shared  # arrays that the lanes of a thread share -> types of their elements
+        self.arrays = {
+            name: one.type for name, one in plain.items() if 0 < one.count <= _MAX_SPLIT and name not in filled
+        }
+        self.vectors = {name: one.type for name, one in plain.items() if not one.count and name not in body.kinds}
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
-        self.given, self.locals = frozenset(types), local
-        self.former = Former(code, self.types, self.kinds, pointers, sizes)
-        self.signs = Signs(code, self.types, self.kinds, pointers, scalars, surfaces)
-        self.shaper = Shaper(code, self.types, self.kinds, self._has_floats, self._type_name)
+        self.given = frozenset(body.types)
+        self.former, self.signs, self.shaper = Former(body), Signs(body), Shaper(body)
 
     def run(self) -> None:
         """Change the lines in place."""
-        self._change(partial(_LOW_DWORD.sub, self._low_dword))
+        change_lines(self.code, self._low_dword)
         self.former.load_parts()
         self._split()
         self._split_arrays()
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
         self._spread_copies()
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
         self._pair()
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
         self._scale()
         self.is_scaled = True
-        self._change(short_index)
-        self._change(partial(SUM_INDEX.sub, divide_index))
+        change_lines(self.code, short_index)
         self._by_lane(self.code)
         self._halves(self.code)
         self._copies(self.code)
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
         self._prefix_sums()
-        self._count_words()
         self._sub_groups()
         self._atomics()
         self._halves(self.code)
         self.former.simplify_ids()
         self.shaper.run()
-        self._count_words()
-        self._inline(self.code)
-        self._count_words()
+        self._inline_all()
         self._join(self.code)
         self._leave_early(self.code)
-        self._count_words()
         self._quotients()
-        self._change(lambda text: with_quotients(text, self._type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self._switches(self.code)
         self._choose(self.code)
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
         self._exponentials()
         self._divisions()
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
         self.shaper.make_for(self.code, [])
         self.shaper.split_counters()
         self.former.simplify_ids()
         self.shaper.make_for(self.code, [])
-        self._count_words()
-        self._inline(self.code)
-        self._count_words()
+        self._inline_all()
         self._vectors()
         self._fill_vectors()
         self.former.name_elements()
         self.former.name_ids()
         self.former.spread_sums()
-        Roller(self.former).run()
-        Places(self.former, self.locals).run()
+        change_lines(self.code, short_index)
+        Roller(self.body).run()
+        Places(self.body).run()
         self.signs.run()
+        self._halve()
+        self.signs.plain_divisions(self.code, frozenset())
+        self._inline_all()
         self.former.simplify_flags()
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.signs.join_barriers()
         self._hex_numbers()
-        self._change(lambda text: with_quotients(text, self._type_name))
-        self._change(partial(_CAST_CHAIN.sub, r"(\1)"))
+        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self.shaper.join_operators()
-        self._change(simple_halves)
-        self._change(self._select)
-        self._change(simple_handles)
+        change_lines(self.code, plain_value)
+        change_lines(self.code, self._select)
         self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
+        self._change(lambda text: str(step_of(text) or text))
+
+    def _inline_all(self) -> None:
+        self._count_words()
+        self._inline(self.code)
+        self._count_words()
 
     def _count_words(self) -> None:
         self.counts.clear()
@@ -259,16 +237,14 @@ class Tidier:
     def _change(self, change: Callable[[str], str]) -> None:
         self._change_in(self.code, change)
 
-    def _low_dword(self, hit: re.Match[str]) -> str:
+    def _low_dword(self, tree: Tree) -> Tree | None:
         """Return the lower half of a pair of dwords that is read as one integer."""
-        kind = self.vectors.get(hit[2])
-        return (
-            hit[0]
-            if kind not in ("int2", "uint2")
-            else f"{hit[2]}.x"
-            if kind == f"{hit[1]}2"
-            else f"({hit[1]}){hit[2]}.x"
-        )
+        inner = tree.args[0] if tree.op in ("(int)", "(uint)") else tree
+        kind = self.vectors.get(inner.args[0].op) if inner.op in ("as_ulong()", "as_long()") else None
+        if inner is tree or kind not in ("int2", "uint2"):
+            return None
+        low = Tree(".x", inner.args)
+        return low if kind == f"{tree.op[1:-1]}2" else Tree(tree.op, (low,))
 
     # ---- vectors
 
@@ -283,19 +259,12 @@ class Tidier:
             return
         pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(split)))})\.(\w+)")
         for node in walk(self.code):
-            hit = re.match(r"(\w+)\.(\w+) = ", node.text)
             for name, part in pattern.findall("".join(node.texts())):
                 kind = BY_NAME.get(re.sub(r"\d+$", "", self.vectors[name]))
                 if kind is not None:
                     self.kinds[f"{name}_{part}"] = kind
                     self.types[f"{name}_{part}"] = f"{re.sub(r'[0-9]+$', '', self.vectors[name])} {name}_{part}"
-            if hit is not None and hit[1] in split:
-                node.assigns = f"{hit[1]}_{hit[2]}"
         self._change(lambda text: pattern.sub(r"\1_\2", text))
-        for node in walk(self.code):
-            own = node.own_names()
-            node.names = frozenset(own & self.types.keys())
-        _spread_names(self.code)
 
     def _split_arrays(self) -> None:
         """Make the elements of an array whose indices are constants variables of their own."""
@@ -310,19 +279,12 @@ class Tidier:
                 self.kinds[f"{name}_{number}"] = kind
                 self.types[f"{name}_{number}"] = f"{word} {name}_{number}"
             self._change(partial(re.compile(rf"\b{re.escape(name)}\[(\d+)\]").sub, rf"{name}_\1"))
-            for node in walk(self.code):
-                hit = re.match(rf"({re.escape(name)}_\d+) = ", node.text)
-                if hit is not None:
-                    node.assigns = hit[1]
-                if name in node.names:
-                    node.names = frozenset(node.own_names() & self.types.keys())
-        _spread_names(self.code)
 
     def _spread_copies(self) -> None:
         """Use the source of a copy instead of the copy, where both are assigned once."""
         sets = self.sets
         top = {hit[1] for node in self.code if node.inner is None for hit in _SETS.finditer(node.text)}
-        for code in list(_lists(self.code)):
+        for code in list(lists_of(self.code)):
             at = 0
             while at < len(code):
                 node = code[at]
@@ -337,12 +299,9 @@ class Tidier:
                 source = hit["name"] or hit["low"] or hit["high"] or hit["image"] or ""
                 before = {one.assigns for one in code[: at - 1]}
                 steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
-                uses = _count_of(rf"\b{re.escape(name)}\b", code[at:])
+                uses = count_of(rf"\b{re.escape(name)}\b", code[at:])
                 if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
-                for one in walk(code[at:]):
-                    if name in one.names:
-                        one.names = one.names - {name} | ({source} & self.types.keys())
                 change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
                 self._change_in(code[at:], change)
                 at -= 1
@@ -350,40 +309,30 @@ class Tidier:
 
     def _change_in(self, code: list[Node], change: Callable[[str], str]) -> None:
         for node in walk(code):
-            node.text = change(node.text)
-            if node.tail is not None:
-                node.tail = replace(node.tail, text=change(node.tail.text))
-            if node.value is not None:
-                node.value = replace(node.value, text=change(node.value.text))
+            node.change(change)
 
     def _pair(self) -> None:
         """Make the two dwords of an address one value."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             at = 0
             while at + 1 < len(code):
                 one, two = code[at], code[at + 1]
-                low, high = re.fullmatch(r"(\w+)\.x = (.*);", one.text), re.fullmatch(r"(\w+)\.y = (.*);", two.text)
+                low, high = (step_of(node.text) for node in (one, two))
                 at += 1
-                if low is None or high is None or low[1] != high[1] or self.counts[low[1]] != 3:
+                if low is None or high is None or not low.op == high.op == "=" or low.trees[0].op != ".x":
                     continue
-                whole = whole_address(low[2], high[2])
-                name = low[1]
-                if whole is None:
-                    continue
-                for node in walk(self.code):
-                    if f"as_ulong({name})" in node.text:
-                        node.text = node.text.replace(f"(as_ulong({name}))", f"({whole})").replace(
-                            f"as_ulong({name})", f"({whole})"
-                        )
-                        node.text = simple_pointer(node.text)
-                        if node.value is not None and " = " in node.text:
-                            node.value = replace(node.value, text=node.text.partition(" = ")[2].removesuffix(";"))
-                        node.places = tuple(sorted({*node.places, *one.places, *two.places}))
-                        node.names = node.names - {name} | {word for word in WORD.findall(whole) if word in self.types}
-                        at -= 1
-                        del code[at : at + 2]
-                        break
-        _spread_names(self.code)
+                vector = low.trees[0].args[0]
+                whole = whole_address(low.trees[1], high.trees[1]) if high.trees[0] == Tree(".y", (vector,)) else None
+                use = Tree("as_ulong()", (vector,))
+                if (
+                    whole is not None
+                    and self.counts[vector.op] == 3
+                    and any(tree == use for tree in trees_of(self.code))
+                ):
+                    at -= 1
+                    del code[at : at + 2]
+                    change_lines(self.code, in_place_of(use, whole), places_of(one, two))
+                    change_lines(self.code, simple_pointer)
 
     def _halves(self, code: list[Node]) -> None:
         """Make one line of equal lines for the lower and the upper lanes."""
@@ -398,9 +347,7 @@ class Tidier:
                 text = code[at].text[high.end() :]
                 if code[at].inner is None and code[at - 1].inner is None and "lane" not in text:
                     code[at - 1].text = text
-                    code[at - 1].places = tuple(sorted({*code[at - 1].places, *code[at].places}))
-                    hit = re.match(r"(\w+) = ", text)
-                    code[at - 1].assigns = hit[1] if hit is not None else ""
+                    code[at - 1].places = places_of(code[at - 1], code[at])
                     del code[at]
         for node in code:
             if node.inner is not None:
@@ -428,9 +375,8 @@ class Tidier:
             if first is not None and end - at > 1:
                 text = of_lane(code[at].text[first.end() :], int(first[1]))
                 low, high = int(first[1]), int(first[1]) + end - at - 1
-                places = tuple(sorted({place for node in code[at:end] for place in node.places}))
                 head = f"if (lane <= {high}) " if not low else f"if ({low} <= lane && lane <= {high}) "
-                code[at:end] = [Node(head + text, places, names=code[at].names)]
+                code[at:end] = [Node(head + text, places_of(*code[at:end]))]
             at += 1
 
     def _copies(self, code: list[Node]) -> None:
@@ -455,13 +401,8 @@ class Tidier:
                     f"&{name}[{number}]" if int(number) else name
                     for name, number in ((first[1], first[2]), (first[3], first[4]))
                 )
-                places = tuple(sorted({place for node in code[at:end] for place in node.places}))
                 written = self._is_written(first[3])
-                line = Node(
-                    f"memcpy({to}, {source}, {end - at} * sizeof *{first[1]});",
-                    places,
-                    names=frozenset({first[1], first[3]}),
-                )
+                line = Node(f"memcpy({to}, {source}, {end - at} * sizeof *{first[1]});", places_of(*code[at:end]))
                 code[at:end] = [line] if written else []
             at += 1
 
@@ -472,59 +413,66 @@ class Tidier:
     def _scale(self) -> None:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
         for _ in range(_SCALE_ROUNDS):
-            names: Counter[str] = Counter()
-            for node in walk(self.code):
-                names.update(hit[1] for hit in re.finditer(r"\b(\w+) / (?:2|4|8|16)\b", node.text))
-            changed = [self._scale_one(name, count) for name, count in names.items() if name in self.types]
-            if not any(changed):
+            found = [form("X / N", tree) for tree in trees_of(self.code)]
+            names = dict.fromkeys(
+                hit["X"].op for hit in found if hit is not None and hit["N"].op in ("2", "4", "8", "16")
+            )
+            if not sum(self._scale_one(name) for name in names if name in self.types):
                 break
         self._count_words()
         self._spread_copies()
-        self._count_words()
-        self._inline(self.code)
+        self._inline_all()
 
-    def _scale_one(self, name: str, count: int) -> bool:
-        """Let a variable with a number of uses as `V / 4` count elements; return whether it does."""
-        texts = [text for node in walk(self.code) for text in node.texts()]
-        uses = sum(len(re.findall(rf"\b{name}\b", text)) for text in texts)
-        sets = [node for node in walk(self.code) if re.match(rf"{name} (?:[-+]?)= ", node.text)]
-        if uses != count + len(sets):
+    def _scale_one(self, name: str) -> bool:
+        """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
+        found = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
+        divisors = [number_of(hit["N"]) or 0 for hit in found if hit is not None]
+        sets = setters(self.code, name)
+        if self._drop_shift(name, sets, divisors):
+            return True
+        steps = [step for node in sets if (step := step_of(node.text)) is not None and step.op in ("=", "+=", "-=")]
+        if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
             return False
-        divisors = {int(hit) for text in texts for hit in re.findall(rf"\b{name} / (\d+)\b", text)}
-        known = [one for node in sets if (one := split_shift(node.text, name)) is not None]
-        if not known or len(known) != len(sets):
-            return self._divide_sums(name, sets, min(divisors), divisors)
-        shifts = {one[0] for one in known if one[0]}
-        if len(shifts) != 1 or any((1 << max(shifts)) % divisor for divisor in divisors):
+        least = min(divisors)
+        variables = set(self.types.keys() - {name})
+        for size, rests in (
+            (64, set()),
+            (32, set()),
+            (16, set()),
+            (8, set()),
+            (4, set()),
+            (2, set()),
+            (least, variables),
+        ):
+            values = [divided(step.trees[1], size, rests) for step in steps]
+            fits = all(one % least == 0 and (not size % one or not one % size) for one in divisors)
+            if fits and all(value is not None and name not in value.names() for value in values):
+                break
+        else:
             return False
-        (shift,) = shifts
-        if any(not one[0] and one[1] % (1 << shift) for one in known):
-            return False
-        for node, (own, number, text) in zip(sets, known, strict=True):
-            if own:
-                node.text = f"{name} = {text};"
-                node.value = as_index(node.value, text, 0)
-            else:
-                node.text = re.sub(r"= .*;", f"= {number >> shift};", node.text)
-        factors = {divisor: (1 << shift) // divisor for divisor in divisors}
-        self._change(partial(without_divisor, name, factors))
+        for node, step, value in zip(sets, steps, values, strict=True):
+            node.text, node.range = f"{name} {step.op} {value};", as_index(node.range)
+        for divisor in set(divisors):
+            factor = Tree("*", (leaf(name), leaf(size // divisor))) if size > divisor else leaf(name)
+            new = factor if size >= divisor else Tree("/", (leaf(name), leaf(divisor // size)))
+            change_lines(self.code, in_place_of(Tree("/", (leaf(name), leaf(divisor))), new))
         return True
 
-    def _divide_sums(self, name: str, sets: list[Node], size: int, divisors: set[int]) -> bool:
-        """Let a variable count elements of a size if its values are sums of multiples of that; return whether it does."""
-        values = [divided(node.text.partition("= ")[2].removesuffix(";"), size, name, self.types) for node in sets]
-        if None in values or any(divisor % size for divisor in divisors):
+    def _drop_shift(self, name: str, sets: list[Node], divisors: list[int]) -> bool:
+        """Let a variable that is set, and then shifted for its other uses, count elements; return whether it does."""
+        code = next((one for one in lists_of(self.code) if len(sets) == 2 and all(node in one for node in sets)), None)
+        shift = step_of(sets[-1].text) if code is not None else None
+        if code is None or shift is None or shift.op != "<<=" or sets[0].assigns != name:
             return False
-        for node, text in zip(sets, values, strict=True):
-            assert text is not None
-            node.text = f"{node.text.partition('= ')[0]}= {text};"
-            node.value = as_index(node.value, text, SUM)
-
-        def scaled(hit: re.Match[str]) -> str:
-            return name if int(hit[1]) == size else f"{name} / {int(hit[1]) // size}"
-
-        self._change(partial(re.compile(rf"\b{name} / (\d+)\b").sub, scaled))
-        return bool(sets)
+        size, last = 1 << (number_of(shift.trees[1]) or 0), code.index(sets[1])
+        inside = count_of(rf"\b{name} / ", code[last:])
+        if any(size % one for one in divisors) or not len(divisors) == inside == self.body.uses(name) - 2:
+            return False
+        for divisor in set(divisors):
+            new = leaf(name) if size == divisor else Tree("*", (leaf(name), leaf(size // divisor)))
+            change_lines(code[last:], in_place_of(Tree("/", (leaf(name), leaf(divisor))), new), sets[1].places)
+        code.remove(sets[1])
+        return True
 
     # ---- values
 
@@ -633,29 +581,27 @@ class Tidier:
         return bool(names & reads)
 
     def _put(self, node: Node, name: str, value: Text, places: tuple[int, ...]) -> bool:
-        hits = list(re.finditer(rf"\b{re.escape(name)}\b", node.text))
-        if len(hits) != 1:
+        step, tree = step_of(node.text), parse(value.text)
+        if step is None or tree is None:
             return False
-        hit = hits[0]
-        before, after = node.text[: hit.start()], node.text[hit.end() :]
+        parents = [one for whole in step.trees for one in whole.walk() if leaf(name) in one.args]
+        uses = sum(one == leaf(name) for whole in step.trees for one in whole.walk())
+        sets = any(
+            SETS.fullmatch(word) and one == leaf(name) for word, one in zip(step.words[1:], step.trees, strict=True)
+        )
         if (
-            re.match(r"( [-+*/&|^<>]*= |\+\+|--|\.|\[)", after)
-            or (before.endswith("&") and not before.endswith("&& "))
-            or before.endswith(".")
+            uses != 1
+            or sets
+            or any(
+                one.op == "u&" or one.op[0] == "." or (one.op == "[]" and one.args[0] == leaf(name)) for one in parents
+            )
         ):
             return False
-        if re.match(r"\w+ = |if \(.*\) \w+ = ", node.text) is None and after.startswith(" = "):
+        trees = [one.put({name: tree}) for one in step.trees]
+        text = str(Step(step.words, tuple(trees)))
+        if len(text) > _MAX_LINE:
             return False
-        text = _fit(value, before, after)
-        if len(before) + len(text) + len(after) > _MAX_LINE:
-            return False
-        node.text = before + text + after
-        node.places = tuple(sorted({*node.places, *places}))
-        node.names = node.names | {word for word in WORD.findall(text) if word in self.types}
-        if node.value is not None and node.assigns:
-            right = node.text.partition(" = ")[2].removesuffix(";")
-            old = node.value
-            node.value = replace(old, text=right, rank=min(old.rank, value.rank) if old.text == name else old.rank)
+        node.text, node.places = text, tuple(sorted({*node.places, *places}))
         return True
 
     # ---- conditions
@@ -667,10 +613,6 @@ class Tidier:
                 continue
             self._join(node.inner)
             alone = at + 1 == len(code) or not code[at + 1].continues
-            if alone and node.text == "if (true) {" and not node.continues:
-                code[at : at + 1] = node.inner
-                self._join(code)
-                return
             while alone and node.text.startswith("if (") and len(node.inner) == 1:
                 (inner,) = node.inner
                 if (
@@ -686,7 +628,7 @@ class Tidier:
                 if len(text) > _MAX_LINE:
                     break
                 node.text, node.inner = text, inner.inner
-                node.places = tuple(sorted({*node.places, *inner.places}))
+                node.places = places_of(node, inner)
 
     def _leave_early(self, code: list[Node]) -> None:
         """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
@@ -702,24 +644,21 @@ class Tidier:
             if not ends or not rest or sum(one.text.endswith("break;") for one in walk(node.inner)) > 1:
                 continue
             assert first.inner is not None
-            first.places = tuple(sorted({*first.places, *first.inner.pop().places}))
+            first.places = places_of(first, first.inner.pop())
             first.tail = None
-            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"), continues=True)]
-            code[at + 1].names = frozenset[str]().union(*(one.names for one in rest))
+            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"))]
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
         for at in range(len(code) - 1, -1, -1):
-            hit = re.search(r"(\w+) (?:[<>]=?|[!=]=) ", code[at].text)
-            kind = self.kinds.get(hit[1]) if hit is not None else None
+            test = test_of(code[at])
+            kind = self.kinds.get(test.name) if test is not None else None
             is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
             found = find_cases(code, at, *limits(kind)) if kind is not None and is_number else None
             lines = self._cases(found[1]) if found is not None else None
             if found is not None and lines is not None:
                 name, _, end = found
-                places = _places(code[at:end])
-                names = frozenset({name}).union(*(one.names for one in code[at:end]))
-                code[at:end] = [Node(f"switch ({name}) {{", places, inner=lines, tail=Line("}"), names=names)]
+                code[at:end] = [Node(f"switch ({name}) {{", places_of(*code[at:end]), inner=lines, tail=Line("}"))]
                 self._switches(lines)
             elif (inner := code[at].inner) is not None:
                 self._switches(inner)
@@ -746,11 +685,10 @@ class Tidier:
         lines = []
         for head, texts in [*heads, *([("default:", rest)] if rest else [])]:
             inner = groups[texts][1]
-            names = frozenset[str]().union(*(node.names for node in inner))
             if len(inner) == 1 and inner[0].inner is None and " = " in texts[0]:
-                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places, names=names))
+                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places))
             else:
-                lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;"), names=names))
+                lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
         return lines
 
     def _choose(self, code: list[Node]) -> None:
@@ -766,9 +704,8 @@ class Tidier:
                 continue
             value, name = self._chosen(node.text[len("if (") : -len(") {")], yes[0], no[0]), yes[0].assigns
             if value is not None and len(value.text) <= _MAX_CHOICE:
-                places = tuple(sorted({place for one in (node, other, *yes, *no) for place in one.places}))
-                names = node.names | other.names
-                code[at : at + 2] = [Node(f"{name} = {value.text};", places, name, names=names, value=value)]
+                places = places_of(node, other, *yes, *no)
+                code[at : at + 2] = [Node(f"{name} = {value.text};", places, range=value)]
 
     def _chosen(self, test: str, yes: Node, no: Node) -> Text | None:
         """Return the value of one of two assignments to a variable, by a test."""
@@ -782,139 +719,130 @@ class Tidier:
         is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(one.is_int for one in types)
         if any(" ? " in one or "one_for_all" in one for one in texts) or (len(types) > 1 and not is_word):
             return None  # of two types, C makes a third one
-        hit = COMPARISON.fullmatch(test)
-        if (
-            hit is not None
-            and hit[2] in (">=", "!=")
-            and "[" in texts[1]
-            and "[" not in texts[0]
-            and not self._has_floats(test)
-        ):
-            test, texts = f"{hit[1]} {NEGATED[hit[2]]} {hit[3]}", texts[::-1]
-        test = test if re.fullmatch(r"!?[\w.]+", test) else f"({test})"
+        tree = parse(test)
+        if tree is None:
+            return None
+        if tree.op in (">=", "!=") and "[" in texts[1] and "[" not in texts[0] and not self.body.has_floats(tree):
+            tree, texts = self.shaper.opposite(tree), texts[::-1]
+        test = str(tree) if rank_of(tree) >= UNARY else f"({tree})"
         low, high = min(first.low, second.low), max(first.high, second.high)
         type_ = first.promoted if len(types) == 1 else ty.UD
         return Text(f"{test} ? {texts[0]} : {texts[1]}", CHOICE, type_, low, high)
 
     def _divisions(self) -> None:
         """Write a division of floats whose divisor is scaled first, as compilers do, as a call."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 1):
-                bits, scale = _EXPONENT.fullmatch(code[at].text), _SCALE.fullmatch(code[at + 1].text)
-                if bits is None or scale is None or scale[2] != bits[1] or self._uses(bits[1]) not in (3, 4):
+                hit = set_form(code[at], "as_int(D) & 0x7f800000") or set_form(code[at], "as_uint(D) & 0x7f800000")
+                scale = set_form(code[at + 1], _SCALE, B=hit["TO"]) if hit is not None else None
+                if hit is None or scale is None or self.body.uses(scale["TO"].op) != 3:
                     continue
-                divisor, factor, parts = bits[2], scale[1], [code[at], code[at + 1]]
-                use = next((one for one in code[at + 2 :] if factor in WORD.findall(one.text)), None)
-                if use is None or self._uses(factor) != 3:
-                    continue
-                text = _as_division(use.text, divisor, factor)
-                if text is not None and self._uses(bits[1]) == 4:
-                    text = self._as_exact_division(code[at + 2 :], text, bits[1], divisor, parts)
-                if text is not None:
-                    _replace_steps(use, text, parts)
+                parts, rules = {"D": hit["D"], "F": scale["TO"]}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}
+                gone, uses = [code[at], code[at + 1]], self.body.uses(hit["TO"].op)
+                if uses == 4:  # a quotient that is 1 for equal numbers
+                    flags = self._equal_flags(code[at + 2 :], hit, gone)
+                    parts |= flags
+                    rules = {"P ? 1.0f : recip(D * F) * X * F": "scaled_divide_or_one(X, D)"} if flags else {}
+                self._replace(code[at + 2 :] if uses in (3, 4) else [], partial(rewritten, rules=rules, **parts), gone)
             code[:] = [one for one in code if one.text]
 
-    def _as_exact_division(self, code: list[Node], text: str, bits: str, divisor: str, parts: list[Node]) -> str | None:
-        """Return a line with a division that is 1 for equal numbers, and add its steps to ``parts``."""
-        hit = re.search(r"(\w+) \? 1\.0f : scaled_divide\(", text)
-        if hit is None:
-            return None
-        call = text[hit.end() - 1 :]
-        inner = call[1 : find_close(call)]
-        dividend = inner.removesuffix(f", {divisor}")
-        steps = (
-            rf"(\w+) = {bits} == 0;",
-            rf"(\w+) = \1 \|\| \(as_u?int\({re.escape(divisor)}\) & 0x7fffff\) == 0;",
-            rf"({hit[1]}) = {re.escape(dividend)} == {re.escape(divisor)};",
-            rf"{hit[1]} = {hit[1]} && !(\w+);",
-        )
-        found = [next((one for one in code if re.fullmatch(step, one.text)), None) for step in steps]
-        flags = [re.sub(step, r"\1", one.text) for step, one in zip(steps, found, strict=True) if one is not None]
-        if len(flags) != len(steps) or flags != [flags[0], flags[0], hit[1], flags[0]]:
-            return None
-        if self._uses(flags[0]) != 4 or self._uses(hit[1]) != 4:
-            return None
-        parts += [one for one in found if one is not None]
-        before, after = text[: hit.start()], call[find_close(call) + 1 :]
-        if before.endswith(" (") and after.startswith(")"):
-            before, after = before[:-1], after[1:]
-        return f"{before}scaled_divide_or_one({inner}){after}"
+    def _equal_flags(self, code: list[Node], hit: dict[str, Tree], gone: list[Node]) -> dict[str, Tree]:
+        """Return the flag `P` that the dividend `X` equals the divisor, and add the lines that compute it to ``gone``."""
+        parts = {"B": hit["TO"], "D": hit["D"]}
+        for to, patterns in (
+            ("G", ("B == 0",)), ("G", (_MANTISSA, _MANTISSA.replace("int", "uint"))), ("P", ("X == D",)), ("P", ("P && !G",)),
+        ):  # fmt: skip
+            known = {key: parts[key] for key in "BDGPX" if key in parts}
+            found = ((one, set_form(one, text, **known)) for one in code for text in patterns)
+            node, forms = next(
+                ((one, new) for one, new in found if new and new["TO"] == parts.get(to, new["TO"])), (None, None)
+            )
+            if node is None or forms is None:
+                return {}
+            parts |= forms
+            parts[to] = parts.pop("TO")
+            gone.append(node)
+        return parts if self.body.uses(parts["G"].op) == 4 == self.body.uses(parts["P"].op) else {}
+
+    def _replace(self, code: list[Node], rule: Callable[[Tree], Tree | None], gone: list[Node]) -> None:
+        """Apply a rule to the first line that it changes, and empty the lines that are no longer needed then."""
+        use = next((node for node in code if node not in gone and change_line(node, rule)), None)
+        if use is not None:
+            use.places = places_of(use, *gone)
+            for one in gone:
+                one.text = ""
 
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at, node in enumerate(code):
-                hit = HIGH_HALF.fullmatch(node.text.partition(" = ")[2].removesuffix(";"))
-                if hit is None or not node.assigns or self.sets[hit["value"]] > 1:
+                pair = assigned(node)
+                half = high_half(pair[1]) if pair is not None else None
+                if pair is None or half is None or self.sets[half.value.op] > 1:
                     continue
-                name, value = node.assigns, hit["value"]
-                if self.types.get(name) != f"int {name}" or self._type_name(value) != "int" or hit["unsigned"]:
+                name, value = pair[0], half.value.op
+                if self.types.get(name) != f"int {name}" or self.body.type_name(value) != "int" or half.is_unsigned:
                     continue
-                shift = re.fullmatch(rf"(\w+) = {name} >> (\d+);", code[at + 1].text) if at + 1 < len(code) else None
-                result, last = (shift[1], at + 2) if shift is not None else (name, at + 1)
-                divisor = find_divisor(hit, int(shift[2]) if shift is not None else 0, signed=True)
+                moved = set_form(code[at + 1], "Q >> K", Q=leaf(name)) if at + 1 < len(code) else None
+                shift = number_of(moved["K"]) if moved is not None else None
+                result, last = (moved["TO"].op, at + 2) if moved is not None and shift is not None else (name, at + 1)
+                divisor = find_divisor(half, shift or 0, signed=True)
                 test = code[last] if last < len(code) else node
                 corrects = test.text == f"if ({name} < 0) {{" and [one.text for one in test.inner or []] == [
                     f"{result}++;"
                 ]
                 is_whole = (last + 1 == len(code) or not code[last + 1].continues) and self.counts[name] >= 3
                 if divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
-                    use, value_text = code[last - 1], f"{value} / {divisor}"
-                    places = _places([node, use, test, *walk(test.inner or [])])
-                    _replace_steps(use, f"{result} = {value_text};", [node, test] if shift is not None else [test])
-                    use.places, use.assigns, use.value = places, result, text_of(value_text, 8, ty.D)
-                    use.names |= {value} & self.types.keys() | {result}
-                    test.inner = test.tail = None
-                    continue
-                self._quotient_in(code, at, hit)
+                    use, text = code[last - 1], f"{value} / {divisor}"
+                    use.places, use.range = places_of(node, use, test, *walk(test.inner or [])), text_of(text, 8, ty.D)
+                    use.text, test.text, test.inner, test.tail = f"{result} = {text};", "", None, None
+                    if use is not node:
+                        node.text = ""
+                elif self.counts[name] == 3:
+                    self._quotient_in(code[at + 1 :], node, half)
             code[:] = [one for one in code if one.text]
 
-    def _quotient_in(self, code: list[Node], at: int, hit: re.Match[str]) -> None:
-        """Write the quotient of a step in the later line that corrects it."""
-        node, value = code[at], hit["value"]
-        name = node.assigns
-        for use in code[at + 1 :]:
-            if any(found[1] == value for one in walk([use]) for found in _SETS.finditer(one.text)):
-                return
-            form = re.search(rf"\({name} >> (\d+)\) \+ \(\(uint\){name} >> 31\)", use.text)
-            divisor = find_divisor(hit, int(form[1]), signed=True) if form is not None else 0
-            if form is None or not divisor or self.counts[name] != 3:
-                continue
-            text = f"{use.text[: form.start()]}(uint)({value} / {divisor}){use.text[form.end() :]}"
-            _replace_steps(use, text, [node])
-            use.names |= {value} & self.types.keys()
-            return
+    def _halve(self) -> None:
+        """Write a shift of a number, after 1 is added to a negative one, as a division."""
+        for code in lists_of(self.code):
+            for at in range(len(code) - 1, 0, -1):
+                hit, test = re.fullmatch(r"(\w+) >>= 1;", code[at].text), code[at - 1]
+                inner = [one.text for one in test.inner or []]
+                if hit is not None and test.text == f"if ({hit[1]} < 0) {{" and inner == [f"{hit[1]}++;"]:
+                    places = places_of(test, code[at], *(test.inner or []))
+                    code[at - 1 : at + 1] = [Node(f"{hit[1]} /= 2;", places)]
 
-    def _type_name(self, name: str) -> str:
-        return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
+    def _quotient_in(self, code: list[Node], node: Node, half: HighHalf) -> None:
+        """Write the quotient of a step in the later line that corrects it."""
+
+        def rule(tree: Tree) -> Tree | None:
+            hit = form("(Q >> K) + ((uint)Q >> 31)", tree, Q=leaf(node.assigns))
+            divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True) if hit is not None else 0
+            return filled("(uint)(V / D)", {"V": half.value, "D": leaf(divisor)}) if divisor else None
+
+        fixed = itertools.takewhile(lambda one: not any(is_set(n.text, half.value.op) for n in walk([one])), code)
+        self._replace(list(fixed), rule, [node])
 
     def _exponentials(self) -> None:
         """Write the steps by which compilers compute an exponential as a call."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 1):
-                whole = re.fullmatch(r"(\w+) = trunc\((\w+) \* 1\.442695f\);", code[at].text)
-                if whole is None or self._uses(whole[1]) != 4:
+                whole = set_form(code[at], "trunc(X * 1.442695f)")
+                if whole is None or self.body.uses(whole["TO"].op) != 4:
                     continue
-                name, x = whole[1], whole[2]
-                core = f"exp2({name}) * exp2(fma({name}, -1.4286068e-06f, fma({name}, -0.69314575f, {x})) * 1.442695f)"
-                low = next((one for one in code[at:] if re.fullmatch(rf"\w+ = {x} < -105\.0f;", one.text)), None)
-                mid = next((one for one in code[at:] if one.text.endswith(f" ? 0.0f : {core};")), None)
-                if low is None or mid is None or mid.text != f"{mid.assigns} = {low.assigns} ? 0.0f : {core};":
+                low = find_set(code[at:], "X < -105.0f", X=whole["X"])
+                mid = find_set(code[at:], _EXPONENTIAL, X=whole["X"], W=whole["TO"])
+                if low is None or mid is None or mid[1]["L"] != low[1]["TO"]:
                     continue
-                high = f"({x} > 105.0f) ? INFINITY : {mid.assigns}"
-                use = next((one for one in code[at:] if high in one.text), None)
-                if use is None or self._uses(low.assigns) != 2 or self._uses(mid.assigns) != 2:
-                    continue
-                text = use.text.replace(f"({high})", f"exp({x})").replace(high, f"exp({x})")
-                _replace_steps(use, text, [code[at], low, mid])
+                if self.body.uses(mid[1]["L"].op) == 2 == self.body.uses(mid[1]["TO"].op):
+                    parts = {"X": whole["X"], "M": mid[1]["TO"]}
+                    rules = {"X > 105.0f ? INFINITY : M": "exp(X)"}
+                    self._replace(code, partial(rewritten, rules=rules, **parts), [code[at], low[0], mid[0]])
             code[:] = [one for one in code if one.text]
-
-    def _uses(self, name: str) -> int:
-        return _count_of(rf"\b{name}\b", self.code)
 
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
-        for code in list(_lists(self.code)):
+        for code in list(lists_of(self.code)):
             for at in range(len(code) - 1, -1, -1):
                 hit = _FIRST_PART.fullmatch(code[at].text)
                 form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
@@ -935,9 +863,7 @@ class Tidier:
                     lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
                 if len(text) > _MAX_VECTOR:
                     continue
-                names = frozenset[str]().union(*(one.names for one in lines))
-                sets = name if text.startswith(f"{name} = ") else ""
-                code[at : at + len(lines)] = [Node(text, _places(lines), sets, names=names)]
+                code[at : at + len(lines)] = [Node(text, places_of(*lines))]
 
     def _vectors(self) -> None:
         """Load and store whole elements of buffers of vectors in the type that the buffers have."""
@@ -946,10 +872,10 @@ class Tidier:
             if hit is not None:
                 name, word, pointer, index, count, _ = hit.groups()
                 own = f"{word}{count}"
-                whole = self.pointers.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
-                parts = _count_of(rf"\b{name}\[[0-3]\]", self.code)
-                if whole and count in ("2", "3", "4") and parts + 1 == self._uses(name):
-                    node.text, node.assigns = f"{name} = {pointer}[{index}];", name
+                whole = self.body.elements.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
+                parts = count_of(rf"\b{name}\[[0-3]\]", self.code)
+                if whole and count in ("2", "3", "4") and parts + 1 == self.body.uses(name):
+                    node.text = f"{name} = {pointer}[{index}];"
                     self.types[name] = f"{own} {name}"
                     self._change(
                         partial(
@@ -961,36 +887,36 @@ class Tidier:
             hit = _VECTOR_STORE.fullmatch(node.text)
             if hit is not None:
                 word, count, pointer, index, name = hit.groups()
-                own = self.pointers.get(pointer, "")
+                own = self.body.elements.get(pointer, "")
                 other = word[1:] if word.startswith("u") else f"u{word}"
-                writes = _count_of(rf"\b{name}\.\w+ = ", self.code)
+                writes = count_of(rf"\b{name}\.\w+ = ", self.code)
                 if (
                     own == f"{other}{count}"
                     and self.types.get(name) == f"{word}{count} {name}"
-                    and writes + 1 == self._uses(name)
+                    and writes + 1 == self.body.uses(name)
                 ):
                     node.text = f"{pointer}[{index}] = {name};"
                     self.types[name] = f"{own} {name}"
 
     def _prefix_sums(self) -> None:
         """Make one line of the steps by which compilers add up the whole numbers of 16 or 32 lanes."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for size in _PREFIX_STEPS:
                 steps = _PREFIX_STEPS[size]
                 for at in range(len(code) - len(steps), -1, -1):
                     hit = re.match(r"each_lane\(0, \d+\) (\w+)\[2 \* lane", code[at].text)
                     found = code[at : at + len(steps)]
-                    if hit is None or self.array_types.get(hit[1]) not in ("int", "uint"):
+                    if hit is None or self.shared.get(hit[1]) not in ("int", "uint"):
                         continue
                     if [one.text for one in found] == [step.replace("V", hit[1]) for step in steps]:
                         text = f"once for (int k = 1; k < {size}; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
-                        code[at : at + len(steps)] = [Node(text, _places(found), names=found[0].names)]
+                        code[at : at + len(steps)] = [Node(text, places_of(*found))]
 
     def _sub_groups(self) -> None:
         """Make calls of the steps by which compilers combine the values of all lanes."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 1, -1, -1):
-                fold = find_fold([one.text for one in code], at, self.array_types)
+                fold = find_fold([one.text for one in code[at : at + 64]], 0, self.shared)
                 if fold is None:
                     continue
                 steps = code[at : at + fold.count]
@@ -1007,71 +933,50 @@ class Tidier:
                         break
                     changed.append((one, text))
                 else:
-                    read = {one for text in (call for _, call in fold.calls) for one in WORD.findall(text)}
                     for one, text in changed:
-                        if text != one.text:
-                            one.text = text
-                            if one.value is not None:
-                                one.value = replace(one.value, text=text.partition(" = ")[2].removesuffix(";"))
+                        one.text = text
                     for name, _ in fold.calls:
                         self.kinds[name], self.types[name] = BY_NAME[fold.type], f"{fold.type} {name}"
                     code[at : at + fold.count] = [
-                        Node(
-                            f"{name} = {self._plain_argument(call)};",
-                            _places(steps),
-                            name,
-                            names=frozenset(read & self.types.keys() | {name}),
-                        )
-                        for name, call in fold.calls
+                        Node(f"{name} = {self._plain_argument(call)};", places_of(*steps)) for name, call in fold.calls
                     ]
-                    for one in others:
-                        one.names = one.names - fold.arrays | (one.own_names() & self.types.keys())
-                    _spread_names(self.code)
 
     def _atomics(self) -> None:
         """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
-        for code in _lists(self.code):
+        for code in lists_of(self.code):
             for at in range(len(code) - 2):
-                below = re.fullmatch(r"(\w+) = sub_group_scan_inclusive_add\(1\);", code[at].text)
-                every = re.fullmatch(r"(\w+) = sub_group_reduce_add\(1\);", code[at + 1].text)
+                below = set_form(code[at], "sub_group_scan_inclusive_add(1)")
+                every = set_form(code[at + 1], "sub_group_reduce_add(1)")
                 if below is None or every is None:
                     continue
-                add = re.fullmatch(rf"(\w+) = one_for_all\(atomic_add\((.+), {every[1]}\)\);", code[at + 2].text)
-                if add is None or self._uses(every[1]) != 2 or code[at + 2].assigns != add[1]:
+                add = set_form(code[at + 2], "one_for_all(atomic_add(A, E))", E=every["TO"])
+                if add is None or self.body.uses(every["TO"].op) != 2:
                     continue
-                place = rf"(?:{below[1]} \+ {add[1]}|{add[1]} \+ {below[1]}) - 1"
-                form = rf"(?<!\w)\({place}\)|\b{place}(?=[\]);])"
-                uses = _count_of(form, code[at + 3 :])
-                if not uses or self._uses(below[1]) != uses + 1 or self._uses(add[1]) != uses + 1:
-                    continue
-                self._change_in(code[at + 3 :], partial(re.compile(form).sub, add[1]))
-                for one in walk(code[at + 3 :]):
-                    one.names -= {below[1]}
-                _replace_steps(code[at + 2], f"{add[1]} = atomic_inc({add[2]});", code[at : at + 2])
+                parts, rest = {"B": below["TO"], "O": add["TO"]}, code[at + 3 :]
+                rules = {"B + O - 1": "O", "O + B - 1": "O"}
+                uses = sum(rewritten(tree, rules, **parts) is not None for tree in trees_of(rest))
+                if uses and self.body.uses(below["TO"].op) == self.body.uses(add["TO"].op) == uses + 1:
+                    change_lines(rest, partial(rewritten, rules=rules, **parts))
+                    code[at + 2].text = f"{add['TO']} = {filled('atomic_inc(A)', add)};"
+                    code[at + 2].places = places_of(*code[at : at + 3])
+                    code[at].text = code[at + 1].text = ""
             code[:] = [one for one in code if one.text]
 
-    def _select(self, text: str) -> str:
-        """Write values that a flag masks as a choice."""
-
-        def choice(hit: re.Match[str]) -> str:
-            flag = hit["flag"]
-            is_flag = flag.startswith("(") or self.kinds.get(flag) is ty.BOOL
-            if not is_flag or (not hit["no"] and f"~-{flag}" in hit.string):
-                return hit[0]
-            found = f"{flag} ? {hit['yes']} : {hit['no'] or '0'}"
-            return f"{hit[1]}({found})" if hit[1] == ": " else f"{hit[1]}{found}"
-
-        for pattern in _SELECTS:
-            text = pattern.sub(choice, text)
-        return text
+    def _select(self, tree: Tree) -> Tree | None:
+        """Write a value that a flag masks as a choice."""
+        for pattern, value in _CHOICES.items():
+            hit = form(pattern, tree)
+            if hit is not None and (hit["F"].op in NEGATED or self.kinds.get(hit["F"].op) is ty.BOOL):
+                return filled(value, hit)
+        return None
 
     def _plain_argument(self, call: str) -> str:
         """Return a call without the cast of a number, a variable or an element that has the type."""
         hit = re.fullmatch(r"(\w+)\(\((\w+)\)\(?(\w+)(\[.+\])?\)?\)", call)
         if hit is None:
             return call
-        elements = self.pointers.get(hit[3]) or self.array_types.get(hit[3])
-        own = elements if hit[4] else "int" if hit[3].isdecimal() else self._type_name(hit[3])
+        elements = self.body.elements.get(hit[3]) or self.shared.get(hit[3])
+        own = elements if hit[4] else "int" if hit[3].isdecimal() else self.body.type_name(hit[3])
         return call if own != hit[2] else f"{hit[1]}({hit[3]}{hit[4] or ''})"
 
     def _hex_numbers(self) -> None:
@@ -1082,114 +987,19 @@ class Tidier:
             if hit is not None and kind in (ty.D, ty.UD):
                 node.text = f"{hit[1]} = 0x{(1 << 32) - int(hit[2], 16):x};"
 
-    def _has_floats(self, text: str) -> bool:
-        words = set(WORD.findall(text))
-        return (
-            bool(words & self.floats)
-            or any(self.kinds[word].is_float for word in words & self.kinds.keys())
-            or re.search(r"\b\d+\.|float|half|double", text) is not None
-        )
+
+def set_form(node: Node, pattern: str, **parts: Tree) -> dict[str, Tree] | None:
+    """Return the parts of a value that a line assigns, and the variable as `TO`; None if the value has another form."""
+    pair = assigned(node)
+    hit = form(pattern, pair[1], **parts) if pair is not None else None
+    return hit | {"TO": leaf(pair[0])} if hit is not None and pair is not None else None
 
 
-def _count_of(pattern: str, code: list[Node]) -> int:
-    """Return the number of matches in lines, those inside of others too."""
-    return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
+def find_set(code: list[Node], pattern: str, **parts: Tree) -> tuple[Node, dict[str, Tree]] | None:
+    """Return the first line that assigns a value of a form, and the parts of the value."""
+    return next(((node, hit) for node in code if (hit := set_form(node, pattern, **parts)) is not None), None)
 
 
-def _lists(code: list[Node]) -> Iterator[list[Node]]:
-    yield code
-    for node in code:
-        if node.inner is not None:
-            yield from _lists(node.inner)
-
-
-def _places(nodes: list[Node]) -> tuple[int, ...]:
-    return tuple(sorted({place for one in nodes for place in one.places}))
-
-
-def _spread_names(code: list[Node]) -> frozenset[str]:
-    every: set[str] = set()
-    for node in code:
-        if node.inner is not None:
-            node.names = node.names | _spread_names(node.inner)
-        every |= node.names
-    return frozenset(every)
-
-
-def _replace_steps(use: Node, text: str, steps: list[Node]) -> None:
-    """Give a line its new text, and empty the lines that it stands for."""
-    use.text, use.places = text, _places([use, *steps])
-    use.names -= {one.assigns for one in steps}
-    for one in steps:
-        use.names |= one.names - {one.assigns}
-        one.text = ""
-    if use.value is not None:
-        use.value = replace(use.value, text=text.partition(" = ")[2].removesuffix(";"))
-
-
-def _as_division(text: str, divisor: str, factor: str) -> str | None:
-    """Return a line with `recip(divisor * factor) * dividend * factor` as `scaled_divide(dividend, divisor)`."""
-    start = text.find(f"recip({divisor} * {factor}) * ")
-    if start < 0:
-        return None
-    rest = text[start + len(f"recip({divisor} * {factor}) * ") :]
-    end = rest.find(f" * {factor}")
-    dividend = rest[:end]
-    whole = end >= 0 and not rest[end + len(f" * {factor}") :].startswith((" *", "[", ".", "("))
-    if (
-        not whole
-        or len(terms_of(dividend)) > 1
-        or dividend.count("(") != dividend.count(")")
-        or "?" in dividend.split("(")[0]
-    ):
-        return None
-    dividend = dividend[1:-1] if dividend.startswith("(") and closes(dividend) else dividend
-    return f"{text[:start]}scaled_divide({dividend}, {divisor}){rest[end + len(f' * {factor}') :]}"
-
-
-def _fit(value: Text, before: str, after: str) -> str:
-    """Return a value with brackets unless its place needs none."""
-    text = value.text
-    if value.rank > UNARY:
-        return text
-    if value.rank >= UNARY:
-        return f"({text})" if after[:1] in ("[", ".") or (text[:1] == "-" and before.endswith("-")) else text
-    starts = before.endswith(("(", "[", ", ", "= ", "return ")) and not re.search(r"\(\w+(?: \*)?\)$", before)
-    ends = after[:1] in (")", "]", ",", ";")
-    if starts and ends:
-        return text
-    if (
-        value.rank >= RELATION
-        and value.type is ty.BOOL
-        and (starts or before.endswith(("&& ", "|| ")))
-        and (ends or after.startswith((" && ", " || ")))
-    ):
-        return text
-    if (
-        value.rank > 1
-        and value.type is ty.BOOL
-        and (starts or before.endswith("&& "))
-        and (ends or after.startswith(" && "))
-    ):
-        return text
-    if (
-        value.rank >= SUM
-        and value.type.is_int
-        and (starts or before.endswith("+ "))
-        and (ends or after.startswith((" + ", " - ")))
-    ):
-        return text
-    if (
-        value.rank >= SUM + 1
-        and (starts or before.endswith(("+ ", "- ")))
-        and (ends or after.startswith((" + ", " - ")))
-    ):
-        return text
-    if value.rank >= SUM and (starts or before.endswith("&& ")) and re.match(r" (?:[<>]=?|[!=]=) ", after):
-        return text
-    if value.rank >= SUM and re.search(r" (?:[<>]=?|[!=]=) $", before) and (ends or after.startswith((" && ", " || "))):
-        return text
-    return f"({text})"
-
-
-__all__ = ["Line", "Node", "Tidier", "negate", "walk"]
+def as_index(value: Text | None) -> Text | None:
+    """Return what is known of a value that becomes an index."""
+    return None if value is None else replace(value, low=-(1 << 31), high=(1 << 31) - 1)

@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.comparisons import WORD, find_close
-
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
+WORD: Final = re.compile(r"[A-Za-z_]\w*")
+NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
+MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 _TOKEN: Final = re.compile(
     r'\s*("(?:[^"\\]|\\.)*"|0x[0-9a-f]+\w*|\d[\d.]*(?:e[-+]?\d+)?\w*|[A-Za-z_]\w*|<<=|>>=|&&|\|\||\+\+|--|<<|>>|[-+*/%&|^<>=!]=|[^\s])'
 )
@@ -27,6 +28,22 @@ RANK: Final = {sign: rank + 2 for rank, signs in enumerate(_BINARY) for sign in 
 _UNARY_RANK: Final = len(_BINARY) + 2
 _SIGNS: Final = ("-", "~", "!", "&", "*")
 _ASSIGN: Final = ("=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^=", "%=")
+
+
+def find_close(text: str) -> int:
+    """Return the place of the bracket that closes the first one."""
+    depth = 0
+    for at, letter in enumerate(text):
+        depth += (letter == "(") - (letter == ")")
+        if not depth:
+            return at
+    return len(text)
+
+
+@lru_cache(maxsize=20_000)
+def words_of(text: str) -> frozenset[str]:
+    """Return the words of a text."""
+    return frozenset(WORD.findall(text))
 
 
 class Tree(Struct, frozen=True):
@@ -70,6 +87,19 @@ def leaf(word: object) -> Tree:
     return Tree(str(word))
 
 
+def terms(tree: Tree) -> list[Tree]:
+    """Return the terms of a sum."""
+    return [*terms(tree.args[0]), *terms(tree.args[1])] if tree.op == "+" and len(tree.args) == 2 else [tree]
+
+
+def sum_of(parts: Sequence[Tree]) -> Tree:
+    """Return the sum of some terms."""
+    whole = parts[0]
+    for one in parts[1:]:
+        whole = Tree("+", (whole, one))
+    return whole
+
+
 def number_of(tree: Tree) -> int | None:
     """Return the value of an integer constant; None for another tree."""
     if tree.op in ("u-", "(uint)", "(int)") and len(tree.args) == 1:
@@ -81,7 +111,7 @@ def number_of(tree: Tree) -> int | None:
 
 def matched(pattern: Tree, tree: Tree, found: dict[str, Tree]) -> bool:
     """Return whether a tree has the form of a pattern, whose names in capitals stand for any trees; note these."""
-    if not pattern.args and pattern.op.isupper():
+    if not pattern.args and pattern.op.isupper() and pattern.op != "INFINITY":
         return found.setdefault(pattern.op, tree) == tree
     return (
         pattern.op == tree.op
@@ -90,12 +120,29 @@ def matched(pattern: Tree, tree: Tree, found: dict[str, Tree]) -> bool:
     )
 
 
-def form(pattern: str, tree: Tree | None) -> dict[str, Tree] | None:
-    """Return what the names in capitals of a pattern stand for in a tree; None if it has another form."""
-    found: dict[str, Tree] = {}
-    parsed = parse(pattern)
-    assert parsed is not None, pattern
-    return found if tree is not None and matched(parsed, tree, found) else None
+def form(pattern: str, tree: Tree | None, **parts: Tree) -> dict[str, Tree] | None:
+    """Return what the names in capitals of a pattern stand for in a tree; None if it has another form, or other ``parts``."""
+    return parts if tree is not None and matched(_pattern(pattern), tree, parts) else None
+
+
+def filled(pattern: str, parts: Mapping[str, Tree]) -> Tree:
+    """Return a pattern with trees in place of its names."""
+    return _pattern(pattern).put(parts)
+
+
+def rewritten(tree: Tree, rules: Mapping[str, str], **parts: Tree) -> Tree | None:
+    """Return a tree by the first rule whose pattern it has; None if there is none."""
+    for pattern, value in rules.items():
+        hit = form(pattern, tree, **parts)
+        if hit is not None:
+            return filled(value, hit)
+    return None
+
+
+def _pattern(text: str) -> Tree:
+    tree = parse(text)
+    assert tree is not None, text
+    return tree
 
 
 def _text(tree: Tree) -> tuple[str, int]:
@@ -315,7 +362,7 @@ def set_names(text: str) -> frozenset[str]:
     """Return the variables that a line may set, or a part of; all its words if it is no tree."""
     step = step_of(text)
     if step is None:
-        return frozenset(WORD.findall(text))
+        return words_of(text)
     found = {name for tree in step.trees for one in tree.walk() if one.op == "memcpy()" for name in one.args[0].names()}
     for word, tree in zip(step.words[1:], step.trees, strict=True):
         if SETS.fullmatch(word):

@@ -1,0 +1,41 @@
+"""Rules on the trees of lines of C write what compilers make as a person would; other values stay as they are."""
+
+from visa_lsp.app.read.addresses import whole_address
+from visa_lsp.app.read.element_indexes import divided, short_index
+from visa_lsp.app.read.tidy import plain_value
+from visa_lsp.app.read.tree import parse
+
+VALUES = {
+    "as_half((ushort)(uint)as_ushort(x + y))": "x + y",
+    "as_half((ushort)(uint)as_ushort(float_to_bf(x)))": "as_half((ushort)(uint)as_ushort(float_to_bf(x)))",
+    "(uchar)(int)(uchar)x": "(uchar)x",
+    "image_at((uint)handle_of(in))": "in",
+    "sampler_at(inline_sampler(0) | 1)": "sampler_at(inline_sampler(0))",
+}
+INDEXES = {
+    "a[(x * 4 + 8) / 4]": "a[x + 2]",
+    "a[(68 * y + x * 4) / 4 + 1]": "a[y * 17 + x + 1]",
+    "a[(ushort)((i & 15) * 32) / 32]": "a[i & 15]",
+    "a[(x * 4 + 2) / 4]": "a[(x * 4 + 2) / 4]",
+    "a[(x + y) / 4]": "a[(x + y) / 4]",
+}
+ADDRESSES = {
+    ("(uint)(ulong)p", "(uint)((ulong)p >> 32)"): "(ulong)p",
+    ("(uint)(ulong)p + at", "carry((uint)(ulong)p, (uint)at) + (uint)((ulong)p >> 32)"): "(ulong)p + (uint)at",
+    ("v.x + 8 + at", "carry(v.x + 8, at) + (carry(v.x, 8) + v.y)"): "as_ulong(v) + 8 + (uint)at",
+    ("v.x + 8", "v.y"): "None",
+}
+
+
+def test_values_and_indexes():
+    for rule, cases in ((plain_value, VALUES), (short_index, INDEXES)):
+        assert {text: str(parse(text).change(rule)) for text in cases} == cases
+
+
+def test_one_of_the_terms_may_be_a_multiple():
+    assert str(divided(parse("V + x * 8"), 4, {"V", "W"})) == "V / 4 + x * 2"
+    assert divided(parse("V + W"), 4, {"V", "W"}) is None
+
+
+def test_addresses_of_two_dwords():
+    assert {pair: str(whole_address(*map(parse, pair))) for pair in ADDRESSES} == ADDRESSES
