@@ -337,10 +337,10 @@ def message_of(inst: Inst) -> Message | None:
         case FenceForm(shared=shared):
             if shared is not None:
                 return FenceMessage(shared)
-            words = (codes.FENCE_OP, "op"), (codes.FENCE_SCOPE, "scope")
-            names = (codes.word_of(words_, number(inst, field)) or "" for words_, field in words)
+            operation = codes.word_of(codes.FENCE_OP, number(inst, "op")) or ""
+            scope = codes.word_of(codes.FENCE_SCOPE, number(inst, "scope")) or ""
             sfid = number(inst, "sfid")
-            return FenceMessage(sfid == codes.SFID_SLM, *names, typed=sfid == codes.SFID_TGM)
+            return FenceMessage(sfid == codes.SFID_SLM, operation, scope, sfid == codes.SFID_TGM)
     return None
 
 
