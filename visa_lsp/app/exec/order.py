@@ -46,6 +46,11 @@ class Region(Struct, frozen=True):
         """The place behind the last byte."""
         return self.place + self.row + (self.rows - 1) * self.pitch + (self.slices - 1) * self.slice_pitch
 
+    @property
+    def size(self) -> int:
+        """The number of its bytes."""
+        return self.row * self.rows * self.slices
+
     def places(self) -> Array:
         """Return the places of all bytes, sorted."""
         starts = np.arange(self.slices)[:, None] * self.slice_pitch + np.arange(self.rows) * self.pitch + self.place

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Arg, Array
     from visa_lsp.sim.observers.hooks import MemoryAccess
 
-_MAX_COPIED_BYTES: Final = 16 << 20  # of a kept launch
+_MAX_COPIED_BYTES: Final = 16 << 20  # of a kept launch, or of a region of a copy that is compared
 _MAX_LAUNCHES: Final = 16
 _VERBS: Final = {"read": "reads", "write": "writes", "atomic": "updates"}
 _HOST: Final = -1  # in place of an instruction
@@ -188,9 +188,8 @@ class UnorderedCommands:
 
     def _places(self, number: int, party: KeptLaunch | Command) -> dict[tuple[str, int], Array]:
         if isinstance(party, Command):
-            writes, reads = (
-                [r.places() for r in party.regions if r.is_write is is_write] for is_write in (True, False)
-            )
+            regions = [region for region in party.regions if region.size <= _MAX_COPIED_BYTES]
+            writes, reads = ([r.places() for r in regions if r.is_write is is_write] for is_write in (True, False))
             groups = {("write", _HOST): writes, ("read", _HOST): reads}
             return {key: np.unique(np.concatenate(places)) for key, places in groups.items() if places}
         if number not in self.recorded:
