@@ -25,6 +25,7 @@ from visa_lsp.eu.model import Direct, Indirect, MachineInst, Payload
 from visa_lsp.eu.opcodes import row_of
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import Immediate
+from visa_lsp.sim.operands import lane_mask
 
 if TYPE_CHECKING:
     from visa_lsp.eu.model import MachineCode
@@ -333,6 +334,8 @@ def _indirect_ranges(thread: Thread, inst: MachineInst, operand: Indirect) -> li
     program = thread.frame.code
     assert isinstance(program, MachineProgram)
     with program.let_grow():
-        places = MachineSite(program, inst, inst.index).indirect(operand, inst.lanes)
-    at = places(thread.frame)
+        site = MachineSite(program, inst, inst.index)
+        places, enable = site.indirect(operand, inst.lanes), site.enable()
+    # Addresses of lanes that are off are stale.
+    at = places(thread.frame)[lane_mask(enable(thread.frame), inst.lanes)]
     return [(int(first), int(first) + operand.type.size) for first in sorted(set(at.tolist()))]
