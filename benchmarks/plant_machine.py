@@ -22,6 +22,7 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
 from visa_lsp.app.verify.both_runs import TextRun, compare_with, run_text
+from visa_lsp.app.verify.lane_faults import lane_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
 from visa_lsp.app.verify.verify_launches import launches_of
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.eu.model import MachineCode, MachineInst
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Thread
 
 _OTHER_CONDITION = {"eq": "ne", "ne": "eq", "lt": "le", "le": "lt", "gt": "ge", "ge": "gt"}
@@ -202,6 +204,7 @@ KINDS: dict[str, Any] = {
     "wrong distance": wrong_distance, "lost spill": lost_spill, "wrong message field": wrong_message,
     "surplus NoMask": surplus_no_mask,
 }  # fmt: skip
+FOUND = ("different", "hazard", "other lanes", "not modelled")
 _OF_WAITS = ("missing wait", "wrong distance")
 _STEPS = (2, 5_000)  # endless mutants end sooner
 
@@ -226,6 +229,7 @@ class Subject:
     code: MachineCode
     platform: Platform
     runs: tuple[TextRun, ...]
+    kernel: Kernel
     reached: frozenset[int]
     idle: frozenset[int]
 
@@ -237,18 +241,26 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     assert found is not None
     data = path.read_bytes()
     launches = list(launches_of(path, None, found.name, kernel, data, tries=False))
-    simd = launches[0].ready().prepared.dispatch.kernel.int_attribute("SimdSize") or 0
+    kernel_body = launches[0].ready().prepared.dispatch.kernel
+    simd = kernel_body.int_attribute("SimdSize") or 0
     code = code_of_text(source, str(path), kernel, simd, found, CodeRequest(options, None, iga))
     runs = tuple(run for run in map(run_text, launches) if not run.result.faults)
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:
         outcome = compare_with(run, code, source.text, [board, reached], _STEPS)
-        if outcome.first is not None or outcome.unmodelled or board.hazards():
+        if outcome.first is not None or outcome.unmodelled or board.hazards() or any(lane_faults(kernel_body, code)):
             raise UserError(f"{path}: the right code is not found equal")
     if not runs:
         raise UserError(f"{path}: no launch")
     return Subject(
-        f"{kernel} on {found.name}", source.text, code, found, runs, frozenset(reached.indexes), idle_instructions(code)
+        f"{kernel} on {found.name}",
+        source.text,
+        code,
+        found,
+        runs,
+        kernel_body,
+        frozenset(reached.indexes),
+        idle_instructions(code),
     )
 
 
@@ -262,6 +274,8 @@ def with_change(code: MachineCode, changed: MachineInst) -> MachineCode:
 def answer_of(subject: Subject, changed: MachineInst) -> str:
     """Return what ``verify`` says about the code with one changed instruction; empty for nothing."""
     code = with_change(subject.code, changed)
+    if any(lane_faults(subject.kernel, code)):
+        return "other lanes"
     board, unmodelled = Scoreboard(code, subject.platform), ""
     for run in subject.runs:
         outcome = compare_with(run, code, subject.text, [board], _STEPS)
@@ -332,7 +346,7 @@ def main() -> None:
                 if args.show:
                     print(f"  {said}: {kind}: {subject.code.instructions[changed.index].text}")
             counts[kind][said] += 1
-            own["found" if said in ("different", "hazard", "not modelled") else said] += 1
+            own["found" if said in FOUND else said] += 1
         print(f"{subject.name}: {len(subject.code.instructions)} instructions: {dict(own)}", flush=True)
     print_table(counts)
     print(f"{time.process_time() - began:.0f} s of CPU")
@@ -340,13 +354,13 @@ def main() -> None:
 
 def print_table(counts: dict[str, Counter[str]]) -> None:
     """Print the answers by kind, and the shares of what was found."""
-    columns = ("different", "hazard", "not modelled", "unseen", "not reached", "same")
+    columns = (*FOUND, "unseen", "not reached", "same")
     print(f"{'':20} " + " ".join(f"{name:>12}" for name in columns) + "   found  of those with a consequence")
     total: Counter[str] = Counter()
     for row in counts.values():
         total.update(row)
     for kind, row in (*counts.items(), ("all", total)):
-        found = row["different"] + row["hazard"] + row["not modelled"]
+        found = sum(row[name] for name in FOUND)
         every = sum(row.values())
         share, more = found / max(1, every), found / max(1, every - row["same"])
         print(f"{kind:20} " + " ".join(f"{row[name]:12}" for name in columns) + f"  {share:6.1%} {more:6.1%}")

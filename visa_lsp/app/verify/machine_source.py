@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import is_file_name, settings_for
-from visa_lsp.app.gen.gen_document import Source, finalize_text
+from visa_lsp.app.gen.gen_document import Source, finalize_text, with_listing
 from visa_lsp.companions import Beside
 from visa_lsp.eu.decode import DecodeError, decode, symbol_part
 from visa_lsp.eu.model import PATCHED, MachineCode, Symbol
@@ -56,12 +56,14 @@ def code_of_text(
     """
     command = iga_command(path, request.iga)
     if request.zebin is not None:
-        return code_of_zebin(request.zebin, request.zebin_name, kernel, platform, command)
+        code = code_of_zebin(request.zebin, request.zebin_name, kernel, platform, command)
+        return _with_lines_of_listing(code, source, path)
     beside = None if request.options or request.tool else zebin_beside(path, kernel, simd, request.finder)
     if request.listing:
         return _code_of_listing(source, request.listing, kernel, platform, command)
     if beside is not None and _has_symbols(beside[0], kernel):
-        return code_of_zebin(beside[0], beside[1], kernel, platform, command)  # listings lack the addresses of symbols
+        code = code_of_zebin(beside[0], beside[1], kernel, platform, command)  # listings lack the addresses of symbols
+        return _with_lines_of_listing(code, source, path)
     reason = ""
     try:
         document = finalize_text(source, request.tool, request.options, SECONDS, path, with_code=True)
@@ -79,7 +81,8 @@ def code_of_text(
     except _NotAssembled as error:
         reason = str(error)
     if beside is not None:
-        return code_of_zebin(beside[0], beside[1], kernel, platform, command)
+        code = code_of_zebin(beside[0], beside[1], kernel, platform, command)
+        return _with_lines_of_listing(code, source, path)
     raise UserError(f"{source.name}: {reason}" if not reason.startswith(source.name) else reason)
 
 
@@ -154,13 +157,26 @@ def _code_of_listing(
 
 
 def _assembled(found: FinalizedKernel, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
-    placed = list(found.place_lines())
     try:
-        data = found.code or assemble(command, "\n".join(line.text for line, _ in placed), platform.name)
+        data = found.code or assemble(command, "\n".join(line.text for line, _ in found.place_lines()), platform.name)
     except ToolError as error:
         raise _NotAssembled(str(error)) from None
     code = _decode(kernel, data, kernel, platform, command, {})
-    return _with_lines(code, [at for line, at in placed if not line.is_label and line.text.strip()])
+    return _with_lines(code, _lines_in_order(found))
+
+
+def _with_lines_of_listing(code: MachineCode, source: Source, path: str) -> MachineCode:
+    """Return the code of a zebin with lines of the text, if the compiler's listing beside the text has the same instructions."""
+    listing = with_listing(source, path).listing
+    kernels = of_listing(source.text.splitlines(), listing).kernels if listing else ()
+    found = next((k for k in kernels if k.body.name == code.name), None)
+    lines = _lines_in_order(found) if found is not None else []
+    return _with_lines(code, lines) if len(lines) == len(code.instructions) else code
+
+
+def _lines_in_order(found: FinalizedKernel) -> list[int]:
+    """Return the line of the text of each instruction of a listing."""
+    return [at for line, at in found.place_lines() if not line.is_label and line.text.strip()]
 
 
 def _with_lines(code: MachineCode, lines: Sequence[int]) -> MachineCode:

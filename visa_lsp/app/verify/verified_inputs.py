@@ -12,6 +12,7 @@ from visa_lsp.app.gen.gen_document import Source, read_input
 from visa_lsp.app.inputs import STDIN, read_bytes
 from visa_lsp.app.launch.runner import LaunchError, TextProblems
 from visa_lsp.app.verify.both_runs import Outcome, compare_with, run_code_alone, run_text, verdict_of
+from visa_lsp.app.verify.lane_faults import lane_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
@@ -22,8 +23,6 @@ from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.zebin import Zebin, ZebinError, is_elf, read_zebin
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from visa_lsp.eu.model import MachineInst
 
 _TEXT: Final = ".visaasm"
@@ -158,7 +157,8 @@ def _verdict(
 ) -> KernelVerdict:
     data = read_bytes(text_name)
     launches = list(launches_of(Path(text_name), options.launch, platform.name, kernel, data, tries=options.tries))
-    simd = _simd(launches)
+    body = launches[0].ready().prepared.dispatch.kernel
+    simd = body.int_attribute("SimdSize") or 0
     code = code_of_text(source, text_name, kernel, simd, platform, replace(request, finder=Beside()))
     board = Scoreboard(code, platform)
     outcomes: list[Outcome] = []
@@ -174,18 +174,11 @@ def _verdict(
         if outcomes[-1].first is not None:
             break
     hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in board.hazards()]
+    if not options.hazards_only:
+        hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in lane_faults(body, code)]
     unneeded = [HazardReport(_shown(i), str(i.wait), i.line) for i in unneeded_waits(board)] if options.slack else None
     return verdict_of(name, kernel, platform.name, outcomes, hazards, code, unneeded, hazards_only=options.hazards_only)
 
 
 def _shown(inst: MachineInst) -> str:
     return " ".join(inst.text.partition("//")[0].split()) or inst.name
-
-
-def _simd(launches: Sequence[object]) -> int:
-    from visa_lsp.app.launch.unit import OpenedLaunch
-
-    first = launches[0]
-    assert isinstance(first, OpenedLaunch)
-    kernel = first.ready().prepared.dispatch.kernel
-    return kernel.int_attribute("SimdSize") or 0

@@ -1,0 +1,81 @@
+"""Finds machine instructions that execute other lanes than their line of the text, whether or not a launch shows it.
+
+Looks only at instructions with the operation of their line, because those that a finalizer adds (products in accumulators,
+spills, headers) choose their own lanes. Where no listing tells the lines, all lines with the operation are candidates.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.eu.model import Direct
+from visa_lsp.isa.types import ExecControl
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.program.model import Inst, Kernel
+
+_OF_TEXT: Final = {  # operations with another name in machine code
+    "min": "sel", "max": "sel", "inv": "math.inv", "sqrt": "math.sqt", "rsqrt": "math.rsqt", "exp": "math.exp",
+    "log": "math.log", "sin": "math.sin", "cos": "math.cos",
+}  # fmt: skip
+_LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
+
+
+def lane_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
+    """Yield each instruction that executes other lanes than its line, with what is wrong."""
+    by_line, by_operation = dict[int, tuple[str, ExecControl]](), defaultdict[str, list[ExecControl]](list)
+    for inst in kernel.instructions:
+        control = next((value for value in inst.values if isinstance(value, ExecControl)), None)
+        if control is not None:
+            by_line[inst.line] = _operation(inst), control
+            by_operation[_operation(inst)].append(control)
+    pieces = defaultdict[int, list["MachineInst"]](list)
+    # With calls, the operations of the kernel's text are not all.
+    calls = any(inst.op in ("call", "calla") for inst in code.instructions)
+    for piece in filter(_is_vector, code.instructions):
+        operation = piece.name if piece.op == "math" else piece.op
+        if piece.line >= 0:
+            name, control = by_line.get(piece.line, ("", ExecControl(1)))
+            if name == operation and control.exec_size > 1:
+                pieces[piece.line].append(piece)
+        elif not calls and operation != "mov" and piece.lanes >= _LEAST_LANES and piece.no_mask:
+            candidates = [c for c in by_operation[operation] if c.exec_size > 1]
+            if candidates and not any(c.no_mask for c in candidates):
+                yield piece, f"the mask, because no `{operation}` of the text is executed in lanes that are off"
+    for line, of_line in pieces.items():
+        yield from _faults_of_line(of_line, by_line[line][1])
+
+
+def _operation(inst: Inst) -> str:
+    name = inst.row.mnemonic.partition(".")[0]
+    return _OF_TEXT.get(name, name)
+
+
+def _is_vector(inst: MachineInst) -> bool:
+    dst = inst.dst
+    return isinstance(dst, Direct) and dst.register.kind in ("r", "f") and inst.lanes > 1 and not inst.is_message
+
+
+def _faults_of_line(found: Sequence[MachineInst], control: ExecControl) -> Iterator[tuple[MachineInst, str]]:
+    """Yield what is wrong with the instructions that do the work of a line."""
+    first, end = control.mask_offset, control.mask_offset + control.exec_size
+    for inst in found:
+        if inst.no_mask > control.no_mask:
+            yield inst, "the mask of its line, which is not executed in lanes that are off"
+        elif inst.no_mask < control.no_mask:
+            yield inst, "no mask, because its line is executed in lanes that are off, too"
+        elif not inst.no_mask and not first <= inst.offset <= inst.offset + inst.lanes <= end and not _reads_acc(inst):
+            yield inst, f"lanes {first} to {end - 1} of the thread, which its line executes"
+    lanes = {lane for inst in found for lane in range(inst.offset, inst.offset + inst.lanes)}
+    missing = sorted(set(range(first, end)) - lanes)
+    if missing and not control.no_mask and sum(inst.lanes for inst in found) >= control.exec_size:
+        yield found[-1], f"lane {missing[0]} of the thread, which its line executes, but none of its instructions"
+
+
+def _reads_acc(inst: MachineInst) -> bool:
+    """Return whether the instruction takes a product out of an accumulator; listings give it to a line nearby."""
+    return any(isinstance(s, Direct) and s.register.kind == "acc" for s in inst.sources)
