@@ -177,6 +177,7 @@ class MachineInst:
     reads: tuple[tuple[int, int], ...] = ()
     writes: tuple[tuple[int, int], ...] = ()
     line: int = -1  # of the text, from 0
+    is_numbered: bool = False  # the listing tells the line; others are given that of the instruction before
 
     @property
     def is_message(self) -> bool:

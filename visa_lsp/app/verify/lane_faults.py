@@ -22,6 +22,7 @@ _OF_TEXT: Final = {  # operations with another name in machine code
     "min": "sel", "max": "sel", "inv": "math.inv", "sqrt": "math.sqt", "rsqrt": "math.rsqt", "exp": "math.exp",
     "log": "math.log", "sin": "math.sin", "cos": "math.cos",
 }  # fmt: skip
+_PRODUCTS: Final = {"mul": "mach", "mulh": "mach"}  # that follow a product in an accumulator
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
 
 
@@ -38,11 +39,11 @@ def lane_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
     for piece in filter(_is_vector, code.instructions):
         operation = piece.name if piece.op == "math" else piece.op
-        if piece.line >= 0:
+        if piece.is_numbered:
             name, control = by_line.get(piece.line, ("", ExecControl(1)))
-            if name == operation and control.exec_size > 1:
+            if control.exec_size > 1 and operation in (name, _PRODUCTS.get(name)):
                 pieces[piece.line].append(piece)
-        elif not calls and operation != "mov" and piece.lanes >= _LEAST_LANES and piece.no_mask:
+        elif piece.line < 0 and not calls and operation != "mov" and piece.lanes >= _LEAST_LANES and piece.no_mask:
             candidates = [c for c in by_operation[operation] if c.exec_size > 1]
             if candidates and not any(c.no_mask for c in candidates):
                 yield piece, f"the mask, because no `{operation}` of the text is executed in lanes that are off"
@@ -57,7 +58,9 @@ def _operation(inst: Inst) -> str:
 
 def _is_vector(inst: MachineInst) -> bool:
     dst = inst.dst
-    return isinstance(dst, Direct) and dst.register.kind in ("r", "f") and inst.lanes > 1 and not inst.is_message
+    if inst.lanes == 1 or inst.is_message or not isinstance(dst, Direct):
+        return False
+    return dst.register.kind in ("r", "f") or (dst.register.is_null and inst.condition != "")
 
 
 def _faults_of_line(found: Sequence[MachineInst], control: ExecControl) -> Iterator[tuple[MachineInst, str]]:
@@ -68,14 +71,9 @@ def _faults_of_line(found: Sequence[MachineInst], control: ExecControl) -> Itera
             yield inst, "the mask of its line, which is not executed in lanes that are off"
         elif inst.no_mask < control.no_mask:
             yield inst, "no mask, because its line is executed in lanes that are off, too"
-        elif not inst.no_mask and not first <= inst.offset <= inst.offset + inst.lanes <= end and not _reads_acc(inst):
-            yield inst, f"lanes {first} to {end - 1} of the thread, which its line executes"
     lanes = {lane for inst in found for lane in range(inst.offset, inst.offset + inst.lanes)}
     missing = sorted(set(range(first, end)) - lanes)
-    if missing and not control.no_mask and sum(inst.lanes for inst in found) >= control.exec_size:
+    # A listing may give an instruction to a line nearby, so that one has too many and the other too few.
+    is_whole = sum(inst.lanes for inst in found) >= control.exec_size or len({inst.lanes for inst in found}) > 1
+    if missing and not control.no_mask and is_whole:
         yield found[-1], f"lane {missing[0]} of the thread, which its line executes, but none of its instructions"
-
-
-def _reads_acc(inst: MachineInst) -> bool:
-    """Return whether the instruction takes a product out of an accumulator; listings give it to a line nearby."""
-    return any(isinstance(s, Direct) and s.register.kind == "acc" for s in inst.sources)

@@ -174,14 +174,14 @@ def _with_lines_of_listing(code: MachineCode, source: Source, path: str) -> Mach
     return _with_lines(code, lines) if len(lines) == len(code.instructions) else code
 
 
-def _lines_in_order(found: FinalizedKernel) -> list[int]:
-    """Return the line of the text of each instruction of a listing."""
-    return [at for line, at in found.place_lines() if not line.is_label and line.text.strip()]
+def _lines_in_order(found: FinalizedKernel) -> list[tuple[int, bool]]:
+    """Return the line of the text of each instruction of a listing, and whether the listing tells it."""
+    return [(at, gen.number is not None) for gen, at in found.place_lines() if not gen.is_label and gen.text.strip()]
 
 
-def _with_lines(code: MachineCode, lines: Sequence[int]) -> MachineCode:
+def _with_lines(code: MachineCode, lines: Sequence[tuple[int, bool]]) -> MachineCode:
     """Return the code with the line of the text of each instruction, in the order of a listing."""
     instructions = list(code.instructions)
-    for n, line in enumerate(lines[: len(instructions)]):
-        instructions[n] = replace(instructions[n], line=line)
+    for n, (line, is_numbered) in enumerate(lines[: len(instructions)]):
+        instructions[n] = replace(instructions[n], line=line, is_numbered=is_numbered)
     return replace(code, instructions=tuple(instructions))

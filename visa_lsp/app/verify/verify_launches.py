@@ -1,7 +1,7 @@
 """The launches of `verify`: those of launch files, else generated ones that let mistakes of machine code show.
 
 Generated are the likeliest launch, those of other sizes, one with random values, two whose groups end inside of a thread, in either half
-of its lanes, and two with the values with which the text compares and with small counts.
+of its lanes, two with the values with which the text compares and with small counts, and one with groups of one work item.
 """
 
 from __future__ import annotations
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 _RAGGED: Final = 3  # work items less than a full group
 _LAST_LANES: Final = 13  # of the last thread of a short group
 _MISSING: Final = 14  # work items that a short count leaves out, at most a third
+_FIRST_ITEM: Final = (5, 2, 1)  # global offset of single work items
 _RANDOM_TYPES: Final = frozenset(
     {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
 )
@@ -68,7 +69,9 @@ def launches_of(
     for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
-    for makes in (_ragged(opened), _special_values(opened), _special_scalars(opened), _random_values(opened)):
+    for makes in (
+        _ragged(opened), _special_values(opened), _special_scalars(opened), _random_values(opened), _single_items(opened),
+    ):  # fmt: skip
         for given in makes:
             try:
                 made = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **given}, tries=False)
@@ -169,6 +172,14 @@ def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
         args |= _short_counts(opened, config.groups[0] * config.local_size[0])
     if args:
         yield {"args": _listed(opened, args), **_sizes(opened)}
+
+
+def _single_items(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield groups of one work item each, whose global ids begin at other numbers than 0."""
+    if opened.launch.config.local_size is not None and _may_end_inside(opened):
+        args = _special_arguments(opened, 0)
+        sizes = {"local_size": [1, 1, 1], "groups": [2, 1, 1], "global_offset": list(_FIRST_ITEM)}
+        yield {**({"args": _listed(opened, args)} if args else {}), **sizes}
 
 
 def _sizes(opened: OpenedLaunch) -> dict[str, Any]:
