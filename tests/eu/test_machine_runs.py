@@ -7,6 +7,7 @@ import pytest
 from machine_fixtures import EXAMPLES, TEXTS, read_case
 
 from visa_lsp.app.verify.both_runs import MACHINE_STEPS, compare_with, run_text, verdict_of
+from visa_lsp.app.verify.lane_faults import lane_faults
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.machine_run import unmodelled_in
@@ -88,6 +89,30 @@ def test_a_planted_mistake_is_found(plant):
     assert Answer.DIFFERENT is verdict.answer
 
 
+@pytest.mark.parametrize(
+    ("fields", "needs"),
+    [
+        ({}, []),
+        ({"no_mask": True}, ["the mask of its line, which is not executed in lanes that are off"]),
+        ({"offset": 16}, ["lane 0 of the thread, which its line executes, but none of its instructions"]),
+        (
+            {"is_numbered": False, "line": -1, "no_mask": True},
+            ["the mask, because no `mad` of the text is executed in lanes that are off"],
+        ),
+    ],
+)
+def test_an_instruction_has_the_lanes_of_its_line(fields, needs):
+    (opened, *_) = launches_of(
+        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
+    )
+    body = opened.ready().prepared.dispatch.kernel
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "mad")
+    code = saxpy()
+    index = place_of(code, "mad")
+    code = edit(code, index, **{"line": line, "is_numbered": True, **fields})
+    assert needs == [what for _, what in lane_faults(body, code)]
+
+
 def test_a_lost_wait_is_a_hazard_that_names_both_instructions():
     code = saxpy()
     index = next(i.index for i in code.instructions if i.wait.use == "dst" and i.op != "sync")
@@ -122,7 +147,7 @@ def test_generated_launches_end_inside_a_thread_and_hold_special_values():
         for target in (b'"cm"', b'"3d"')
     )
     assert {opened.launch.config.local_size[0] for opened in in_cm} == {16}
-    assert {opened.launch.config.local_size[0] for opened in launches} == {13, 16}
+    assert {opened.launch.config.local_size[0] for opened in launches} == {1, 13, 16}
     assert any("repeat: [" in opened.made.proposal.written.text for opened in launches)
 
 

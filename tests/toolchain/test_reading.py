@@ -1,5 +1,8 @@
 """Listings, pressure and complaints as the tools print them, cut down to what matters."""
 
+from dataclasses import replace
+
+from visa_lsp.app.gen.wait_words import wait_words
 from visa_lsp.toolchain.build_log import messages_in
 from visa_lsp.toolchain.complaints import complaints_in, misuse, warnings_in
 from visa_lsp.toolchain.listing import count_code, read_listing
@@ -162,3 +165,16 @@ def test_messages_of_spills_are_counted_in_the_words_of_each_release():
     for text in (newer, older):
         counts = count_code(read_listing(text).lines)
         assert (counts.sends, counts.spills, counts.fills) == (2, 1, 1)
+
+
+def test_scoreboard_words_name_the_line_that_they_wait_for():
+    lines = [line for line in read_listing(LISTING).lines if not line.is_label]
+    reader = replace(lines[3], text="add (16|M0) r22.0<1>:d r25.0<8;8,1>:d 1:d {I@1,$0.dst} // $69")
+    words = list(wait_words(zip([*lines[:4], reader], range(40, 45), strict=True)))
+    assert words == [
+        "@2 waits for the last instruction but 1 of its pipe",
+        "@4 waits for the last instruction but 3 of its pipe",
+        "$6.dst waits for the result of a later line",
+        "@1 waits for the last instruction of its pipe",
+        "I@1 waits for the last instruction of the integer pipe; $0.dst waits for the result of line 42",
+    ]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.gen.highlight import Part, gen_line, living_in, source_lines, visa_lines
 from visa_lsp.app.gen.printing import figures
+from visa_lsp.app.gen.wait_words import wait_words
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -120,16 +121,17 @@ class Columns:
         number = 0
         places = [line for _, line in kernel.place_lines()]
         longest = max((gen.issue.stall for gen in kernel.listing.lines if gen.issue), default=0) or 1
-        for gen, line in kernel.place_lines():
+        for (gen, line), waits in zip(kernel.place_lines(), wait_words(kernel.place_lines()), strict=True):
             v, s = line + 1, self._by_line.get(line)
             if gen.is_label:
                 yield ColumnLine("", [("lab", gen.text)], v, s)
                 continue
             number += 1
             added = gen.number is None
+            title = "; ".join(filter(None, ("inserted by the finalizer" if added else "", waits)))
             yield ColumnLine(
                 str(number), gen_line(gen.text), v, s, self._hue.get(line),
-                "inserted" if added else "", "inserted by the finalizer" if added else "", _issue_bar(gen.issue, places, longest),
+                "inserted" if added else "", title, _issue_bar(gen.issue, places, longest),
             )  # fmt: skip
 
 
