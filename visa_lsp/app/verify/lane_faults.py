@@ -65,15 +65,24 @@ def _is_vector(inst: MachineInst) -> bool:
 
 def _faults_of_line(found: Sequence[MachineInst], control: ExecControl) -> Iterator[tuple[MachineInst, str]]:
     """Yield what is wrong with the instructions that do the work of a line."""
-    first, end = control.mask_offset, control.mask_offset + control.exec_size
-    for inst in found:
-        if inst.no_mask > control.no_mask:
-            yield inst, "the mask of its line, which is not executed in lanes that are off"
-        elif inst.no_mask < control.no_mask:
-            yield inst, "no mask, because its line is executed in lanes that are off, too"
-    lanes = {lane for inst in found for lane in range(inst.offset, inst.offset + inst.lanes)}
-    missing = sorted(set(range(first, end)) - lanes)
-    # A listing may give an instruction to a line nearby, so that one has too many and the other too few.
-    is_whole = sum(inst.lanes for inst in found) >= control.exec_size or len({inst.lanes for inst in found}) > 1
-    if missing and not control.no_mask and is_whole:
+    own = range(control.mask_offset, control.mask_offset + control.exec_size)
+    masked = [inst for inst in found if not inst.no_mask]
+    missing = sorted(set(own) - {lane for inst in masked for lane in range(inst.offset, inst.offset + inst.lanes)})
+    if control.no_mask:
+        yield from ((inst, "no mask, because its line is executed in lanes that are off, too") for inst in masked)
+    elif missing and len(masked) < len(found):  # else these are copies that the finalizer has added
+        text = "the mask of its line, which is not executed in lanes that are off"
+        yield from ((inst, text) for inst in found if inst.no_mask)
+    elif missing and _is_whole(found, control) and not any(map(_has_product, found)):
         yield found[-1], f"lane {missing[0]} of the thread, which its line executes, but none of its instructions"
+
+
+def _is_whole(found: Sequence[MachineInst], control: ExecControl) -> bool:
+    """Return whether no instruction of a line is given to a line nearby, as listings do with parts of equal width."""
+    return sum(inst.lanes for inst in found) >= control.exec_size or len({inst.lanes for inst in found}) > 1
+
+
+def _has_product(inst: MachineInst) -> bool:
+    """Return whether an instruction takes a product out of an accumulator; listings often give it to a line nearby."""
+    reads = any(isinstance(source, Direct) and source.register.kind == "acc" for source in inst.sources)
+    return reads or inst.op in _PRODUCTS.values()
