@@ -7,6 +7,7 @@ The rules are facts about hardware pipes, per platform, as data (``PIPES``); the
   letter it is the instruction's own pipe, beside a token that of its sources' type; ``A`` is every pipe.
 * Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
   reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
+* A write of `cr0` waits for every pipe; all finalizers write it so.
 * Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
 * Instructions of two sides of a branch have no lane in common and touch different bytes of a register.
 
@@ -137,6 +138,8 @@ class Scoreboard:
         own = len(state.flights)
         state.flights.append(flight)
         self._wait(inst, flight, own, state)
+        if own > 1 and isinstance(inst.dst, Direct) and inst.dst.register.kind == "cr":
+            self._change_modes(inst, state.flights[own - 1].inst)
         if not _is_workaround(inst):
             reads, writes = _ranges(thread, inst)
             for first, end in reads:
@@ -146,6 +149,15 @@ class Scoreboard:
         if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE):
             state.counts[flight.pipe] += 1
             flight.number = state.counts[flight.pipe]
+
+    def _change_modes(self, inst: MachineInst, last: MachineInst) -> None:
+        """Report a change of modes, which those before it must not see, without a wait for all of them."""
+        assert self.rules is not None
+        letters = ("A", "") if self.rules.single else ("A",)
+        if not any(letter in letters and distance == 1 for letter, distance in inst.wait.distances):
+            word = "@1" if self.rules.single else "A@1"
+            needs = f"{word} before it changes modes of instructions in flight"
+            self._found.setdefault(("modes", inst.index, 0), Hazard(inst, needs, last))
 
     # ---- waits
 
