@@ -146,7 +146,9 @@ def _fetch(site: MachineSite, operand: Any, exec_type: ty.DataType) -> Callable[
 def conditional_select(site: MachineSite) -> Op:
     """Choose by comparing the third source with zero."""
     first, second, third = site.machine.sources[:3]
-    relation, lanes = _relation(site.machine.condition), site.lanes
+    # The finalizer's choice between r0 and r0, a workaround, may lack a condition.
+    condition = site.machine.condition or ("eq" if first == second else "")
+    relation, lanes = _relation(condition), site.lanes
     compared = _fetch(site, third, values.execution_type([site.operand_type(third)]))
     chosen = _choose(site, lambda f: np.broadcast_to(relation(compared(f)), (lanes,)), first, second)
     return _store(site, chosen, predicate=True)
