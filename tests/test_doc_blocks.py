@@ -62,6 +62,7 @@ NOT_RUN = {
     "  needs buffers of": "a part of a report; tests/prove/test_prove.py compares the needs of kernels",
     "$ visa-lsp verify bfnw": "needs a finalizer and iga64; tests/eu/test_runs.py finds the difference in kept machine code",
     "hazard: mad": "a part of a report; tests/eu/test_runs.py takes waits away and reads what is missing",
+    "hazard: line": "a part of a report; tests/eu/test_machine_runs.py gives an instruction of a line other lanes",
     "docker": "needs a container engine; tests/test_ci_recipes.py does the steps of the recipe in an empty environment",
 }
 VARIABLES = "".join(f".decl V{n} v_type=G type=d num_elts=16 align=GRF\n" for n in (33, 34))
