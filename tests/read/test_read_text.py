@@ -21,6 +21,7 @@ HEAD = """.version 4.1
 .decl high v_type=G type=d num_elts=16 align=GRF
 .decl wide v_type=G type=q num_elts=16 align=GRF
 .decl bits v_type=G type=ud num_elts=16 alias=<x, 0>
+.decl real v_type=G type=f num_elts=16 align=GRF
 .decl vec v_type=G type=d num_elts=64 align=GRF
 .decl r v_type=G type=d num_elts=8 alias=<%r0, 0>
 .decl P1 v_type=P num_elts=32
@@ -181,6 +182,8 @@ EXPRESSIONS = {
     "asr (M1, 16) y(0,0)<1> x(0,0)<1;1,0> 0x3:d": "int y = x >> 3;",
     "add (M1, 16) y(0,0)<1> x(0,0)<1;1,0> (-)n(0,0)<0;1,0>": "int y = x - n;",
     "add.sat (M1, 16) y(0,0)<1> x(0,0)<1;1,0> n(0,0)<0;1,0>": "int y = convert_int_sat((long)x + (long)n);",
+    "mov.sat (M1, 16) y(0,0)<1> real(0,0)<1;1,0>": "int y = convert_int_sat(real);",
+    "mov (M1, 16) y(0,0)<1> real(0,0)<1;1,0>": "*(int *)(surface(out) + at) = convert_int(real);",
     "min (M1, 16) y(0,0)<1> bits(0,0)<1;1,0> n(0,0)<0;1,0>": "int y = min(x, n);",
     "mad (M1, 16) y(0,0)<1> x(0,0)<1;1,0> n(0,0)<0;1,0> id(0,0)<1;1,0>": "int y = x * n + id;",
     "mov (M1, 8) y(0,0)<1> x(0,0)<16;8,2>": "if (lane <= 7) y = x;",

@@ -346,7 +346,7 @@ class Printer:
                     if from_ is to
                     else cast(to, text_of(f"saturate({inner.text})", ATOM, from_))
                 )
-            return text_of(f"convert_{c_type(to)}({text.text})", ATOM, to)
+            return text_of(f"convert_{c_type(to)}{'_sat' if saturate else ''}({text.text})", ATOM, to)
         if to.is_float or to is ty.BF:
             return cast(to, text_of(f"clamp01({text.text})", ATOM, ty.D) if saturate else text)
         if saturate:
