@@ -45,7 +45,7 @@ NOT_RUN = {
     "IGC_ShaderDumpEnable=1": "needs a compiler; tests/toolchain compiles so where there is one",
     "[(PREDICATE)]": "the shape of a line, whose words in capitals the page explains",
     "$ visa-lsp compile FILE.cl": "needs the source of another project; the forms are those of tests/cli/test_compile_command.py",
-    "flowchart": "test_docs.py compares the picture with the imports",
+    "flowchart": "test_docs.py compares the picture with the rooms",
     "visa-lsp exec": "needs a program and OpenCL; tests/opencl runs such programs",
     "VISA_LSP_EXEC_HOST=": "needs Intel's OpenCL for CPUs and a program of SYCL; tests/opencl has unified shared memory over pocl",
     "apt-get install gcc opencl-headers": ".ci/run installs these packages",
@@ -186,6 +186,16 @@ def check_keys(block: Block) -> None:
     assert any(keys <= found for found in said), (keys, said)
 
 
+def check_task(block: Block) -> None:
+    """Check a task of VS Code: its keys and words are those of the extension."""
+    package = json.loads((ROOT / "vscode-extension" / "package.json").read_text(encoding="utf-8"))
+    (task,) = package["contributes"]["taskDefinitions"]
+    shown = json.loads(block.text)
+    assert shown.pop("type") == task["type"]
+    assert set(task["required"]) <= set(shown) <= set(task["properties"])
+    assert shown["task"] in task["properties"]["task"]["enum"]
+
+
 def check_gen(block: Block) -> None:
     """Check the keys of the JSON that the finalizer's output of the example gives."""
     if shutil.which("GenX_IR") is None:
@@ -254,6 +264,7 @@ def check_why(block: Block) -> None:
 CHECKS: tuple[tuple[str, Callable[[Block], None]], ...] = (
     (r"visa-lsp ", check_words),
     (r"\$ visa-lsp gen|\{\"platform\"", check_gen),
+    (r"\{\"type\": \"visa\"", check_task),
     (r"\{\"", check_keys),
     (r"kernel void \w+\(", check_read),
     (r"y\[37\] = ", check_why),

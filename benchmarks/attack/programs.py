@@ -33,9 +33,7 @@ _FULL: Final = 0.08
 _WATCHED: Final = 0.4
 _SIDE_BY_SIDE: Final = 0.1
 _QUANTA: Final = (20, 60, 20_000)  # instructions of a time slice: short ones end in loops
-_COUNTED: Final = (
-    "faults", "instructions", "opcodes", "groups", "threads", "barriers", "bytes_read", "bytes_written", "findings", "notes",
-)  # fmt: skip
+_COUNTED: Final = ("groups", "threads", "instructions", "barriers", "reads", "writes")
 
 
 class Programs(Target):
@@ -108,8 +106,9 @@ def _name_engines(report: RunReport) -> str:
 def compare(one: RunReport, other: RunReport, where: str) -> None:
     """Compare two reports. Raises Wrong where their memory, counts or findings differ."""
     compare_memory(one, other, where)
-    for name in _COUNTED:
-        mine, theirs = getattr(one, name), getattr(other, name)
+    for name in (*_COUNTED, "faults", "findings", "notes"):
+        holders = (one.result, other.result) if name in _COUNTED else (one, other)
+        mine, theirs = (getattr(holder, name) for holder in holders)
         if name == "notes":  # only the report of the compiled engine says why it did not run
             mine, theirs = (tuple(note for note in notes if "ran the launch" not in note) for notes in (mine, theirs))
         if mine != theirs:

@@ -80,6 +80,7 @@ OTHERS = (
     ("__init__.py", {"load"}, "a function for users"),
     ("api", {"line"}, "the title of a column"),
     ("launchfile", {"file"}, "a key of launch files"),
+    ("schema.py", {"file"}, "a kind of value in launch files"),
     ("formulas.py", {"max", "min"}, "functions of NumPy"),
     ("search.py", dict.fromkeys(MNEMONICS).keys(), "the instructions that compute a function of OpenCL C"),
     ("definedness_plan.py", {"nbarrier_signal", "nbarrier_wait"}, "effects with the number of a barrier"),

@@ -36,7 +36,7 @@ def test_a_launch_leaves_the_same(launch, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     found = []
     for run in (interpret, on_three):
-        monkeypatch.setattr(runner, "_engine", lambda _, __, run=run: ("", run))
+        monkeypatch.setattr(runner, "_engine", lambda *_, run=run: run)
         found.append(corpus.launched(*launch, "none"))
     assert differences(*found) <= {"notes"}
 

@@ -73,7 +73,10 @@ class CommandOrder:
     """The recorded commands, each with a mask of those that end before it begins."""
 
     def __init__(self) -> None:
-        self._first = 0
+        self._begin(0)
+
+    def _begin(self, first: int) -> None:
+        self._first = first
         self._before: dict[int, int] = {}
         self._events: dict[int, int] = {}
         self._of_queue: dict[int, int] = {}
@@ -85,8 +88,7 @@ class CommandOrder:
         """Add a command; return whether all earlier ones were forgotten."""
         forgets = command.number >= self._first + _MAX_COMMANDS
         if forgets:
-            self.__init__()  # type: ignore[misc]
-            self._first = command.number
+            self._begin(command.number)
         bit, queue = self._bit(command.number), command.queue
         whole = command.is_ordered or (command.kind in (CommandKind.MARKER, CommandKind.BARRIER) and not command.waits)
         mask = self._ended | (self._of_queue if whole else self._barriers).get(queue, 0)
