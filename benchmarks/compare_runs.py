@@ -117,7 +117,7 @@ def judge_report(run: PlantedRun) -> tuple[str, ComparedRuns]:
     """Return the errors in the report of ``compare-runs`` on a planted change, empty without any, and the report."""
     launches = launches_for([program_at(str(run.original))], None, _OPTIONS)
     compared = compare((program_at(str(run.original)), program_at(str(run.edited))), launches, _OPTIONS, Tolerance())
-    if compared.found is None:
+    if compared.difference is None:
         return "not found", compared
     launch = next(launch for launch in launches if compared.point in launch.points)
     sides = [leaves(path, launch, compared.smallest) for path in (run.original, run.edited)]
@@ -125,7 +125,7 @@ def judge_report(run: PlantedRun) -> tuple[str, ComparedRuns]:
         return "the smallest launch shows no difference", compared
     if not is_smaller(dict(compared.smallest), dict(compared.point)):
         return "what was shrunk is larger", compared
-    if compared.found.kind == "values" and compared.found.store is None:
+    if compared.difference.kind == "values" and compared.found.store is None:
         return "no store is named", compared
     return "", compared
 
@@ -181,14 +181,14 @@ def main() -> int:
     for run, wrong, compared, copy in results(args.count, args.seed):
         made += 1
         found += not wrong
-        same += copy.found is None
+        same += copy.difference is None
         shrunk += compared.smallest[: len(compared.point)] != compared.point
-        if args.show or wrong or copy.found is not None:
-            store = compared.found.store if compared.found is not None else None
+        if args.show or wrong or copy.difference is not None:
+            store = compared.difference.store if compared.found is not None else None
             lines = [str(s.line + 1) if s is not None else "-" for s in (store.a, store.b)] if store is not None else []
             where = run.original.name
             print(f"{where:<36} {run.kind:<10} {point_words(compared.point)} -> {point_words(compared.smallest)}"
-                  f"  lines {' '.join(lines)}  {wrong or 'ok'}{'' if copy.found is None else '; the copy differs'}", flush=True)  # fmt: skip
+                  f"  lines {' '.join(lines)}  {wrong or 'ok'}{'' if copy.difference is None else '; the copy differs'}", flush=True)  # fmt: skip
     print(
         f"{made} kernels with a planted change: {found} found; {shrunk} at a smaller launch than the first that differs"
     )
