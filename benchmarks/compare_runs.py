@@ -125,7 +125,7 @@ def judge_report(run: PlantedRun) -> tuple[str, ComparedRuns]:
         return "the smallest launch shows no difference", compared
     if not is_smaller(dict(compared.smallest), dict(compared.point)):
         return "what was shrunk is larger", compared
-    if compared.difference.kind == "values" and compared.found.store is None:
+    if compared.difference.kind == "values" and compared.difference.store is None:
         return "no store is named", compared
     return "", compared
 
@@ -184,7 +184,7 @@ def main() -> int:
         same += copy.difference is None
         shrunk += compared.smallest[: len(compared.point)] != compared.point
         if args.show or wrong or copy.difference is not None:
-            store = compared.difference.store if compared.found is not None else None
+            store = compared.difference.store if compared.difference is not None else None
             lines = [str(s.line + 1) if s is not None else "-" for s in (store.a, store.b)] if store is not None else []
             where = run.original.name
             print(f"{where:<36} {run.kind:<10} {point_words(compared.point)} -> {point_words(compared.smallest)}"

@@ -7,9 +7,12 @@ implicit accumulators. Everything else is the same word. Rows of messages are in
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.lane import S0, S1, S2, Expr, word
+
+if TYPE_CHECKING:
+    from visa_lsp.program.model import Inst
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +111,18 @@ ROWS: Final[tuple[OpcodeRow, ...]] = (
     OpcodeRow("ret", "ret", 1, is_branch=True),
 )
 BY_NAME: Final = {row.name: row for row in ROWS}
+# Operations of texts, by the first word of their mnemonics, with another name in machine code.
+_OF_TEXT: Final = {
+    "min": "sel", "max": "sel", "inv": "math.inv", "sqrt": "math.sqt", "rsqrt": "math.rsqt", "exp": "math.exp",
+    "log": "math.log", "sin": "math.sin", "cos": "math.cos",
+}  # fmt: skip
+PRODUCTS: Final = {"mul": "mach", "mulh": "mach"}  # what follows a product in an accumulator
+
+
+def operation_of(inst: Inst) -> str:
+    """Return the name in machine code of what an instruction of a text does."""
+    name = inst.row.mnemonic.partition(".")[0]
+    return _OF_TEXT.get(name, name)
 
 
 def row_of(op: str, subop: str) -> OpcodeRow | None:

@@ -10,19 +10,15 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.eu.model import Direct
+from visa_lsp.eu.opcodes import PRODUCTS, operation_of
 from visa_lsp.isa.types import ExecControl
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.eu.model import MachineCode, MachineInst
-    from visa_lsp.program.model import Inst, Kernel
+    from visa_lsp.program.model import Kernel
 
-_OF_TEXT: Final = {  # operations with another name in machine code
-    "min": "sel", "max": "sel", "inv": "math.inv", "sqrt": "math.sqt", "rsqrt": "math.rsqt", "exp": "math.exp",
-    "log": "math.log", "sin": "math.sin", "cos": "math.cos",
-}  # fmt: skip
-_PRODUCTS: Final = {"mul": "mach", "mulh": "mach"}  # that follow a product in an accumulator
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
 
 
@@ -32,8 +28,8 @@ def lane_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     for inst in kernel.instructions:
         control = next((value for value in inst.values if isinstance(value, ExecControl)), None)
         if control is not None:
-            by_line[inst.line] = _operation(inst), control
-            by_operation[_operation(inst)].append(control)
+            by_line[inst.line] = operation_of(inst), control
+            by_operation[operation_of(inst)].append(control)
     pieces = defaultdict[int, list["MachineInst"]](list)
     # With calls, the operations of the kernel's text are not all.
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
@@ -41,7 +37,7 @@ def lane_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         operation = piece.name if piece.op == "math" else piece.op
         if piece.is_numbered:
             name, control = by_line.get(piece.line, ("", ExecControl(1)))
-            if control.exec_size > 1 and operation in (name, _PRODUCTS.get(name)):
+            if control.exec_size > 1 and operation in (name, PRODUCTS.get(name)):
                 pieces[piece.line].append(piece)
         elif piece.line < 0 and not calls and operation != "mov" and piece.lanes >= _LEAST_LANES and piece.no_mask:
             candidates = [c for c in by_operation[operation] if c.exec_size > 1]
@@ -49,11 +45,6 @@ def lane_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
                 yield piece, f"the mask, because no `{operation}` of the text is executed in lanes that are off"
     for line, of_line in pieces.items():
         yield from _faults_of_line(of_line, by_line[line][1])
-
-
-def _operation(inst: Inst) -> str:
-    name = inst.row.mnemonic.partition(".")[0]
-    return _OF_TEXT.get(name, name)
 
 
 def _is_vector(inst: MachineInst) -> bool:
@@ -85,4 +76,4 @@ def _is_whole(found: Sequence[MachineInst], control: ExecControl) -> bool:
 def _has_product(inst: MachineInst) -> bool:
     """Return whether an instruction takes a product out of an accumulator; listings often give it to a line nearby."""
     reads = any(isinstance(source, Direct) and source.register.kind == "acc" for source in inst.sources)
-    return reads or inst.op in _PRODUCTS.values()
+    return reads or inst.op in PRODUCTS.values()
