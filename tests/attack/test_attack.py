@@ -117,7 +117,7 @@ from benchmarks.attack import __main__ as attacks
 from benchmarks.attack.core import Target, Wrong, drawer
 for name, kind in TARGETS.items():
     target = kind()
-    seen = [target.shown(target.make(drawer(name, 1, number))) for number in range(12)]
+    seen = [target.to_bytes(target.make(drawer(name, 1, number))) for number in range(12)]
     target.close()
     print(name, len(set(seen)), hashlib.sha1(repr(seen).encode()).hexdigest())
 """

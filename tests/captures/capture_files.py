@@ -58,7 +58,7 @@ def archive_of(files: dict[str, bytes], compression: int = zipfile.ZIP_STORED) -
     stream = io.BytesIO()
     with zipfile.ZipFile(stream, "w", compression) as archive:
         for name, data in files.items():
-            archive.writestr(name, data)
+            archive.writestr(zipfile.ZipInfo(name), data, compression)  # without the time of day
     return stream.getvalue()
 
 
