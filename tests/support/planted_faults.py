@@ -74,7 +74,8 @@ RIGHT = {
             "one element too many": ("bounds", "cmp.lt", "cmp.le"),
             "the next element": ("bounds", STORE.format("y", "at"), _add("at", "0x4:d") + STORE.format("y", "at")),
             "the element before": ("bounds", STORE.format("y", "at"), _add("at", "-0x4:d") + STORE.format("y", "at")),
-            "the second half": ("bounds", INDEX.format("gid"), "    add (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> n(0,0)<0;1,0>\n" + INDEX.format("at")),
+            # A buffer of two halves is natural, so one element more than these is the fault.
+            "behind the second half": ("bounds", INDEX.format("gid"), "    add (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> n(0,0)<0;1,0>\n" + _add("at", "0x1:d") + INDEX.format("at")),
             "the guard is the wrong way round": ("bounds", "(!P1)", "(P1)"),
             "two items an element": ("race", INDEX.format("gid"), "    and (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> -0x2:d\n" + INDEX.format("at")),
             "the local id for the global one": ("race", INDEX.format("gid"), INDEX.format("lid")),
