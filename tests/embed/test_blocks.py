@@ -161,6 +161,7 @@ def test_a_marked_string_may_be_a_template_or_joined_or_assigned_later(statement
         ('std::string s("mov (M1, 16) $0 $1\\n"); s += "ret"; g(s, "=rw,rw");', "mov (M1, 16) $0 $1\nret"),
         ('g(kMove, "=rw,rw");', "mov (M1, 1) $0 $1"),
         ('std::string s = "mov (M1, 16) $0 $1"; if (c) s += "ret"; g(s, "=rw,rw");', None),
+        ('kMove += "ret"; g(kMove, "=rw,rw");', None),
         ('printf("%s", "=rw"); fopen("mov (M1, 16) $0 $1", "rw"); g("mov.b32 $0, $1;", "=rw,rw");', None),
     ],
 )

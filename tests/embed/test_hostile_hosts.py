@@ -36,6 +36,8 @@ GROWING = {
     "types of types": lambda n: "typedef int t0;" + "".join(f"typedef t{i} t{i + 1};" for i in range(n)) + f"void f(t{n} x) {{ {BLOCK} }}",
     "macros": lambda n: "".join(f'#define M{i} "(M1, 1)" M{i + 1}\n' for i in range(n)) + "void f() { asm(M0); }",
     "widths": lambda n: "void f() { " + ("reqd_sub_group_size(16) " + BLOCK) * n + "}",
+    "calls of one function": lambda n: 'void f() { std::string s = "mov (M1, 16) $0 $1"; ' + 'g(s, "=rw,rw"); ' * n + "}",
+    "calls of many functions": lambda n: 'auto s = "mov (M1, 16) $0 $1";' + "".join(f'void f{i}() {{ s += "x"; g(s, "=rw,rw"); }}' for i in range(n)),
     "percents": lambda n: 'asm("(M1, 1)' + "%0" * n + '" : "=rw"(x));',
 }  # fmt: skip
 
@@ -45,8 +47,8 @@ GROWING = {
 @pytest.mark.parametrize("kind", GROWING)
 def test_twice_the_text_is_about_twice_the_work(kind, size):
     def work(n):
-        text = GROWING[kind](n)
-        return calls_of(lambda: findings(HostText.of(text, Host.OPENCL)))
+        text, host = GROWING[kind](n), Host.CPP if kind.startswith("calls") else Host.OPENCL
+        return calls_of(lambda: findings(HostText.of(text, host)))
 
     work(2 * size)  # what is made once is made now
     assert work(2 * size) < 3 * work(size) + 2000

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.embed.blocks import MARK, AsmBlock, Operand, StringLiteral
-from visa_lsp.embed.c_calls import assignments, find_template, is_string, names_assembly, operands_of
+from visa_lsp.embed.c_calls import Assignments, find_template, is_string, names_assembly, operands_of
 from visa_lsp.embed.c_tokens import QUALIFIERS, HostToken, tokens_in
 from visa_lsp.embed.literals import HOLE, StringPiece, c_pieces
 from visa_lsp.embed.macros import KEYWORD, Macro, expand_macros
@@ -285,6 +285,8 @@ def _find_marked_strings(around: Surroundings, blocks: Sequence[AsmBlock], but: 
 def _find_called_strings(around: Surroundings, but: Container[int]) -> Iterator[AsmBlock]:
     """Yield the templates that calls get together with their constraints."""
     text = around.text
+    assignments: Assignments | None = None
+    names: set[tuple[str, int]] = set()
     for constraints, number in around.constraints:
         operands = operands_of(text, constraints)
         template = find_template(constraints) if operands and number not in but else None
@@ -294,11 +296,16 @@ def _find_called_strings(around: Surroundings, but: Container[int]) -> Iterator[
         if is_string(template):
             tokens = list(tokens_in(text, start, end, directives=True))
         else:
-            signs = assignments(text, text[start:end], start)
-            places = [sign for sign in signs if around.function_at(sign.start) in (-1, number)]
-            tokens = list(_read_marked_parts(text, places[0].start, start)) if places else []
-            tokens_end = tokens[-1].end if tokens else 0
-            if any(place.start > tokens_end for place in places):
+            name = text[start:end]
+            if (name, number) in names:
+                continue
+            names.add((name, number))
+            assignments = assignments or Assignments(text)
+            places = assignments.find(around, name, number, start)
+            if not places or text.endswith(("+=", "<<", "append"), places[0].start, places[0].end):
+                continue
+            tokens = list(_read_marked_parts(text, places[0].start, start))
+            if not tokens or places[-1].start > tokens[-1].end:
                 continue
         strings = [token for token in tokens if token.kind in ("raw", "string")]
         if strings:

@@ -7,18 +7,24 @@ a value that depends on the path through the function is skipped.
 from __future__ import annotations
 
 import re
+from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.embed.blocks import GENERAL, Operand
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from tree_sitter import Node
+
+    from visa_lsp.embed.surroundings import Surroundings
 
 _CONSTRAINT: Final = r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})"
 CONSTRAINTS: Final = re.compile(rf'"\s*({_CONSTRAINT}(?:\s*,\s*{_CONSTRAINT})*)\s*"')
+_ASSIGNMENT: Final = re.compile(
+    r"(?<![\w.])(?<!->)([A-Za-z_]\w*+)\s*+(?:\[\s*+\]\s*+)?"
+    r"(?:=(?!=)|\+=|<<|\.\s*+append\b|\(\s*+(?=[RuUL]*+8?\")|\{\s*+(?=[RuUL]*+8?\"))"
+)
+_MAX_ARGUMENTS: Final = 64  # of a call whose template is read, because each one is searched for the one before it
 _STRINGS: Final = frozenset({"string_literal", "concatenated_string", "raw_string_literal"})
 
 
@@ -35,7 +41,8 @@ def operands_of(text: str, constraints: Node) -> tuple[Operand, ...]:
 
 def find_template(constraints: Node) -> Node | None:
     """Return the argument of a call before its constraints, if it is a string or a name."""
-    if constraints.parent is None or constraints.parent.type != "argument_list":
+    arguments = constraints.parent
+    if arguments is None or arguments.type != "argument_list" or arguments.named_child_count > _MAX_ARGUMENTS:
         return None
     node = constraints.prev_named_sibling
     while node is not None and node.type == "comment":
@@ -55,8 +62,27 @@ def is_string(node: Node) -> bool:
     return node.type in _STRINGS
 
 
-def assignments(text: str, name: str, end: int) -> Iterator[Span]:
-    """Yield the places before an offset where a variable gets a value or a longer one, each from the name to the operator's end."""
-    sign = r"\s*(?:\[\s*\]\s*)?(?:=(?!=)|\+=|<<|\.\s*append\b|\(\s*(?=[RuUL]*8?\")|\{\s*(?=[RuUL]*8?\"))"
-    for hit in re.finditer(rf"(?<![\w.])(?<!->){re.escape(name)}{sign}", text[:end]):
-        yield Span(hit.start(), hit.end())
+class Assignments:
+    """The places of a text where variables get a value or a longer one, each from the name to the operator's end."""
+
+    def __init__(self, text: str) -> None:
+        self._by_name: dict[str, list[Span]] = {}
+        for hit in _ASSIGNMENT.finditer(text):
+            self._by_name.setdefault(hit[1], []).append(Span(hit.start(), hit.end()))
+        self._outer: dict[str, list[Span]] = {}
+
+    def find(self, around: Surroundings, name: str, number: int, end: int) -> list[Span]:
+        """Return those of a name before an offset in a function, or else outside of all functions."""
+        places = self._by_name.get(name, [])
+        if number >= 0:
+            inside = _between(places, around.functions[number].span.start, end)
+            if inside:
+                return inside
+        if name not in self._outer:
+            self._outer[name] = [place for place in places if around.function_at(place.start) < 0]
+        return _between(self._outer[name], 0, end)
+
+
+def _between(places: list[Span], start: int, end: int) -> list[Span]:
+    first, last = (bisect_left(places, offset, key=lambda place: place.start) for offset in (start, end))
+    return places[first:last]
