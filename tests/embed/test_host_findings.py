@@ -53,7 +53,8 @@ def test_one_wrong_token_is_found_at_its_place_in_the_host(path, most):
         for number, unit in enumerate(clean.units)
         for word in re.finditer(r"(?m)^\s*(?:\(\w+\) )?(?P<mnemonic>[a-z]\w+)(?=[ .]\w*.*\(M)", unit.text)
         if (span := clean.host_span(place := Span(*word.span("mnemonic")).shift(clean.start_of(number)))) is not None
-        and clean.is_unbroken(place)  # the lines of a macro have the place of its call
+        and clean.is_unbroken(place)
+        and text[span.start : span.end] == word["mnemonic"]  # the lines of a macro have the place of its call
     ]
     assert spans
     for span in spans[:: -(-len(spans) // most)]:
