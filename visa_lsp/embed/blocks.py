@@ -17,6 +17,8 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from visa_lsp.embed.literals import StringPiece
 
 # Comments that mark the next string as vISA.
@@ -28,6 +30,8 @@ _BEGINS: Final = re.compile(r"(?m)^[ \t{]*(?:\([^()\n]*\)\s*)?([A-Za-z_]\w*(?:\.
 # The first words of mnemonics, before any dot.
 _HEADS: Final = frozenset(name.partition(".")[0] for name in TABLE.mnemonics)
 _MODIFIERS: Final = "=+&%"
+# A constraint in the arguments of a call of Python or C++, which has others like it.
+CALL_CONSTRAINT: Final = r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})"
 GENERAL: Final = "rw"
 _OURS: Final = frozenset({"rw", "rw.u", "i", "n", "a", "cr", "P", "F", ""})
 _IMMEDIATE: Final = frozenset({"i", "n", "F", "P"})
@@ -75,6 +79,19 @@ class Operand(Struct, frozen=True):
     def is_uniform(self) -> bool:
         """True if all lanes have one value."""
         return self.kind.endswith(".u")
+
+
+def operands_named(words: Iterable[str], span: Span) -> tuple[Operand, ...]:
+    """Return the operands that the constraints of a call name; those of clobbered registers are left out."""
+    return tuple(
+        Operand(number, "", word, "", span, "=" in word or "+" in word)
+        for number, word in enumerate(word for word in words if not word.startswith("~"))
+    )
+
+
+def writes_general(operands: Iterable[Operand]) -> bool:
+    """Return whether one of the operands is written as those of vISA are."""
+    return any(operand.written and operand.kind.startswith(GENERAL) for operand in operands)
 
 
 class StringLiteral(Struct, frozen=True):

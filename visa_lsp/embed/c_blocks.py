@@ -300,8 +300,9 @@ def _find_called_strings(around: Surroundings, but: Container[int]) -> Iterator[
             if (name, number) in names:
                 continue
             names.add((name, number))
-            assignments = assignments or Assignments(text)
-            places = assignments.find(around, name, number, start)
+            assignments = assignments or Assignments(text, around.function_at)
+            function = around.functions[number].span if number >= 0 else None
+            places = assignments.find(name, function, start)
             if not places or text.endswith(("+=", "<<", "append"), places[0].start, places[0].end):
                 continue
             tokens = list(_read_marked_parts(text, places[0].start, start))

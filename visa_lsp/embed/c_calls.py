@@ -10,16 +10,17 @@ import re
 from bisect import bisect_left
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.embed.blocks import GENERAL, Operand
+from visa_lsp.embed.blocks import CALL_CONSTRAINT, operands_named, writes_general
 from visa_lsp.text import Span
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from tree_sitter import Node
 
-    from visa_lsp.embed.surroundings import Surroundings
+    from visa_lsp.embed.blocks import Operand
 
-_CONSTRAINT: Final = r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})"
-CONSTRAINTS: Final = re.compile(rf'"\s*({_CONSTRAINT}(?:\s*,\s*{_CONSTRAINT})*)\s*"')
+CONSTRAINTS: Final = re.compile(rf'"\s*({CALL_CONSTRAINT}(?:\s*,\s*{CALL_CONSTRAINT})*)\s*"')
 _ASSIGNMENT: Final = re.compile(
     r"(?<![\w.])(?<!->)([A-Za-z_]\w*+)\s*+(?:\[\s*+\]\s*+)?"
     r"(?:=(?!=)|\+=|<<|\.\s*+append\b|\(\s*+(?=[RuUL]*+8?\")|\{\s*+(?=[RuUL]*+8?\"))"
@@ -34,9 +35,8 @@ def operands_of(text: str, constraints: Node) -> tuple[Operand, ...]:
     if written is None:
         return ()
     span = Span(constraints.start_byte, constraints.end_byte)
-    words = [word.strip() for word in written[1].split(",")]
-    operands = tuple(Operand(number, "", word, "", span, word[0] in "=+") for number, word in enumerate(words))
-    return operands if any(o.written and o.kind.startswith(GENERAL) for o in operands) else ()
+    operands = operands_named((word.strip() for word in written[1].split(",")), span)
+    return operands if writes_general(operands) else ()
 
 
 def find_template(constraints: Node) -> Node | None:
@@ -65,21 +65,21 @@ def is_string(node: Node) -> bool:
 class Assignments:
     """The places of a text where variables get a value or a longer one, each from the name to the operator's end."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, function_at: Callable[[int], int]) -> None:
+        self._function_at = function_at  # the number of the function around an offset; -1 outside of all
         self._by_name: dict[str, list[Span]] = {}
         for hit in _ASSIGNMENT.finditer(text):
             self._by_name.setdefault(hit[1], []).append(Span(hit.start(), hit.end()))
         self._outer: dict[str, list[Span]] = {}
 
-    def find(self, around: Surroundings, name: str, number: int, end: int) -> list[Span]:
+    def find(self, name: str, function: Span | None, end: int) -> list[Span]:
         """Return those of a name before an offset in a function, or else outside of all functions."""
         places = self._by_name.get(name, [])
-        if number >= 0:
-            inside = _between(places, around.functions[number].span.start, end)
-            if inside:
-                return inside
+        inside = _between(places, function.start, end) if function is not None else []
+        if inside:
+            return inside
         if name not in self._outer:
-            self._outer[name] = [place for place in places if around.function_at(place.start) < 0]
+            self._outer[name] = [place for place in places if self._function_at(place.start) < 0]
         return _between(self._outer[name], 0, end)
 
 

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
 
-from visa_lsp.embed.blocks import GENERAL, MARK, AsmBlock, Operand, StringLiteral
+from visa_lsp.embed.blocks import (
+    CALL_CONSTRAINT,
+    MARK,
+    AsmBlock,
+    Operand,
+    StringLiteral,
+    operands_named,
+    writes_general,
+)
 from visa_lsp.embed.languages import Host
 from visa_lsp.embed.literals import HOLE, StringPiece, python_pieces
 from visa_lsp.embed.nested_sources import NestedText
@@ -25,7 +33,7 @@ if TYPE_CHECKING:
 
 _STRINGS: Final = (("comment", "comment"), ("string", "string"), ("concatenated_string", "string"))
 _MAX_VALUE_BYTES: Final = 2000
-_CONSTRAINT: Final = re.compile(r"[=+&]*(?:rw(?:\.u)?|i|n|P|\d{1,2})")
+_CONSTRAINT: Final = re.compile(CALL_CONSTRAINT)
 _ANY_CONSTRAINT: Final = re.compile(r"[=+&%]*[\w.]+|~\{\w+\}")
 # Functions that take a template by name, and functions that return the given text.
 _TEMPLATES: Final = ("asm", "asm_string", "template")
@@ -82,7 +90,7 @@ class PythonText:
             start = min(template.start_byte, constraints.start_byte, call.start_byte)
             reach = Span(start, max(template.end_byte, constraints.end_byte, call.end_byte))
             # Other calls may have two strings too, such as `rw` for the second.
-            sure = block.executes or any(o.written and o.kind.startswith(GENERAL) for o in operands)
+            sure = block.executes or writes_general(operands)
             if (named and block.is_ptx) or (operands and sure):
                 blocks_by_start[template.start_byte] = replace(block, reach=reach)
             elif block.asked:
@@ -190,10 +198,7 @@ class PythonText:
         words = [word.strip() for word in "".join(p.text for p in self._pieces(node)).split(",")]
         if not all(allowed.fullmatch(word) for word in words):
             return ()
-        return tuple(
-            Operand(number, "", word, "", _span(node), "=" in word or "+" in word)
-            for number, word in enumerate(word for word in words if not word.startswith("~"))
-        )
+        return operands_named(words, _span(node))
 
     def _pieces(self, node: Node) -> Iterator[StringPiece]:
         for part, start, close in self._parts(node):
