@@ -21,7 +21,7 @@ _MAX_COMMANDS: Final = 4096  # before all earlier ones are forgotten: 2 MB of ma
 
 
 class CommandKind(Enum):
-    """What a command does to the order; an unmap ends the writes of a mapped region."""
+    """The effect of a command on the order; an unmap ends the writes of a mapped region."""
 
     COPY = "c"
     KERNEL = "k"
