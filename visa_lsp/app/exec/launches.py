@@ -14,7 +14,7 @@ from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
 from math import prod
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -231,13 +231,13 @@ def _typed_memory(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[dict[int, Arr
     return shared, names
 
 
-def _with_args(config: LaunchConfig, changes: dict[int | str, dict[str, object]]) -> LaunchConfig:
+def _with_args(config: LaunchConfig, changes: dict[int | str, dict[str, Any]]) -> LaunchConfig:
     """Return a configuration with changed arguments, by index, and memory, by name of its address."""
     args = [
-        replace(arg, **changes[n]) if n in changes and isinstance(arg, BufferArg) else arg  # type: ignore[arg-type]
+        replace(arg, **changes[n]) if n in changes and isinstance(arg, BufferArg) else arg
         for n, arg in enumerate(config.by_key.values())
     ]
-    memory = [replace(one, **changes.get(hex(one.address), {})) for one in config.memory]  # type: ignore[arg-type]
+    memory = [replace(one, **changes.get(hex(one.address), {})) for one in config.memory]
     return replace(config, args=tuple(args), memory=tuple(memory))
 
 

@@ -27,19 +27,19 @@ def wait_words(placed: Iterable[tuple[GenLine, int]]) -> Iterator[str]:
     setters: dict[str, int] = {}
     for gen, line in placed:
         options = _OPTIONS.search(gen.text)
-        found: list[str] = []
+        explanations: list[str] = []
         for word in options[1].split(",") if options else ():
             if distance := _DISTANCE.fullmatch(word.strip()):
                 back = (
                     "the last instruction" if distance[2] == "1" else f"the last instruction but {int(distance[2]) - 1}"
                 )
-                found.append(f"{word.strip()} waits for {back} of {_PIPES[distance[1]]}")
+                explanations.append(f"{word.strip()} waits for {back} of {_PIPES[distance[1]]}")
             elif token := _TOKEN.fullmatch(word.strip()):
                 setter = setters.get(token[1])
                 place = f"of line {setter + 1}" if setter is not None else "of a later line"
                 if token[2]:
                     what = "the result" if token[2] == "dst" else "the reads"
-                    found.append(f"{word.strip()} waits for {what} {place}")
+                    explanations.append(f"{word.strip()} waits for {what} {place}")
                 else:
                     setters[token[1]] = line
-        yield "; ".join(found)
+        yield "; ".join(explanations)
