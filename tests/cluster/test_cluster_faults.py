@@ -16,6 +16,7 @@ from typing import ClassVar
 
 import cluster_tasks
 import pytest
+from tiers import first
 
 from visa_lsp.cluster import crew, job
 from visa_lsp.cluster.crew import ClusterError, crew_at, workers_here
@@ -164,7 +165,7 @@ def test_what_is_no_address_is_said_at_once(words):
         pass
 
 
-@pytest.mark.parametrize("listens", [False, True])
+@pytest.mark.parametrize("listens", first(1, [False, True]))
 def test_where_no_scheduler_answers_is_said_soon(monkeypatch, listens):
     monkeypatch.setattr(crew, "_CONNECT", 0.5)
     with socket.socket() as one:

@@ -123,6 +123,7 @@ def test_kills_leave_nothing(host, tmp_path):
     assert [line for _ in range(12) for line in kill_one(random, Path(host), tmp_path)] == []
 
 
+@pytest.mark.full
 def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     names = (*CAPTURED, "undefined_buffer", "half_written", "race")
     ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)

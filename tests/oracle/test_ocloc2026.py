@@ -9,9 +9,11 @@ import re
 import newest
 import pytest
 from corpus import OWN
-from tiers import first
 
-pytestmark = pytest.mark.skipif(bool(newest.why_missing()), reason=newest.why_missing() or "there is a compiler")
+pytestmark = [
+    pytest.mark.full,
+    pytest.mark.skipif(bool(newest.why_missing()), reason=newest.why_missing() or "there is a compiler"),
+]
 
 SOURCES = [
     path for path in newest.sources()
@@ -28,7 +30,7 @@ def title(program):
 
 
 @pytest.mark.parametrize(
-    "program", first(6, sorted(((path, device) for path in SOURCES for device in newest.DEVICES), key=title)), ids=title
+    "program", sorted(((path, device) for path in SOURCES for device in newest.DEVICES), key=title), ids=title
 )
 def test_texts_have_no_findings_and_kernels_compute_what_they_should(program):
     path, device = program
@@ -42,7 +44,7 @@ def test_texts_have_no_findings_and_kernels_compute_what_they_should(program):
             newest.check_launch(case, build)
 
 
-@pytest.mark.parametrize("device", first(1, newest.DEVICES))
+@pytest.mark.parametrize("device", newest.DEVICES)
 def test_forms_have_the_verdict_of_the_compiler(device):
     forms = newest.own_forms()
     texts = [newest.whole_text(form, device) for form in forms]
