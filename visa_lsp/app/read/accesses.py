@@ -41,22 +41,24 @@ def atomic_of(inst: Inst, place: int) -> Transfer | None:
     message = understood_message_of(inst)
     if not isinstance(message, ElementMessage) or message.use is not MemoryUse.ATOMIC or message.single:
         return None
-    found, update = _transfer(message, place), message.update
+    access, update = _transfer(message, place), message.update
     if (
-        found is None
-        or found.elements != (0,)
+        access is None
+        or access.elements != (0,)
         or not update
         or update in (PREDECREMENT, "load")
         or update.startswith("bf")
     ):
         return None
     signed = update in ("minsint", "maxsint")
-    real = update in ("fadd", "fsub", "fmin", "fmax", "fcmpwr") and found.size == found.cell
-    types = {2: (ty.UW, ty.W, ty.HF), 4: (ty.UD, ty.D, ty.F), 8: (ty.UQ, ty.Q, ty.DF)}[found.cell]
+    real = update in ("fadd", "fsub", "fmin", "fmax", "fcmpwr") and access.size == access.cell
+    types = {2: (ty.UW, ty.W, ty.HF), 4: (ty.UD, ty.D, ty.F), 8: (ty.UQ, ty.Q, ty.DF)}[access.cell]
     operands = [inst.get(name) for name in message.sources]
-    sources = [Lanes(one, types[2 if real else int(signed)]) for one in operands if isinstance(one, RawOperand)]
+    sources = [
+        Lanes(operand, types[2 if real else int(signed)]) for operand in operands if isinstance(operand, RawOperand)
+    ]
     count = 0 if update in ("inc", "dec") else 2 if update in codes.COMPARING else 1
-    return replace(found, write=False, update=update, sources=tuple(sources[:count]))
+    return replace(access, write=False, update=update, sources=tuple(sources[:count]))
 
 
 def image_access_of(kernel: Kernel, inst: Inst, place: int) -> Transfer | None:
@@ -67,19 +69,19 @@ def image_access_of(kernel: Kernel, inst: Inst, place: int) -> Transfer | None:
         if message.null_mask or message.sampler_index or inst.row.meaning.older:
             return None
         write = False
-        given = max((at + 1 for at, (_, one, _) in enumerate(message.parameters) if one.var), default=0)
+        given = max((index + 1 for index, (_, operand, _) in enumerate(message.parameters) if operand.var), default=0)
         sources: list[Expr] = [
-            Lanes(one, _PARAMETERS[type_]) if one.var else Immediate(ty.UD, 0)
-            for _, one, type_ in message.parameters[:given]
+            Lanes(operand, _PARAMETERS[type_]) if operand.var else Immediate(ty.UD, 0)
+            for _, operand, type_ in message.parameters[:given]
         ]
     else:
-        found = understood_message_of(inst)
-        if not isinstance(found, TexelMessage) or found.use is MemoryUse.ATOMIC or found.sample or found.residency:
+        texels = understood_message_of(inst)
+        if not isinstance(texels, TexelMessage) or texels.use is MemoryUse.ATOMIC or texels.sample or texels.residency:
             return None
-        message, write = found, found.use is MemoryUse.WRITE
-        if any(one.offset for one in message.coordinates):
+        message, write = texels, texels.use is MemoryUse.WRITE
+        if any(operand.offset for operand in message.coordinates):
             return None
-        sources = [Lanes(one.operand, ty.UD) for one in message.coordinates if one.operand.var]
+        sources = [Lanes(operand.operand, ty.UD) for operand in message.coordinates if operand.operand.var]
     declared = kernel.variable_type(message.data.var)
     whole = message.channels == tuple(range(len(message.channels)))
     if message.memory.index or declared is None or declared.size != ty.UD.size or not whole:

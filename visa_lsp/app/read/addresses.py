@@ -15,15 +15,15 @@ def strip(tree: Tree) -> Tree:
 def whole_address(low: Tree, high: Tree) -> Tree | None:
     """Return an address of 64 bits, given its dwords: a base, or a base and offsets with their carries."""
     parts = terms(low)
-    upper = [one for one in terms(high) if one.op != "carry()"]
-    carries = [one for one in terms(high) if one.op == "carry()"]
+    upper = [term for term in terms(high) if term.op != "carry()"]
+    carries = [term for term in terms(high) if term.op == "carry()"]
     for part in parts:
         base = _base_of(part, upper[0]) if len(upper) == 1 else None
         if base is None:
             continue
         total, offsets, left = Counter([strip(part)]), list[Tree](), list(carries)
         while left:
-            pairs = ((one, n) for one in left for n in (0, 1) if Counter(terms(strip(one.args[1 - n]))) == total)
+            pairs = ((term, n) for term in left for n in (0, 1) if Counter(terms(strip(term.args[1 - n]))) == total)
             carry, number = next(pairs, (None, 0))
             if carry is None:
                 break
@@ -31,7 +31,9 @@ def whole_address(low: Tree, high: Tree) -> Tree | None:
             offsets.append(carry.args[number])
             total.update(terms(strip(offsets[-1])))
         if not left and total == Counter(map(strip, parts)):
-            plain = [one if one.op.isdecimal() or one.op == "(uint)" else Tree("(uint)", (one,)) for one in offsets]
+            plain = [
+                term if term.op.isdecimal() or term.op == "(uint)" else Tree("(uint)", (term,)) for term in offsets
+            ]
             return sum_of([base, *plain])
     return None
 

@@ -62,9 +62,9 @@ class Alignment:
         """
         if not recent:
             kept, self._recent = self._recent, {}
-            found = self.of(value)
+            divisor = self.of(value)
             self._recent = kept
-            return found
+            return divisor
         match value:
             case Immediate(type_, bits) if type_.is_int and not type_.is_packed:
                 return _power(bits)
@@ -97,9 +97,9 @@ class Alignment:
         """Return the present divisors, which ``leave`` restores."""
         return dict(self._recent)
 
-    def leave(self, known: dict[int, int]) -> None:
+    def leave(self, divisors: dict[int, int]) -> None:
         """Restore the divisors of another place, or none."""
-        self._recent = dict(known)
+        self._recent = dict(divisors)
 
     def _of_variable(self, var: int) -> int:
         root = self._root(var)

@@ -96,10 +96,10 @@ class Cell:
     @property
     def top(self) -> Cell:
         """The cell that has the name."""
-        found = self
-        while found.same is not None:
-            found = found.same
-        return found
+        cell = self
+        while cell.same is not None:
+            cell = cell.same
+        return cell
 
 
 class Declaration(Struct, frozen=True):
@@ -128,7 +128,9 @@ class Cells:
         self._owner: dict[int, dict[int, int]] = defaultdict(dict)
         self._cells: dict[tuple[int, int], Cell] = {}  # root, byte
         self._arrays: dict[int, Declaration] = {}
-        self.shared: set[int] = {at for at, place in CALL_REGISTERS.items() if place in _PLACES_OF_CALLS.values()}
+        self.shared: set[int] = {
+            number for number, place in CALL_REGISTERS.items() if place in _PLACES_OF_CALLS.values()
+        }
         self.unrolled: set[int] = set()  # places of statements that are one statement for each element
         self._statements = [s for routine in reading.routines for s in flat(routine.body)]
         self._private: dict[int, tuple[str, DataType]] = {}
@@ -154,17 +156,19 @@ class Cells:
                 if is_written:
                     plain = isinstance(statement, Set) and statement.control.no_mask and statement.guard is None
                     writes[span.root].append(statement if plain and isinstance(statement, Set) else None)
-        for root, found in writes.items():
-            known: dict[int, int] = {}
-            if root in self.shared or not all(one is not None and self._compute(one, root, known) for one in found):
+        for root, statements in writes.items():
+            numbers: dict[int, int] = {}
+            if root in self.shared or not all(
+                writer is not None and self._compute(writer, root, numbers) for writer in statements
+            ):
                 continue
             type_ = self.names.text.types.get(root, ty.UD)
-            successive = sorted(known) == list(range(len(known))) and len(known) > 1 and type_.is_int
-            if successive and all(value - known[0] == at for at, value in known.items()):
-                self.numbers[root] = known[0]
-                self.dropped |= {id(one) for one in found}
+            successive = sorted(numbers) == list(range(len(numbers))) and len(numbers) > 1 and type_.is_int
+            if successive and all(value - numbers[0] == element for element, value in numbers.items()):
+                self.numbers[root] = numbers[0]
+                self.dropped |= {id(writer) for writer in statements}
 
-    def _compute(self, statement: Set, root: int, known: dict[int, int]) -> bool:
+    def _compute(self, statement: Set, root: int, numbers_by_element: dict[int, int]) -> bool:
         """Add the constant elements that a statement writes; return False if they are not constant."""
         target = self.span(statement.target, statement.control)
         value = statement.value
@@ -189,9 +193,9 @@ class Cells:
                 and getattr(arg, "modifier", None) is OperandModifier.NONE
             ):
                 starts = span.starts if len(span.starts) == count else span.starts * count
-                if any(start // own.size not in known for start in starts):
+                if any(start // own.size not in numbers_by_element for start in starts):
                     return False
-                sources.append([known[start // own.size] for start in starts])
+                sources.append([numbers_by_element[start // own.size] for start in starts])
             else:
                 return False
         if value.meaning == S0:
@@ -203,9 +207,9 @@ class Cells:
         else:
             return False
         elements = [start // own.size for start in target.starts]
-        if len(numbers) < count or any(element in known for element in elements):
+        if len(numbers) < count or any(element in numbers_by_element for element in elements):
             return False
-        known.update(zip(elements, numbers, strict=False))
+        numbers_by_element.update(zip(elements, numbers, strict=False))
         return True
 
     def _decide_unrolled(self) -> None:
@@ -310,16 +314,16 @@ class Cells:
             case NamedCall(inst):
                 control = exec_control_of(inst)
                 for slot in inst.row.slots:
-                    found = inst.get(slot.name)
+                    operand = inst.get(slot.name)
                     writes = slot.role in (Role.WRITE, Role.READ_WRITE)
-                    if isinstance(found, AddressOf) and self._note_address(found):
+                    if isinstance(operand, AddressOf) and self._note_address(operand):
                         continue
-                    if isinstance(found, AddressOf | RawOperand):
-                        here = self.storage.general.get(found.var)
-                        if here is not None and found.var:
+                    if isinstance(operand, AddressOf | RawOperand):
+                        here = self.storage.general.get(operand.var)
+                        if here is not None and operand.var:
                             self.shared.add(here.root)
-                    elif isinstance(found, General):
-                        yield from self._one(found, control, writes=writes)
+                    elif isinstance(operand, General):
+                        yield from self._one(operand, control, writes=writes)
             case If(condition) | Invoke(_, condition):
                 yield from self._test(condition)
             case Repeat(_, first, last):
@@ -445,34 +449,34 @@ class Cells:
                     for byte in range(start, end):
                         self._cells[root, byte] = cell
             for span, writes, weight in uses:
-                first: Cell | None = None
+                lowest: Cell | None = None
                 for start in span.starts:
                     cell = self._cells[root, start].top
-                    if first is None:
-                        first = cell
-                    elif cell is not first and not self._join(first, cell):
+                    if lowest is None:
+                        lowest = cell
+                    elif cell is not lowest and not self._join(lowest, cell):
                         self.shared.add(root)
-                if first is not None:
+                if lowest is not None:
                     offset = span.starts[0] - self._cells[root, span.starts[0]].starts[self._lane(span)]
-                    first.uses.append((offset, span.size, span.type, writes, weight))
+                    lowest.uses.append((offset, span.size, span.type, writes, weight))
             if root in self.shared:
                 self._arrays[root] = self._array(root, [(s.size, s.type, weight) for s, _, weight in uses])
 
     def _lane(self, span: Span) -> int:
         return _ALL if span.lanes is None else span.lanes[0]
 
-    def _join(self, one: Cell, other: Cell) -> bool:
+    def _join(self, cell: Cell, other: Cell) -> bool:
         """Make two cells of different lanes one variable; return whether that is possible."""
-        one, other = one.top, other.top
-        if one is other:
+        cell, other = cell.top, other.top
+        if cell is other:
             return True
-        if one.size != other.size or one.is_uniform or other.is_uniform:
+        if cell.size != other.size or cell.is_uniform or other.is_uniform:
             return False
-        if one.starts.keys() & other.starts.keys() and one.root == other.root:
+        if cell.starts.keys() & other.starts.keys() and cell.root == other.root:
             return False
-        other.same = one
-        one.starts.update(other.starts)
-        one.uses += other.uses
+        other.same = cell
+        cell.starts.update(other.starts)
+        cell.uses += other.uses
         other.uses = []
         return True
 
@@ -485,14 +489,17 @@ class Cells:
             for other in others:
                 if len(low) != len(other):
                     continue
-                for (one, _, _), (two, _, _) in zip(low, other, strict=True):
+                for (lower_span, _, _), (upper_span, _, _) in zip(low, other, strict=True):
                     if (
-                        one.lanes is None
-                        or two.lanes is None
-                        or {one.root, two.root} & (self.shared | self.numbers.keys())
+                        lower_span.lanes is None
+                        or upper_span.lanes is None
+                        or {lower_span.root, upper_span.root} & (self.shared | self.numbers.keys())
                     ):
                         continue
-                    a, b = self._cells[one.root, one.starts[0]].top, self._cells[two.root, two.starts[0]].top
+                    a, b = (
+                        self._cells[lower_span.root, lower_span.starts[0]].top,
+                        self._cells[upper_span.root, upper_span.starts[0]].top,
+                    )
                     if a is not b and a.root != b.root and not a.starts.keys() & b.starts.keys():
                         self._join(a, b)
 
@@ -575,18 +582,18 @@ class Cells:
 
     def _bind(self, cell: Cell) -> bool:
         """Give a cell the name of a value of the launch."""
-        found = self.names.find_bound(cell.root, next(iter(cell.starts.values())), cell.size)
-        if found is None or (
-            found.text != found.variable and any(use[3] for use in cell.uses) and "." not in found.text
+        value = self.names.find_bound(cell.root, next(iter(cell.starts.values())), cell.size)
+        if value is None or (
+            value.text != value.variable and any(use[3] for use in cell.uses) and "." not in value.text
         ):
             return False
-        cell.name, cell.type, cell.unit = found.text, found.type, found.unit
-        if found.structure:
-            cell.structure = found.structure
+        cell.name, cell.type, cell.unit = value.text, value.type, value.unit
+        if value.structure:
+            cell.structure = value.structure
             cell.type = choose_type(
                 [(t, w) for _, size, t, _, w in cell.uses if size == cell.size], UNSIGNED[cell.size]
             )
-        cell.variable, cell.bound, cell.high = found.variable, True, found.high
+        cell.variable, cell.bound, cell.high = value.variable, True, value.high
         return True
 
     def _name_cells(self, root: int, cells: list[Cell], *, both: bool) -> None:
@@ -692,8 +699,8 @@ class Cells:
         """Return the cell of elements; None for a shared array."""
         if span.root in self.shared:
             return None
-        found = self._cells.get((span.root, span.starts[0]))
-        return None if found is None else found.top
+        cell = self._cells.get((span.root, span.starts[0]))
+        return None if cell is None else cell.top
 
     def spot(self, span: Span, *, writes: bool = False) -> Spot:
         """Return the place of elements in C."""
@@ -730,11 +737,11 @@ class Cells:
         return Spot(text if writes else f"({text})", type_, cell.variable)
 
     def _number(self, span: Span) -> Spot:
-        first, own = self.numbers[span.root], self.names.text.types.get(span.root, ty.UD)
+        start_number, own = self.numbers[span.root], self.names.text.types.get(span.root, ty.UD)
         if span.lanes is None:
-            number = first + span.starts[0] // own.size
+            number = start_number + span.starts[0] // own.size
             return Spot(str(number), ty.D, "", high=number)
-        elements = [start // own.size + first for start in span.starts]
+        elements = [start // own.size + start_number for start in span.starts]
         text = index_text(elements, span.lanes[0])
         return Spot(text, ty.D, "", high=max(elements))
 
@@ -763,8 +770,8 @@ def choose_type(votes: Iterable[tuple[DataType, int]], default: DataType) -> Dat
     best = max(total.values(), default=0)
     if not best:
         return default
-    found = [type_ for type_, weight in total.items() if weight == best]
-    return default if default in found else found[0]
+    types = [type_ for type_, weight in total.items() if weight == best]
+    return default if default in types else types[0]
 
 
 def _tests_of(statement: Statement) -> Iterator[Set | Both]:

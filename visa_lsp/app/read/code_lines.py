@@ -68,7 +68,7 @@ class Node:
     def names(self) -> frozenset[str]:
         """The words of the line and of those inside of it."""
         own = self.own_names()
-        return own.union(*(one.names for one in self.inner)) if self.inner else own
+        return own.union(*(inner_node.names for inner_node in self.inner)) if self.inner else own
 
     def texts(self) -> tuple[str, ...]:
         """Return its own lines."""
@@ -167,7 +167,7 @@ def set_in(code: Iterable[Node]) -> set[str]:
 
 def names_of(code: Iterable[Node]) -> frozenset[str]:
     """Return the words of some lines."""
-    return frozenset[str]().union(*(one.names for one in code))
+    return frozenset[str]().union(*(node.names for node in code))
 
 
 def setters(code: Iterable[Node], name: str) -> list[Node]:

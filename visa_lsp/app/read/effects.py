@@ -65,41 +65,42 @@ class Effects:
         """Return a step with the bytes that a message of the sampler certainly writes."""
         lanes, certain = control_of(inst).exec_size, 0
         for operand, cell, is_written in self._list_sampled_rows(inst):
-            found = self.raw_bytes(operand, cell, lanes) if is_written else None
-            certain |= mask_of(found[1], cell) if found is not None else 0
+            row = self.raw_bytes(operand, cell, lanes) if is_written else None
+            certain |= mask_of(row[1], cell) if row is not None else 0
         if not certain:
             return step
         accesses = [
-            structs.replace(one, certain=certain & one.possible) if one.writes else one for one in step.accesses
+            structs.replace(access, certain=certain & access.possible) if access.writes else access
+            for access in step.accesses
         ]
         return structs.replace(step, accesses=tuple(accesses))
 
     def reads(self, place: int) -> Bits:
         """Return the bits that an instruction may read."""
-        found: Bits = {}
+        bits_by_key: Bits = {}
         for key, bits in reads_of(self.steps[place], self.taken):
-            found[key] = found.get(key, 0) | bits
-        return found
+            bits_by_key[key] = bits_by_key.get(key, 0) | bits
+        return bits_by_key
 
     def writes(self, place: int) -> Bits:
         """Return the bits that an instruction may write."""
-        found: Bits = {}
+        bits_by_key: Bits = {}
         for access in self.steps[place].accesses:
             if access.writes:
-                found[access.variable] = found.get(access.variable, 0) | access.possible
+                bits_by_key[access.variable] = bits_by_key.get(access.variable, 0) | access.possible
         if self.steps[place].indirect_write:
             for key, bits in self.taken.items():
-                found[key] = found.get(key, 0) | bits
-        return found
+                bits_by_key[key] = bits_by_key.get(key, 0) | bits
+        return bits_by_key
 
     def live_behind(self, place: int, key: int) -> int:
         """Return the bits of a variable that may be read after an instruction."""
         if place not in self._behind:
             block = self.graph.block_of[place]
-            for found, at in ((self._strict, 0), (self._loose, 1)):
-                for step, live in found.behind_steps(block):
+            for liveness, index in ((self._strict, 0), (self._loose, 1)):
+                for step, live in liveness.behind_steps(block):
                     pair = self._behind.setdefault(step, ({}, {}))
-                    pair[at].update(live)
+                    pair[index].update(live)
         strict, loose = self._behind[place]
         return (strict if key in self._shared else loose).get(key, 0)
 
@@ -137,25 +138,25 @@ class Effects:
             step = self.steps[place]
             if step.flow in (FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE):
                 continue
-            known: set[int] = set()
+            keys: set[int] = set()
             for key, bytes_, size, writes in self.lanewise(inst):
                 if control.exec_size == 1 or (control.no_mask and not writes):
                     continue
-                known.add(key)
+                keys.add(key)
                 shape = (key, bytes_[0], bytes_[-1], len(bytes_), size, control.mask_offset)
                 if shape in seen and len(set(bytes_)) == len(bytes_):
                     continue
                 seen.add(shape)
                 own = owners.setdefault(key, {})
-                for lane, first in enumerate(bytes_, control.mask_offset):
-                    for byte in range(first, first + size):
+                for lane, byte_start in enumerate(bytes_, control.mask_offset):
+                    for byte in range(byte_start, byte_start + size):
                         if own.setdefault(byte, lane) != lane:
                             crossing.add(key)
             for access in step.accesses:
                 if access.variable & 7 == Space.PREDICATE:
                     if not access.writes and not self._by_lane(inst):
                         crossing.add(access.variable)
-                elif access.variable not in known:
+                elif access.variable not in keys:
                     crossing.add(access.variable)
         return frozenset(crossing)
 
@@ -175,29 +176,29 @@ class Effects:
         """Yield the operands with elements of lanes: the root variable, the first byte of each lane, its size, whether it is written."""
         control, message = control_of(inst), understood_message_of(inst)
         for operand, cell, is_written in self._list_sampled_rows(inst):
-            found = self.raw_bytes(operand, cell, control.exec_size)
-            if found is not None:
-                yield *found, is_written
+            elements = self.raw_bytes(operand, cell, control.exec_size)
+            if elements is not None:
+                yield *elements, is_written
         if message is not None:
             written = {slot.name for slot in inst.row.slots if slot.role is Role.WRITE}
             for part in register_bytes(message, self.grf_bytes):
                 operand = raw_operand(inst, part.field)
                 for row in range(part.count if part.cell else 0):
                     start = RawOperand(operand.var, operand.offset + part.after + row * part.pitch)
-                    found = self.raw_bytes(start, part.cell, control.exec_size)
-                    if found is not None:
-                        yield *found, part.field in written
+                    elements = self.raw_bytes(start, part.cell, control.exec_size)
+                    if elements is not None:
+                        yield *elements, part.field in written
             return
         for field, value in zip(inst.row.fields, inst.values, strict=True):
             if isinstance(value, General) and not any(isinstance(v, Indirect) for v in inst.values):
-                found = self.place_bytes(value, control.exec_size)
-                if found is not None:
-                    yield *found, field.name == "dst"
+                elements = self.place_bytes(value, control.exec_size)
+                if elements is not None:
+                    yield *elements, field.name == "dst"
 
 
 def mask_of(bytes_: Iterable[int], size: int) -> int:
     """Return the bits of elements."""
-    found = 0
-    for first in bytes_:
-        found |= (1 << size) - 1 << first
-    return found
+    bits = 0
+    for start in bytes_:
+        bits |= (1 << size) - 1 << start
+    return bits

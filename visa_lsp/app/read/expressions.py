@@ -130,34 +130,34 @@ class Printer:
 
     def exact(self, value: Expr, control: ExecControl) -> Text:
         """Return a text with the value; its C type may be another one that has this value."""
-        found = self._bare(value, control)
+        bare = self._bare(value, control)
         modifier = getattr(value, "modifier", OperandModifier.NONE)
         if modifier in (OperandModifier.NONE, OperandModifier.SAT):
-            return found
+            return bare
         type_ = self.type_of(value)
         if type_.is_float:
             match modifier:
                 case OperandModifier.NEG:
-                    return _negative(found)
+                    return _negative(bare)
                 case OperandModifier.ABS:
-                    return text_of(f"fabs({found.text})", ATOM, found.type)
+                    return text_of(f"fabs({bare.text})", ATOM, bare.type)
                 case OperandModifier.NEGABS:
-                    return text_of(f"-fabs({found.text})", UNARY, found.type)
-            return found
+                    return text_of(f"-fabs({bare.text})", UNARY, bare.type)
+            return bare
         if modifier is OperandModifier.NOT:
-            inner = self._into(found, type_)
+            inner = self._into(bare, type_)
             return self._wrap(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
         if not type_.is_signed and modifier is OperandModifier.ABS:
-            return found
+            return bare
         # A negated unsigned value is negative.
-        wide = ty.Q if found.high > limits(ty.D)[1] or found.low <= limits(ty.D)[0] else ty.D
+        wide = ty.Q if bare.high > limits(ty.D)[1] or bare.low <= limits(ty.D)[0] else ty.D
         inner = (
-            cast(wide, found)
-            if found.promoted is not wide and not (wide is ty.D and found.fits(ty.D) and found.promoted is ty.D)
-            else found
+            cast(wide, bare)
+            if bare.promoted is not wide and not (wide is ty.D and bare.fits(ty.D) and bare.promoted is ty.D)
+            else bare
         )
         if modifier is OperandModifier.NEG:
-            return replace(_negative(inner), type=wide, low=-found.high, high=-found.low)
+            return replace(_negative(inner), type=wide, low=-bare.high, high=-bare.low)
         absolute = text_of(f"abs({inner.text})", ATOM, wide)
         return absolute if modifier is OperandModifier.ABS else _negative(absolute)
 
@@ -184,9 +184,9 @@ class Printer:
             return self.exact(value, control)
         match value:
             case General() | Lanes():
-                found = self._leaf(value, control)
-                if found.type.is_int and found.type.size >= min(size, type_.size):
-                    return found
+                variable = self._leaf(value, control)
+                if variable.type.is_int and variable.type.size >= min(size, type_.size):
+                    return variable
                 return self.exact(value, control)
             case Choose() if not value.saturate and not any(self.type_of(v).is_float for v in (value.yes, value.no)):
                 if all(self.type_of(v).size >= size for v in (value.yes, value.no)):
@@ -228,9 +228,9 @@ class Printer:
             case PredicateOperand(var):
                 return self.computed.get(var) or text_of(self.bit(var), ATOM, ty.BOOL)
             case AddressOf(var, row, col):
-                first = regions.origin(row, col, self.type_of(value).size, self.names.grf_bytes)
+                start = regions.origin(row, col, self.type_of(value).size, self.names.grf_bytes)
                 return text_of(
-                    f"&{self.names.variable(var)}" + (f"[{first // self.type_of(value).size}]" if first else ""),
+                    f"&{self.names.variable(var)}" + (f"[{start // self.type_of(value).size}]" if start else ""),
                     UNARY,
                     ty.UD,
                 )
@@ -278,27 +278,27 @@ class Printer:
 
     def indirect(self, value: Indirect, control: ExecControl) -> Text:
         """Return elements at an address in registers."""
-        known = self.addresses.get(value.var)
-        if known is None:
+        address = self.addresses.get(value.var)
+        if address is None:
             name = self.names.text.of(self.names.text.address, "A", value.var)
             return text_of(
                 f"registers_{c_type(value.type)}({name}[{value.addr_offset}] + {value.offset})", ATOM, value.type
             )
-        base, offset = known
+        base, offset = address
         here = self.cells.storage.general.get(base.var)
-        first = value.offset + regions.origin(base.row, base.col, self.type_of(base).size, self.names.grf_bytes)
+        start = value.offset + regions.origin(base.row, base.col, self.type_of(base).size, self.names.grf_bytes)
         root = base.var if here is None else here.root
-        first += 0 if here is None else here.offset
+        start += 0 if here is None else here.offset
         size, lanes = value.type.size, control.exec_size
         by_lane = (value.region.vert_stride is not None and (value.region.width or 1) > 1) or value.region.width is None
         private = self.cells.private_array(root)
         if private is not None and by_lane and lanes > 1:
             row = lanes * size
-            index = _quotient(offset, row, first // row)
+            index = _quotient(offset, row, start // row)
             return text_of(f"{private[0]}[{index}]", ATOM, private[1])
         array = self.cells.array_of(root)
         own = self.names.text.types.get(root, ty.UD)
-        index = _quotient(offset, size, first // size)
+        index = _quotient(offset, size, start // size)
         if by_lane and lanes > 1:
             index = f"{index} + lane" if not control.mask_offset else f"{index} + lane - {control.mask_offset}"
         name = array.name if own.size == size else f"(({c_type(value.type)} *){array.name})"
@@ -337,9 +337,9 @@ class Printer:
         """Return a value that has been computed in one type, in another one."""
         if from_.is_float:
             if to.is_float:
-                found = text if text.type is to else cast(to, text)
+                converted = text if text.type is to else cast(to, text)
                 if not saturate:
-                    return found
+                    return converted
                 inner = text if text.type is from_ else cast(from_, text)
                 return (
                     text_of(f"saturate({inner.text})", ATOM, from_)
@@ -381,7 +381,7 @@ class Printer:
         carry = _carry_of(value)
         if carry is not None:
             name, pair = carry
-            texts = [self._into(self.low(one, 4, control), ty.UD) for one in pair]
+            texts = [self._into(self.low(operand, 4, control), ty.UD) for operand in pair]
             return self.convert(
                 Text(f"{name}({texts[0].text}, {texts[1].text})", ATOM, ty.UD, 0, 1), ty.UD, value.type, saturate=False
             )
@@ -400,13 +400,13 @@ class Printer:
         if _words(value.meaning) <= _GROWING:
             wide = ty.Q if exec_type.size >= ty.D.size else ty.D
             texts = [self._spread(self._source(a, exec_type, control), wide) for a in args]
-            found = self._tree(value.meaning, texts, wide, exec_type.bits)
-            return self.convert(found, wide, value.type, saturate=value.saturate)
+            tree = self._tree(value.meaning, texts, wide, exec_type.bits)
+            return self.convert(tree, wide, value.type, saturate=value.saturate)
         texts = [self._into(self._source(a, exec_type, control), exec_type) for a in args]
         if word in ("shr", "asr") and types[1].size >= ty.D.size:
             texts[1] = self.low(args[1], 4, control)
-        found = self._tree(value.meaning, texts, exec_type, 64 if value.type.size == ty.Q.size else exec_type.bits)
-        return self.convert(found, exec_type, value.type, saturate=value.saturate)
+        tree = self._tree(value.meaning, texts, exec_type, 64 if value.type.size == ty.Q.size else exec_type.bits)
+        return self.convert(tree, exec_type, value.type, saturate=value.saturate)
 
     def _on_bits(self, value: Calc, control: ExecControl) -> Text:
         inner = reinterpret(self.exact(value.args[0], control), ty.UD)
@@ -443,7 +443,7 @@ class Printer:
                 texts.append(self._source(arg, exec_type, control, own_sign=own_sign))
         if wide:
             for number, text in enumerate(texts):
-                others = [t for at, t in enumerate(texts) if at != number]
+                others = [t for index, t in enumerate(texts) if index != number]
                 carried = len(texts) == 2 and value.meaning.word != "shl" and any(t.promoted.size == 8 for t in others)
                 if (
                     text.promoted.size < 8
@@ -522,8 +522,8 @@ class Printer:
         result = _RESULTS.get(word, type_ if type_.size >= 4 else ty.D)
         if word in ("rol", "ror"):
             result = UNSIGNED[type_.size]
-        found = text_of(f"{name}{size}({', '.join(p.text for p in parts)})", ATOM, result)
-        return replace(found, low=limit[0], high=limit[1]) if limit is not None else found
+        call = text_of(f"{name}{size}({', '.join(p.text for p in parts)})", ATOM, result)
+        return replace(call, low=limit[0], high=limit[1]) if limit is not None else call
 
     def _shift(self, word: str, parts: list[Text], type_: DataType, count_bits: int) -> Text:
         value, count = parts
@@ -604,20 +604,22 @@ class Printer:
         types = [self.type_of(v) for v in (left, right)]
         exec_type = execution_type(types)
         if exec_type.is_float:
-            one, other = (self._into(self.exact(v, control), exec_type) for v in (left, right))
+            left_text, right_text = (self._into(self.exact(v, control), exec_type) for v in (left, right))
         else:
             equal = (
                 relation <= _UNEQUAL and all(t.size >= exec_type.size for t in types) and exec_type.size == ty.D.size
             )
             if equal and not any(getattr(v, "modifier", OperandModifier.NONE) in _SIGNS for v in (left, right)):
                 # The sign does not matter.
-                one, other = (self.low(v, 4, control) for v in (left, right))
-                if any(t.promoted.size != ty.D.size for t in (one, other)):
-                    one, other = (self._into(self._source(v, exec_type, control), exec_type) for v in (left, right))
+                left_text, right_text = (self.low(v, 4, control) for v in (left, right))
+                if any(t.promoted.size != ty.D.size for t in (left_text, right_text)):
+                    left_text, right_text = (
+                        self._into(self._source(v, exec_type, control), exec_type) for v in (left, right)
+                    )
             else:
-                one, other = (self._source(v, exec_type, control) for v in (left, right))
-                one, other = self._comparable(one, other, exec_type)
-        return text_of(f"{one.within(6)} {RELATIONS[relation]} {other.within(6)}", RELATION, ty.BOOL)
+                left_text, right_text = (self._source(v, exec_type, control) for v in (left, right))
+                left_text, right_text = self._comparable(left_text, right_text, exec_type)
+        return text_of(f"{left_text.within(6)} {RELATIONS[relation]} {right_text.within(6)}", RELATION, ty.BOOL)
 
     def _truth_of(self, value: Expr, control: ExecControl) -> Text | None:
         """Return an integer that is the result of a comparison as a condition."""
@@ -638,22 +640,22 @@ class Printer:
                 return self._logic(value.meaning, [part for part in parts if part is not None])
         return None
 
-    def _comparable(self, one: Text, other: Text, exec_type: DataType) -> tuple[Text, Text]:
+    def _comparable(self, left: Text, right: Text, exec_type: DataType) -> tuple[Text, Text]:
         """Return operands that C compares by value."""
-        kinds = {t.promoted for t in (one, other)}
-        if len(kinds) == 1 or all(t.low >= 0 for t in (one, other)):
-            return one, other
-        signed = [t for t in (one, other) if t.promoted.is_signed]
-        if len(signed) == 2 or (signed and signed[0].promoted.size > min(t.promoted.size for t in (one, other))):
-            return one, other
-        return self._into(one, exec_type), self._into(other, exec_type)
+        kinds = {t.promoted for t in (left, right)}
+        if len(kinds) == 1 or all(t.low >= 0 for t in (left, right)):
+            return left, right
+        signed = [t for t in (left, right) if t.promoted.is_signed]
+        if len(signed) == 2 or (signed and signed[0].promoted.size > min(t.promoted.size for t in (left, right))):
+            return left, right
+        return self._into(left, exec_type), self._into(right, exec_type)
 
     def test(self, condition: Predicate) -> Text:
         """Return a predicate, or the test that computes it."""
-        known = self.computed.get(condition.var) if condition.combine is Combine.NONE else None
-        if known is None:
+        test = self.computed.get(condition.var) if condition.combine is Combine.NONE else None
+        if test is None:
             return self.predicate(condition)
-        return negate(known) if condition.inverse else known
+        return negate(test) if condition.inverse else test
 
     def _choose(self, value: Choose, control: ExecControl) -> Text:
         types = [self.type_of(v) for v in (value.yes, value.no)]
@@ -668,8 +670,8 @@ class Printer:
                 yes, no = (self._source(v, exec_type, control) for v in (value.yes, value.no))
             if yes.promoted is not no.promoted:
                 yes, no = self._into(yes, exec_type), self._into(no, exec_type)
-        found = self._choice(value.condition, yes, no)
-        return self.convert(found, exec_type, value.type, saturate=value.saturate)
+        choice = self._choice(value.condition, yes, no)
+        return self.convert(choice, exec_type, value.type, saturate=value.saturate)
 
     def _choice(self, condition: Predicate, yes: Text, no: Text) -> Text:
         test = self.test(condition)
@@ -691,12 +693,12 @@ class Printer:
         """Return a predicate as a condition."""
         if value.combine is not Combine.NONE:
             name = self.names.text.of(self.names.text.predicate, "P", value.var)
-            found = text_of(f"{value.combine.name.lower()}({name})", ATOM, ty.BOOL)
+            test = text_of(f"{value.combine.name.lower()}({name})", ATOM, ty.BOOL)
         elif value.var in self.single:
-            found = text_of(f"lane == {self.single[value.var]}", RELATION, ty.BOOL)
+            test = text_of(f"lane == {self.single[value.var]}", RELATION, ty.BOOL)
         else:
-            found = text_of(self.bit(value.var), ATOM, ty.BOOL)
-        return negate(found) if value.inverse else found
+            test = text_of(self.bit(value.var), ATOM, ty.BOOL)
+        return negate(test) if value.inverse else test
 
     def condition(self, condition: BranchTest) -> Text:
         """Return the test of a branch."""
@@ -708,10 +710,10 @@ class Printer:
         if condition.predicate is None:
             return text_of("false" if condition.negated else "true", ATOM, ty.BOOL)
         for test in condition.tests:
-            one = test.parts[0] if isinstance(test, Both) else test
-            assert isinstance(one, Set)
-            assert isinstance(one.target, PredicateOperand)
-            text = self.exact(one.value, one.control)
+            assignment = test.parts[0] if isinstance(test, Both) else test
+            assert isinstance(assignment, Set)
+            assert isinstance(assignment.target, PredicateOperand)
+            text = self.exact(assignment.value, assignment.control)
             for part in test.parts[1:] if isinstance(test, Both) else ():
                 assert isinstance(part, Set)
                 other = self.exact(part.value, part.control)
@@ -719,22 +721,24 @@ class Printer:
                     text = text_of(
                         f"lane < {part.control.mask_offset} ? {text.within(1)} : {other.within(1)}", CHOICE, ty.BOOL
                     )
-            self.computed[one.target.var] = text
+            self.computed[assignment.target.var] = text
         computed, value = self.computed.get(condition.predicate.var), condition.predicate
         if computed is None:
-            found = self.predicate(value)
-            found = negate(found) if condition.negated else found
+            test_text = self.predicate(value)
+            test_text = negate(test_text) if condition.negated else test_text
         else:
             combined = value.combine is not Combine.NONE
-            found = text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
-            found = self._opposite(condition, found) if value.inverse != condition.negated else found
+            test_text = (
+                text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
+            )
+            test_text = self._opposite(condition, test_text) if value.inverse != condition.negated else test_text
         self.computed.clear()
-        return found
+        return test_text
 
-    def _opposite(self, condition: BranchTest, found: Text) -> Text:
+    def _opposite(self, condition: BranchTest, condition_text: Text) -> Text:
         last = condition.tests[-1]
-        first = last.parts[0] if isinstance(last, Both) else last
-        test = first.value if isinstance(first, Set) else None
+        assignment = last.parts[0] if isinstance(last, Both) else last
+        test = assignment.value if isinstance(assignment, Set) else None
         ordered = isinstance(test, Compare) and not any(self.type_of(v).is_float for v in (test.left, test.right))
         if (
             isinstance(test, Compare)
@@ -743,11 +747,11 @@ class Printer:
             and (ordered or test.relation <= _UNEQUAL)
         ):
             return (
-                self.relation(_INVERSE[test.relation], test.left, test.right, first.control)
-                if found.rank == RELATION
-                else negate(found)
+                self.relation(_INVERSE[test.relation], test.left, test.right, assignment.control)
+                if condition_text.rank == RELATION
+                else negate(condition_text)
             )
-        return negate(found)
+        return negate(condition_text)
 
 
 def _lane_sum(hit: re.Match[str]) -> str:
@@ -755,12 +759,12 @@ def _lane_sum(hit: re.Match[str]) -> str:
     return "lane" if not number else f"lane {'+' if number > 0 else '-'} {abs(number)}"
 
 
-def _quotient(offset: Text, size: int, first: int) -> str:
+def _quotient(offset: Text, size: int, start: int) -> str:
     """Return an index, given an offset in bytes that is a multiple of the size of elements."""
     if _is_number(offset):
-        return str(offset.low // size + first)
+        return str(offset.low // size + start)
     text = f"{offset.within(8)} / {size}" if size > 1 else offset.within(SUM)
-    return f"{text} + {first}" if first else text
+    return f"{text} + {start}" if start else text
 
 
 def _index(node: lane.Expr) -> int:
@@ -836,11 +840,11 @@ def _carry_of(value: Calc) -> tuple[str, list[Expr]] | None:
     if value.meaning.word != "shr" or not isinstance(value.args[1], Immediate) or not isinstance(value.args[0], Calc):
         return None
     total, bit = value.args[0], value.args[1].bits
-    word = {name: word for word, name, at in CARRIES.values() if at == bit}.get(total.meaning)
+    word = {name: word for word, name, carry_bit in CARRIES.values() if carry_bit == bit}.get(total.meaning)
     pair = [
-        one.args[0].args[0]
-        for one in total.args
-        if isinstance(one, Calc) and isinstance(one.args[0], Calc) and _extends(one)
+        operand.args[0].args[0]
+        for operand in total.args
+        if isinstance(operand, Calc) and isinstance(operand.args[0], Calc) and _extends(operand)
     ]
     return (word, pair) if word is not None and total.type is ty.UQ and len(pair) == len(total.args) else None
 
@@ -892,9 +896,9 @@ def cast(to: DataType, text: Text) -> Text:
     if text.type is to:
         return text
     if _is_number(text) and to.is_int and text.fits(to):
-        found = text.text + {ty.UD: "u", ty.Q: "L", ty.UQ: "UL"}.get(to, "") if text.text.isdecimal() else text.text
-        if found != text.text or to is ty.D:
-            return replace(text, text=found, type=to)
+        number = text.text + {ty.UD: "u", ty.Q: "L", ty.UQ: "UL"}.get(to, "") if text.text.isdecimal() else text.text
+        if number != text.text or to is ty.D:
+            return replace(text, text=number, type=to)
     if to is ty.BF:
         return text_of(f"float_to_bf({text.text})", ATOM, to)
     if _is_number(text) and to.is_float and abs(text.low) <= 1 << 11:

@@ -66,8 +66,8 @@ _CLOCK: Final = variable_key(Space.GENERAL, 6)
 
 def fold_reading(reading: Reading, kernel: Kernel, names: ReadingNames) -> Reading:
     """Return the same program in fewer statements. ``names`` is used to compare the texts of halves."""
-    found = _Folder(kernel, names)
-    routines = [replace(routine, body=found.code(routine.body)) for routine in reading.routines]
+    folder = _Folder(kernel, names)
+    routines = [replace(routine, body=folder.code(routine.body)) for routine in reading.routines]
     return Reading(tuple(routines))
 
 
@@ -107,19 +107,19 @@ class _Uses:
             for key in item.writes:
                 self._writing.setdefault(key, []).append(number)
 
-    def first_writer(self, key: int, mask: int, at: int, last: int | None = None) -> int | None:
+    def first_writer(self, key: int, mask: int, start: int, last: int | None = None) -> int | None:
         """Return the first statement after ``at``, up to ``last``, that writes bits of a variable."""
-        found = _behind(self._writing.get(key, []), at, last)
-        return next((number for number in found if self._run[number].writes.get(key, 0) & mask), None)
+        numbers = _behind(self._writing.get(key, []), start, last)
+        return next((number for number in numbers if self._run[number].writes.get(key, 0) & mask), None)
 
-    def readers(self, key: int, mask: int, at: int, last: int | None) -> list[int]:
+    def readers(self, key: int, mask: int, start: int, last: int | None) -> list[int]:
         """Return the statements after ``at``, up to ``last``, that read bits of a variable."""
-        found = _behind(self._reading.get(key, []), at, last)
-        return [number for number in found if self._run[number].reads.get(key, 0) & mask]
+        numbers = _behind(self._reading.get(key, []), start, last)
+        return [number for number in numbers if self._run[number].reads.get(key, 0) & mask]
 
-    def move(self, at: int, readers: Sequence[int]) -> None:
+    def move(self, index: int, readers: Sequence[int]) -> None:
         """Record that the readers of a moved value also read the inputs of that value."""
-        for key in self._run[at].reads:
+        for key in self._run[index].reads:
             numbers = self._reading[key]
             for number in readers:
                 where = bisect_left(numbers, number)
@@ -127,9 +127,9 @@ class _Uses:
                     numbers.insert(where, number)
 
 
-def _behind(numbers: Sequence[int], at: int, last: int | None) -> Iterator[int]:
+def _behind(numbers: Sequence[int], start: int, last: int | None) -> Iterator[int]:
     """Yield the numbers above ``at``, up to ``last``."""
-    for place in range(bisect_right(numbers, at), len(numbers)):
+    for place in range(bisect_right(numbers, start), len(numbers)):
         if last is not None and numbers[place] > last:
             return
         yield numbers[place]
@@ -149,15 +149,15 @@ class _Folder:
     def _find_tags(self) -> dict[int, Immediate]:
         """Return the variables that only ever hold the bits which mark an address of shared local memory."""
         writers: Counter[int] = Counter()
-        found: dict[int, Immediate] = {}
+        tags: dict[int, Immediate] = {}
         for place, inst in enumerate(self.kernel.instructions):
             writers.update(self.effects.writes(place).keys())
             value, target = inst.get("src0"), inst.get("dst")
             if not (inst.row.has(Trait.COPIES) and isinstance(value, Immediate) and isinstance(target, General)):
                 continue
             if value.bits and not value.bits % SHARED_TAG and value.type.is_int:
-                found[target.var] = value
-        return {var: value for var, value in found.items() if writers[variable_key(Space.GENERAL, var)] == 1}
+                tags[target.var] = value
+        return {var: value for var, value in tags.items() if writers[variable_key(Space.GENERAL, var)] == 1}
 
     def _tag_of(self, leaf: Expr) -> Expr | None:
         return self.tags.get(leaf.var) if isinstance(leaf, General) else None
@@ -203,13 +203,13 @@ class _Folder:
     def _writes(self, statement: Plain, place: int) -> Bits:
         """Return the bits that a statement writes; an instruction with two results has two statements."""
         if isinstance(statement, Set) and effect_of(self.kernel.instructions[place].row.meaning) in (*CARRIES, HALVES):
-            found = (
+            elements = (
                 self.effects.place_bytes(statement.target, statement.control.exec_size)
                 if isinstance(statement.target, General)
                 else None
             )
-            if found is not None:
-                return {found[0]: mask_of(found[1], found[2])}
+            if elements is not None:
+                return {elements[0]: mask_of(elements[1], elements[2])}
         return self.effects.writes(place)
 
     def _if(self, statement: If, tests: tuple[Set | Both, ...]) -> If:
@@ -234,7 +234,7 @@ class _Folder:
     def _fold(self, run: list[_Item], last: int) -> None:
         self._name_surfaces(run, last)
         uses = _Uses(run)
-        run[:] = [item for at, item in enumerate(run) if not self._move(run, uses, at, last)]
+        run[:] = [item for index, item in enumerate(run) if not self._move(run, uses, index, last)]
 
     # ---- halves and tests
 
@@ -245,26 +245,26 @@ class _Folder:
 
     def _merge_once(self, run: list[_Item]) -> bool:
         """Merge neighbouring lanes once; return whether the results may be merged again."""
-        at, again = 0, False
-        while at < len(run):
-            low = run[at]
+        index, again = 0, False
+        while index < len(run):
+            low = run[index]
             if not isinstance(low.statement, NamedCall) and self.halves.is_low(low.statement):
-                for number in range(at + 1, min(len(run), at + 1 + MAX_DISTANCE)):
+                for number in range(index + 1, min(len(run), index + 1 + MAX_DISTANCE)):
                     high = run[number]
                     if (
                         not isinstance(high.statement, NamedCall)
                         and self.halves.is_high(high.statement, low.statement)
                         and not _meet(low.writes, high.reads)
-                        and all(_may_pass(high, one) for one in run[at + 1 : number])
+                        and all(_may_pass(high, item) for item in run[index + 1 : number])
                         and self.halves.same(low.statement, high.statement)
                     ):
                         places = tuple(sorted({*low.statement.places, *high.statement.places}))
                         both = Both(low.statement, high.statement, places)
-                        run[at] = _Item(both, _union(low.reads, high.reads), _union(low.writes, high.writes))
+                        run[index] = _Item(both, _union(low.reads, high.reads), _union(low.writes, high.writes))
                         del run[number]
                         again = again or self.halves.lanes(both)[1] < self.halves.simd
                         break
-            at += 1
+            index += 1
         return again
 
     def _tests(self, run: list[_Item], condition: BranchTest, place: int) -> tuple[Set | Both, ...]:
@@ -282,25 +282,29 @@ class _Folder:
             if not needed & item.writes.keys():
                 continue
             statement = item.statement
-            one = statement.parts[0] if isinstance(statement, Both) else statement
-            if not isinstance(one, Set) or not isinstance(one.target, PredicateOperand) or one.guard is not None:
+            assignment = statement.parts[0] if isinstance(statement, Both) else statement
+            if (
+                not isinstance(assignment, Set)
+                or not isinstance(assignment.target, PredicateOperand)
+                or assignment.guard is not None
+            ):
                 break
-            key = variable_key(Space.PREDICATE, one.target.var)
+            key = variable_key(Space.PREDICATE, assignment.target.var)
             if (
                 item.writes.keys() != {key}
                 or item.writes[key] & bits != bits
                 or self.effects.live_behind(place, key) & item.writes[key]
             ):
                 break
-            if (lone or predicate.combine is not Combine.NONE) and not one.control.no_mask:
+            if (lone or predicate.combine is not Combine.NONE) and not assignment.control.no_mask:
                 break
-            behind = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
-            if not all(_may_pass(item, other) for other in behind):
+            later_items = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
+            if not all(_may_pass(item, other) for other in later_items):
                 break
             tests.insert(0, item)
             read = {
                 variable_key(Space.PREDICATE, leaf.var)
-                for leaf in leaves(one.value)
+                for leaf in leaves(assignment.value)
                 if isinstance(leaf, PredicateOperand)
             }
             needed = (needed - {key}) | read
@@ -342,59 +346,59 @@ class _Folder:
                 if isinstance(source, Immediate):
                     item.statement = replace(statement, memory=MemoryPlace(model=codes.ADDRTYPE_BTI, operand=source))
                     item.reads.pop(key, None)
-        for at in range(len(run) - 1, -1, -1):
-            statement = run[at].statement
+        for index in range(len(run) - 1, -1, -1):
+            statement = run[index].statement
             if (
                 isinstance(statement, NamedCall)
                 and isinstance(dst := statement.inst.get("dst"), State)
                 and isinstance(statement.inst.get("src0"), General | Immediate)
-                and self._is_dead(run, at, last, _state_key(dst), 1 << dst.offset)
+                and self._is_dead(run, index, last, _state_key(dst), 1 << dst.offset)
             ):
-                del run[at]
+                del run[index]
 
     def _read_by(self, inst: Inst) -> Bits:
         """Return the bits of the variable that a surface or sampler variable is set to."""
         value = inst.get("src0")
-        found = self.effects.place_bytes(value, 1) if isinstance(value, General) else None
-        return {} if found is None else {found[0]: mask_of(found[1], found[2])}
+        elements = self.effects.place_bytes(value, 1) if isinstance(value, General) else None
+        return {} if elements is None else {elements[0]: mask_of(elements[1], elements[2])}
 
     # ---- values
 
-    def _move(self, run: list[_Item], uses: _Uses, at: int, last: int) -> bool:
+    def _move(self, run: list[_Item], uses: _Uses, index: int, last: int) -> bool:
         """Move the value of an assignment to its uses; return False if it must stay."""
-        definition = self._definition(run[at])
+        definition = self._definition(run[index])
         if definition is None:
             return False
-        key, mask, inputs = definition.key, definition.mask, run[at].reads
-        end = uses.first_writer(key, mask, at)
+        key, mask, inputs = definition.key, definition.mask, run[index].reads
+        end = uses.first_writer(key, mask, index)
         stays = end is None and bool(self.effects.live_behind(last, key) & mask)
         if stays and (inputs.keys() & self.written or not self._is_launch_value(definition)):
             return False
         if end is not None and not self._overwrites(run[end], definition):
             return False
-        readers = uses.readers(key, mask, at, end)
+        readers = uses.readers(key, mask, index, end)
         if not readers or any(
-            uses.first_writer(one, bits, at, readers[-1] - 1) is not None
-            for one, bits in (*inputs.items(), (_CONTROL, -1))
+            uses.first_writer(input_key, bits, index, readers[-1] - 1) is not None
+            for input_key, bits in (*inputs.items(), (_CONTROL, -1))
         ):
             return False
         users: list[tuple[_Item, Plain]] = []
         several = _is_offset(definition.value)
         for number in readers:
-            found = self._with_value(run[number], definition)
-            if found is None:
+            with_value = self._with_value(run[number], definition)
+            if with_value is None:
                 return False
-            several = several and _is_address(run[number].statement, found)
-            users.append((run[number], found))
+            several = several and _is_address(run[number].statement, with_value)
+            users.append((run[number], with_value))
         if len(users) > 1 and not several and not definition.is_cheap:
             return False
-        places = run[at].statement.places
+        places = run[index].statement.places
         for item, statement in users:
             item.statement = replace(statement, places=tuple(sorted({*places, *statement.places})))
             item.reads = {**item.reads, key: item.reads[key] & ~mask}
-            for one, bits in inputs.items():
-                item.reads[one] = item.reads.get(one, 0) | bits
-        uses.move(at, readers)
+            for input_key, bits in inputs.items():
+                item.reads[input_key] = item.reads.get(input_key, 0) | bits
+        uses.move(index, readers)
         return not stays
 
     def _definition(self, item: _Item) -> _Definition | None:
@@ -404,12 +408,12 @@ class _Folder:
         value, control = statement.value, statement.control
         if not isinstance(value, Calc | Choose) or (control.exec_size == 1 and not control.no_mask):
             return None
-        found = self.effects.place_bytes(statement.target, control.exec_size)
-        if found is None or not self.effects.may_fold(found[0]) or _CLOCK in item.reads:
+        elements = self.effects.place_bytes(statement.target, control.exec_size)
+        if elements is None or not self.effects.may_fold(elements[0]) or _CLOCK in item.reads:
             return None
         if _operations(value) > MAX_OPERATIONS or not all(_is_movable(leaf) for leaf in leaves(value)):
             return None
-        key, bytes_, size = found
+        key, bytes_, size = elements
         mask = mask_of(bytes_, size)
         if item.writes.get(key, 0) != mask:
             return None
@@ -432,8 +436,8 @@ class _Folder:
         same = control == definition.control or control.no_mask
         return same and item.writes.get(definition.key, 0) & definition.mask == definition.mask
 
-    def _is_dead(self, run: list[_Item], at: int, last: int, key: int, mask: int) -> bool:
-        for item in run[at + 1 :]:
+    def _is_dead(self, run: list[_Item], index: int, last: int, key: int, mask: int) -> bool:
+        for item in run[index + 1 :]:
             if item.reads.get(key, 0) & mask:
                 return False
             if item.writes.get(key, 0) & mask == mask and isinstance(item.statement, NamedCall):
@@ -458,18 +462,22 @@ class _Folder:
         def exchange(leaf: Expr) -> Expr | None:
             nonlocal seen, count
             if isinstance(leaf, General):
-                found = self.effects.place_bytes(leaf, lanes)
+                elements = self.effects.place_bytes(leaf, lanes)
                 type_ = self.kernel.variable_type(leaf.var)
             elif isinstance(leaf, Lanes):
-                found, type_ = self.effects.raw_bytes(leaf.operand, leaf.type.size, lanes), leaf.type
+                elements, type_ = self.effects.raw_bytes(leaf.operand, leaf.type.size, lanes), leaf.type
             else:
                 return None
-            if found is None or found[0] != definition.key or not mask_of(found[1], found[2]) & definition.mask:
+            if (
+                elements is None
+                or elements[0] != definition.key
+                or not mask_of(elements[1], elements[2]) & definition.mask
+            ):
                 return None
             wanted = definition.bytes * lanes if is_scalar else definition.bytes
-            if found[1] != wanted or found[2] != definition.size or type_ is None:
+            if elements[1] != wanted or elements[2] != definition.size or type_ is None:
                 raise _Unfit
-            seen |= mask_of(found[1], found[2])
+            seen |= mask_of(elements[1], elements[2])
             count += 1
             value = definition.value
             if is_scalar and lanes > 1:
@@ -526,8 +534,12 @@ class _Folder:
         return not (stored and here is not None and variable_key(Space.GENERAL, here.root) == definition.key)
 
     def _touches(self, value: General, lanes: int, definition: _Definition) -> bool:
-        found = self.effects.place_bytes(value, lanes)
-        return found is not None and found[0] == definition.key and bool(mask_of(found[1], found[2]) & definition.mask)
+        elements = self.effects.place_bytes(value, lanes)
+        return (
+            elements is not None
+            and elements[0] == definition.key
+            and bool(mask_of(elements[1], elements[2]) & definition.mask)
+        )
 
 
 class _Halves:
@@ -546,26 +558,28 @@ class _Halves:
 
     def is_low(self, statement: Set | Transfer | Both) -> bool:
         """Return whether another statement may continue this one for the next lanes."""
-        first, count = self.lanes(statement)
-        return count > 1 and 2 * count <= self.simd and first % (2 * count) == 0
+        first_lane, count = self.lanes(statement)
+        return count > 1 and 2 * count <= self.simd and first_lane % (2 * count) == 0
 
     def is_high(self, statement: Set | Transfer | Both, low: Set | Transfer | Both) -> bool:
         """Return whether a statement continues another of its kind for the next lanes."""
-        one, other = _first(statement), _first(low)
-        (first, count), (first_low, count_low) = self.lanes(statement), self.lanes(low)
+        high_part, low_part = _first(statement), _first(low)
+        (first_lane, count), (first_low, count_low) = self.lanes(statement), self.lanes(low)
         return (
-            type(one) is type(other) and (first, count) == (first_low + count_low, count_low)
-            and one.control.exec_size == other.control.exec_size and one.control.no_mask == other.control.no_mask
+            type(high_part) is type(low_part) and (first_lane, count) == (first_low + count_low, count_low)
+            and high_part.control.exec_size == low_part.control.exec_size and high_part.control.no_mask == low_part.control.no_mask
         )  # fmt: skip
 
     def same(self, low: Set | Transfer | Both, high: Set | Transfer | Both) -> bool:
         """Return whether two statements differ only in registers of neighbouring lanes, and record these."""
-        one, other = list[Span](), list[Span]()
-        if self._shape(_first(low), one) != self._shape(_first(high), other) or len(one) != len(other):
+        low_spans, high_spans = list[Span](), list[Span]()
+        if self._shape(_first(low), low_spans) != self._shape(_first(high), high_spans) or len(low_spans) != len(
+            high_spans
+        ):
             return False
         apart = self.lanes(low)[1]
         pairs: dict[tuple[_Elements, int], _Elements] = {}
-        for a, b in zip(one, other, strict=True):
+        for a, b in zip(low_spans, high_spans, strict=True):
             if a.lanes is None or b.lanes is None:
                 if a != b:
                     return False
@@ -636,12 +650,12 @@ def _state_key(state: State) -> int:
     return variable_key(Space.SAMPLER if state.sampler else Space.SURFACE, state.var)
 
 
-def _meet(one: Bits, other: Bits) -> bool:
-    return any(other.get(key, 0) & bits for key, bits in one.items())
+def _meet(bits_by_key: Bits, other_bits: Bits) -> bool:
+    return any(other_bits.get(key, 0) & bits for key, bits in bits_by_key.items())
 
 
-def _union(one: Bits, other: Bits) -> Bits:
-    return {key: one.get(key, 0) | other.get(key, 0) for key in one.keys() | other.keys()}
+def _union(bits: Bits, other_bits: Bits) -> Bits:
+    return {key: bits.get(key, 0) | other_bits.get(key, 0) for key in bits.keys() | other_bits.keys()}
 
 
 def _may_pass(item: _Item, other: _Item) -> bool:
@@ -650,7 +664,7 @@ def _may_pass(item: _Item, other: _Item) -> bool:
         return False
     if _CONTROL in item.writes or _CONTROL in other.writes or _CLOCK in item.reads:
         return False
-    kinds = [_memory(one.statement) for one in (item, other)]
+    kinds = [_memory(statement_item.statement) for statement_item in (item, other)]
     return 0 in kinds or kinds == [1, 1]
 
 
@@ -670,10 +684,10 @@ class _Unfit(Exception):  # noqa: N818 - a way out of a walk
     """An operand reads only a part of the elements, or reads them in another type."""
 
 
-def _fits(made: ExecControl, read: ExecControl) -> bool:
+def _fits(definition: ExecControl, use: ExecControl) -> bool:
     """Return whether the lanes of a use are among those of a definition."""
-    return (made.exec_size, made.mask_offset) == (read.exec_size, read.mask_offset) and (
-        made.no_mask or not read.no_mask
+    return (definition.exec_size, definition.mask_offset) == (use.exec_size, use.mask_offset) and (
+        definition.no_mask or not use.no_mask
     )
 
 

@@ -18,10 +18,10 @@ _NONE: Names = frozenset()
 CALLS: Final = re.compile(r"atomic_|one_for_all|sub_group|ballot|any\(|all\(")  # what a line does beside its value
 
 
-def uses_of(text: str, known: Container[str]) -> tuple[Names, Names]:
+def uses_of(text: str, variables: Container[str]) -> tuple[Names, Names]:
     """Return the variables that a line reads, and those that it sets as a whole without reading them."""
     step = step_of(text)
-    words = frozenset(word for word in WORD.findall(text) if word in known)
+    words = frozenset(word for word in WORD.findall(text) if word in variables)
     if step is None or step.op != "=" or step.trees[0].args:
         return words, _NONE
     target = step.trees[0].op
@@ -32,41 +32,41 @@ def uses_of(text: str, known: Container[str]) -> tuple[Names, Names]:
 class Liveness:
     """``after`` has, by the id of a line, the variables that are read behind it, at the end those that are ``kept``; ``before`` those of a line with others inside."""
 
-    def __init__(self, code: list[Node], known: Container[str], kept: Names) -> None:
-        self.known, self.kept = known, kept
+    def __init__(self, code: list[Node], variables: Container[str], kept: Names) -> None:
+        self.known, self.kept = variables, kept
         self.after: dict[int, Names] = {}
         self.before: dict[int, Names] = {}
         self._list(code, kept, _NONE, _NONE)
 
     def rename_in(self, code: list[Node], old: str, new: str) -> None:
         """Note that a variable has another name in some lines."""
-        for inner in walk([one for node in code for one in node.inner or []]):
-            for known in (self.after, self.before):
-                if old in known.get(id(inner), ()):
-                    known[id(inner)] = known[id(inner)] - {old} | {new}
+        for inner in walk([child for node in code for child in node.inner or []]):
+            for names_by_line in (self.after, self.before):
+                if old in names_by_line.get(id(inner), ()):
+                    names_by_line[id(inner)] = names_by_line[id(inner)] - {old} | {new}
 
     def _list(self, code: list[Node], live: Names, at_break: Names, at_continue: Names) -> Names:
-        at = len(code)
-        while at:
-            at -= 1
-            node = code[at]
+        index = len(code)
+        while index:
+            index -= 1
+            node = code[index]
             if node.inner is None:
                 live = self._line(node, live, at_break, at_continue)
                 continue
             self.after[id(node)] = live
             if node.text.startswith(("if (", "} else")):
-                first = at
-                while code[first].continues:
-                    first -= 1
-                chain = code[first : at + 1]
-                found = _NONE if node.text == "} else {" else live
-                for one in chain:
-                    self.after[id(one)] = live
-                    found |= self._list(one.inner or [], live, at_break, at_continue) | self._reads(one.text)
-                at, live = first, found
+                chain_start = index
+                while code[chain_start].continues:
+                    chain_start -= 1
+                chain = code[chain_start : index + 1]
+                needed = _NONE if node.text == "} else {" else live
+                for branch in chain:
+                    self.after[id(branch)] = live
+                    needed |= self._list(branch.inner or [], live, at_break, at_continue) | self._reads(branch.text)
+                index, live = chain_start, needed
             else:
                 live = self._loop(node, live)
-            self.before[id(code[at])] = live
+            self.before[id(code[index])] = live
         return live
 
     def _line(self, node: Node, live: Names, at_break: Names, at_continue: Names) -> Names:
@@ -86,7 +86,9 @@ class Liveness:
         """Return what a loop needs before its first round."""
         own = self._reads(node.text) | (self._reads(node.tail.text) if node.tail is not None else _NONE)
         if node.text.startswith(("switch", "case", "default")) or node.text == "{":
-            every = node.names | live | own | frozenset().union(*(self._all(one) for one in node.inner or []))
+            every = (
+                node.names | live | own | frozenset().union(*(self._all(inner_node) for inner_node in node.inner or []))
+            )
             return self._list(node.inner or [], every, every, every) | every
         is_endless = node.text == "for (;;) {"
         head: Names = _NONE
@@ -99,4 +101,4 @@ class Liveness:
             head |= new
 
     def _all(self, node: Node) -> Names:
-        return self._reads(node.text) | frozenset().union(*(self._all(one) for one in node.inner or []))
+        return self._reads(node.text) | frozenset().union(*(self._all(inner_node) for inner_node in node.inner or []))

@@ -56,9 +56,10 @@ def _with_high_half(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     ):
         return ()
     types = [
-        kernel.variable_type(one.var) if isinstance(one, General) else getattr(one, "type", None) for one in sources
+        kernel.variable_type(operand.var) if isinstance(operand, General) else getattr(operand, "type", None)
+        for operand in sources
     ]
-    signed = execution_type([one or ty.UD for one in types]).is_signed
+    signed = execution_type([operand or ty.UD for operand in types]).is_signed
     own, wide_type = (ty.D, ty.Q) if signed else (ty.UD, ty.UQ)
     wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), own),), wide_type) for source in sources)
     meaning = lane.word("mad", lane.S0, lane.S1, lane.S2)
@@ -115,8 +116,8 @@ def statement_of(kernel: Kernel, inst: Inst, place: int) -> Set | Transfer | Nam
     control, target = inst.get("exec"), inst.get("dst")
     value = _value(kernel, inst, target)
     if value is None or not isinstance(control, ExecControl):
-        found = access_of(inst, place) or atomic_of(inst, place) or image_access_of(kernel, inst, place)
-        return found or NamedCall(inst, (place,))
+        access = access_of(inst, place) or atomic_of(inst, place) or image_access_of(kernel, inst, place)
+        return access or NamedCall(inst, (place,))
     return Set(target, value, control, None if isinstance(value, Choose | Compare) else guard_of(inst), (place,))
 
 
@@ -166,23 +167,23 @@ def _formulas() -> dict[int, lane.Expr]:
     operands = sources | {~source: 255 - byte for source, byte in sources.items()}
     pairs = [
         (pair, byte)
-        for (one, a), (other, b) in combinations(operands.items(), 2)
-        for pair, byte in ((one & other, a & b), (one | other, a | b), (one ^ other, a ^ b))
+        for (operand, a), (other, b) in combinations(operands.items(), 2)
+        for pair, byte in ((operand & other, a & b), (operand | other, a | b), (operand ^ other, a ^ b))
     ]
-    found: dict[int, lane.Expr] = {}
-    for one, a in (*operands.items(), *pairs):
-        found.setdefault(a, one)
+    formulas: dict[int, lane.Expr] = {}
+    for operand, a in (*operands.items(), *pairs):
+        formulas.setdefault(a, operand)
     for pair, a in pairs:
-        for one, b in operands.items():
-            for formula, byte in ((one & pair, a & b), (one | pair, a | b), (one ^ pair, a ^ b)):
-                found.setdefault(byte, formula)
-    for byte, formula in list(found.items()):
-        found.setdefault(255 - byte, ~formula)
-    for one, a in pairs:
+        for operand, b in operands.items():
+            for formula, byte in ((operand & pair, a & b), (operand | pair, a | b), (operand ^ pair, a ^ b)):
+                formulas.setdefault(byte, formula)
+    for byte, formula in list(formulas.items()):
+        formulas.setdefault(255 - byte, ~formula)
+    for operand, a in pairs:
         for other, b in pairs:
-            for formula, byte in ((one | other, a | b), (one & other, a & b), (one ^ other, a ^ b)):
-                found.setdefault(byte, formula)
-    return found
+            for formula, byte in ((operand | other, a | b), (operand & other, a & b), (operand ^ other, a ^ b)):
+                formulas.setdefault(byte, formula)
+    return formulas
 
 
 def operands_of(inst: Inst) -> tuple[Value, ...]:

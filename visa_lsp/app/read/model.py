@@ -254,7 +254,7 @@ def map_leaves(value: Expr, change: Callable[[Expr], Expr | None]) -> Expr:
     """Replace the operands of an expression; None keeps one."""
     match value:
         case Calc():
-            return replace(value, args=tuple(map_leaves(one, change) for one in value.args))
+            return replace(value, args=tuple(map_leaves(arg, change) for arg in value.args))
         case Choose():
             return replace(value, yes=map_leaves(value.yes, change), no=map_leaves(value.no, change))
         case Compare():

@@ -103,41 +103,41 @@ class ReadingNames(Struct, frozen=True):
 
     def find_bound(self, root: int, byte: int, size: int) -> Bound | None:
         """Return the value of the launch in some bytes; a part of a longer integer too."""
-        found = self.bound.get((root, byte, size))
-        if found is not None:
-            return found
-        for first, within, length, name, structure in self.parts.get(root, ()):
-            if first <= byte and byte + size <= first + length and size in _UNSIGNED:
+        bound = self.bound.get((root, byte, size))
+        if bound is not None:
+            return bound
+        for start, within, length, name, structure in self.parts.get(root, ()):
+            if start <= byte and byte + size <= start + length and size in _UNSIGNED:
                 return Bound(
-                    f"{name}.at{within + byte - first}",
+                    f"{name}.at{within + byte - start}",
                     _UNSIGNED[size],
                     0,
-                    f"{name}.at{within + byte - first}",
+                    f"{name}.at{within + byte - start}",
                     structure=structure,
                 )
-        for (other, first, length), value in self.bound.items():
+        for (other, start, length), value in self.bound.items():
             if (
                 other == root
-                and first <= byte
-                and byte + size <= first + length
+                and start <= byte
+                and byte + size <= start + length
                 and not value.unit
                 and value.type.is_int
             ):
                 part = _UNSIGNED.get(size)
                 if part is None:
                     return None
-                shift = f" >> {8 * (byte - first)}"
-                inner = f"({value.text}{shift})" if byte > first else value.text
+                shift = f" >> {8 * (byte - start)}"
+                inner = f"({value.text}{shift})" if byte > start else value.text
                 return Bound(f"({c_type(part)}){inner}", part)
         return None
 
     def elements(self, number: int) -> int:
         """Return the number of elements of a general variable."""
-        found = self.kernel.variable(number)
-        if found is not None:
-            return found.num_elements
-        known = predefined.VARIABLES[number] if 0 <= number < len(predefined.VARIABLES) else None
-        return known.num_elements if known is not None else 0
+        declared = self.kernel.variable(number)
+        if declared is not None:
+            return declared.num_elements
+        predefined_variable = predefined.VARIABLES[number] if 0 <= number < len(predefined.VARIABLES) else None
+        return predefined_variable.num_elements if predefined_variable is not None else 0
 
 
 def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
@@ -145,20 +145,26 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     text = names_of(kernel, platform)
     taken: set[str] = set(RESERVED)
     parameters: list[Parameter] = []
-    for one in info.arguments if info is not None else ():
-        type_name = one.type_name.partition(";")[0]
-        qualifier = one.address_qualifier.strip("_")
+    for argument in info.arguments if info is not None else ():
+        type_name = argument.type_name.partition(";")[0]
+        qualifier = argument.address_qualifier.strip("_")
         space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
-        name = _identifier(one.name, taken)
+        name = _identifier(argument.name, taken)
         parameters.append(
             Parameter(
-                name, f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " "), one.index
+                name,
+                f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " "),
+                argument.index,
             )
         )
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
-    surfaces = {one.bti_value: launch.pointer(one.arg_index) for one in info.bindings} if info is not None else {}
+    surfaces = (
+        {argument.bti_value: launch.pointer(argument.arg_index) for argument in info.bindings}
+        if info is not None
+        else {}
+    )
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
         launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, info.env.slm_size if info is not None else 0,
@@ -168,7 +174,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
 
 def _widest(kernel: Kernel) -> int:
     controls = (value for inst in kernel.instructions for value in inst.values if isinstance(value, ExecControl))
-    return max((one.mask_offset + one.exec_size for one in controls), default=1)
+    return max((control.mask_offset + control.exec_size for control in controls), default=1)
 
 
 def type_named(name: str) -> DataType:
@@ -206,7 +212,7 @@ class _LaunchNames:
         self, kernel: Kernel, platform: Platform, info: KernelInfo | None, parameters: list[Parameter], simd: int
     ) -> None:
         self.kernel, self.info = kernel, info
-        self.names = {one.index: one.name for one in parameters}
+        self.names = {parameter.index: parameter.name for parameter in parameters}
         self.bound: dict[tuple[int, int, int], Bound] = {}
         self.pointers: dict[tuple[int, int], PointerArgument] = {}
         self.inputs: dict[int, int] = {}
@@ -223,15 +229,15 @@ class _LaunchNames:
                 self.inputs[here.root] = entry.offset - here.offset
         self.bound[_CONTROL, 0, 4] = Bound("cr0", ty.UD, 0, "cr0")
         for number, name in _THREAD_VALUES.items():
-            known = predefined.VARIABLES[number]
-            self.bound[number, 0, known.type.size] = Bound(f'thread_value("{name}")', known.type)
+            declared = predefined.VARIABLES[number]
+            self.bound[number, 0, declared.type.size] = Bound(f'thread_value("{name}")', declared.type)
         for number, axis in _GROUP_VARIABLES.items():
-            known = predefined.VARIABLES[number]
-            self.bound[number, 0, known.type.size] = Bound(f"group_id({axis})", known.type)
+            declared = predefined.VARIABLES[number]
+            self.bound[number, 0, declared.type.size] = Bound(f"group_id({axis})", declared.type)
         if kernel.is_kernel and not _writes_r0(kernel):
             self.inputs[_R0] = 0
-            for axis, at in enumerate(_GROUP_IDS):
-                self.bound[_R0, 4 * at, 4] = Bound(f"group_id({axis})", ty.UD)
+            for axis, dword in enumerate(_GROUP_IDS):
+                self.bound[_R0, 4 * dword, 4] = Bound(f"group_id({axis})", ty.UD)
             self.bound[_R0, _SCRATCH_STATE, 4] = Bound("scratch_state", ty.UD)
         if info is not None:
             width = simd or info.env.simd_size
@@ -242,7 +248,7 @@ class _LaunchNames:
     def pointer(self, index: int) -> PointerArgument:
         """Return the name and the element type of a pointer argument."""
         assert self.info is not None
-        entry = next((one for one in self.info.arguments if one.index == index), None)
+        entry = next((argument for argument in self.info.arguments if argument.index == index), None)
         if entry is None or not entry.name:
             return PointerArgument(f"arg{index}")
         element, star, _ = entry.type_name.partition(";")[0].rpartition("*")
@@ -252,99 +258,107 @@ class _LaunchNames:
         """Return the only local argument of a kernel without local arrays; it starts where the memory does."""
         if self.info is None or self.info.env.slm_size:
             return None
-        local = {one.arg_index for one in self.info.payload if one.kind == "local"}
+        local = {entry.arg_index for entry in self.info.payload if entry.kind == "local"}
         return self.pointer(local.pop()) if len(local) == 1 else None
 
     def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
         assert self.info is not None
         self.ids = (platform.grf_bytes, layout.geometry.id_stride, layout.payload.id_dimensions)
-        for root, first in self.inputs.items():
+        for root, entry_start in self.inputs.items():
             if root == _R0:
                 continue
-            axis, within = divmod(first - platform.grf_bytes, layout.geometry.id_stride)
-            if first < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
+            axis, within = divmod(entry_start - platform.grf_bytes, layout.geometry.id_stride)
+            if entry_start < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
                 for lane in range(min(simd, self.storage.room.get(root, 0) // 2)):
                     self.bound[root, 2 * lane, 2] = Bound(f"local_id({axis})", ty.UD, high=_MAX_LOCAL_ID)
-        for one in self.info.payload:
-            if not one.size:
+        for entry in self.info.payload:
+            if not entry.size:
                 continue
-            first = layout.payload.place(one.offset)
-            if one.arg_index >= 0 and one.arg_type != "buffer_offset" and not one.arg_type.startswith(_PROPERTIES):
-                self.addresses.setdefault(one.arg_index, []).append((one.source_offset, first, one.size))
-            elif one.arg_index < 0:
-                self.values[one.arg_type + (str(one.sampler_index) if one.arg_type == "inline_sampler" else "")] = (
-                    first,
-                    one.size,
+            entry_start = layout.payload.place(entry.offset)
+            if (
+                entry.arg_index >= 0
+                and entry.arg_type != "buffer_offset"
+                and not entry.arg_type.startswith(_PROPERTIES)
+            ):
+                self.addresses.setdefault(entry.arg_index, []).append((entry.source_offset, entry_start, entry.size))
+            elif entry.arg_index < 0:
+                self.values[
+                    entry.arg_type + (str(entry.sampler_index) if entry.arg_type == "inline_sampler" else "")
+                ] = (
+                    entry_start,
+                    entry.size,
                 )
             for root, start in self.inputs.items():
-                byte = first - start
+                byte = entry_start - start
                 inside = 0 <= byte < self.storage.room.get(root, 0)
-                if root != _R0 and (inside or (-one.size < byte < 0 and one.kind == "value")):
-                    self._bind(one, root, byte)
+                if root != _R0 and (inside or (-entry.size < byte < 0 and entry.kind == "value")):
+                    self._bind(entry, root, byte)
 
-    def _bind(self, one: PayloadArgument, root: int, byte: int) -> None:
+    def _bind(self, entry: PayloadArgument, root: int, byte: int) -> None:
         assert self.info is not None
-        if one.arg_index < 0:
-            if one.size in _TRIPLES:
-                word = one.arg_type + (f"({one.sampler_index})" if one.arg_type == "inline_sampler" else "")
-                for axis in range(one.size // 4 if one.size != ty.UQ.size else 0):
-                    text = f"{word}({axis})" if one.size == _TRIPLES[2] else word
+        if entry.arg_index < 0:
+            if entry.size in _TRIPLES:
+                word = entry.arg_type + (f"({entry.sampler_index})" if entry.arg_type == "inline_sampler" else "")
+                for axis in range(entry.size // 4 if entry.size != ty.UQ.size else 0):
+                    text = f"{word}({axis})" if entry.size == _TRIPLES[2] else word
                     self.bound[root, byte + 4 * axis, 4] = Bound(text, ty.UD)
-                if one.size == ty.UQ.size:
+                if entry.size == ty.UQ.size:
                     self.bound[root, byte, 8] = Bound(word, ty.UQ)
             return
-        name = self.names.get(one.arg_index, f"arg{one.arg_index}")
-        if one.arg_type == "buffer_offset":
+        name = self.names.get(entry.arg_index, f"arg{entry.arg_index}")
+        if entry.arg_type == "buffer_offset":
             self.bound[root, byte, 4] = Bound("0", ty.UD, high=0)  # the pointer includes it
             self.offsets.add(root)
             return
-        if one.arg_type.startswith(_PROPERTIES):
-            self.bound[root, byte, one.size] = Bound(f"{one.arg_type}({name})", _UNSIGNED.get(one.size, ty.UD))
+        if entry.arg_type.startswith(_PROPERTIES):
+            self.bound[root, byte, entry.size] = Bound(f"{entry.arg_type}({name})", _UNSIGNED.get(entry.size, ty.UD))
             return
-        match one.kind:
+        match entry.kind:
             case "value":
-                self._bind_value(one, root, byte, name)
-            case "buffer" if one.size == ty.UQ.size:
+                self._bind_value(entry, root, byte, name)
+            case "buffer" if entry.size == ty.UQ.size:
                 self.bound[root, byte, 8] = Bound(f"(ulong){name}", ty.UQ)
-                self.pointers[root, byte] = self.pointer(one.arg_index)
-            case "image" | "sampler" if one.size in (ty.UD.size, ty.UQ.size):
-                self.bound[root, byte, one.size] = Bound(
-                    f"handle_of({name})", ty.UD if one.size == ty.UD.size else ty.UQ
+                self.pointers[root, byte] = self.pointer(entry.arg_index)
+            case "image" | "sampler" if entry.size in (ty.UD.size, ty.UQ.size):
+                self.bound[root, byte, entry.size] = Bound(
+                    f"handle_of({name})", ty.UD if entry.size == ty.UD.size else ty.UQ
                 )
-                self.pointers[root, byte] = self.pointer(one.arg_index)
-            case "local" if one.size == ty.UD.size:
+                self.pointers[root, byte] = self.pointer(entry.arg_index)
+            case "local" if entry.size == ty.UD.size:
                 self.bound[root, byte, 4] = Bound(f"slm_offset({name})", ty.UD)
-                self.pointers[root, byte] = self.pointer(one.arg_index)
+                self.pointers[root, byte] = self.pointer(entry.arg_index)
 
-    def _bind_value(self, one: PayloadArgument, root: int, byte: int, name: str) -> None:
+    def _bind_value(self, entry: PayloadArgument, root: int, byte: int, name: str) -> None:
         assert self.info is not None
-        type_name = self.info.type_of(one.arg_index)
-        found = _VECTOR.fullmatch(type_name)
-        if found is None and type_name not in _SCALARS:
+        type_name = self.info.type_of(entry.arg_index)
+        vector = _VECTOR.fullmatch(type_name)
+        if vector is None and type_name not in _SCALARS:
             whole = _parameter_type(type_name)
-            told = next((a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == one.arg_index), "")
-            self.structures[whole] = int(told) if told.isdecimal() and len(told) < 6 else 0
+            bytes_text = next(
+                (a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == entry.arg_index), ""
+            )
+            self.structures[whole] = int(bytes_text) if bytes_text.isdecimal() and len(bytes_text) < 6 else 0
             skipped = max(0, -byte)
             self.parts[root].append(
-                (byte + skipped, max(0, one.source_offset) + skipped, one.size - skipped, name, whole)
+                (byte + skipped, max(0, entry.source_offset) + skipped, entry.size - skipped, name, whole)
             )
             return
-        type_ = type_named(found[1] if found else type_name)
-        count = int(found[2] or 1) if found else 1
-        first = max(0, one.source_offset)
+        type_ = type_named(vector[1] if vector else type_name)
+        count = int(vector[2] or 1) if vector else 1
+        start = max(0, entry.source_offset)
         if count == 1:
             if byte < 0:
                 return
             self.bound[root, byte, type_.size] = Bound(name, type_, 0, name)
             return
         if byte >= 0:
-            self.bound[root, byte, one.size] = Bound(name, type_, type_.size, name)
-        for number in range(first // type_.size, min(count, (first + one.size) // type_.size)):
+            self.bound[root, byte, entry.size] = Bound(name, type_, type_.size, name)
+        for number in range(start // type_.size, min(count, (start + entry.size) // type_.size)):
             part = component(number, count)
-            at = byte + number * type_.size - first
-            if at < 0:
+            place = byte + number * type_.size - start
+            if place < 0:
                 continue
-            self.bound[root, at, type_.size] = Bound(f"{name}.{part}", type_, 0, name)
+            self.bound[root, place, type_.size] = Bound(f"{name}.{part}", type_, 0, name)
 
 
 def component(number: int, count: int) -> str:
@@ -353,14 +367,16 @@ def component(number: int, count: int) -> str:
 
 
 def _writes_r0(kernel: Kernel) -> bool:
-    aliases = {predefined.FIRST_VARIABLE + at for at, one in enumerate(kernel.variables) if one.alias_index == _R0}
+    aliases = {
+        predefined.FIRST_VARIABLE + index for index, one in enumerate(kernel.variables) if one.alias_index == _R0
+    }
     written = (inst.get("dst") for inst in kernel.instructions)
     return any(isinstance(target, General | RawOperand) and target.var in {_R0, *aliases} for target in written)
 
 
 def _identifier(name: str, taken: set[str]) -> str:
-    found = re.sub(r"\W", "_", name.removeprefix("%")) or "_"
-    while found in taken:
-        found += "_"
-    taken.add(found)
-    return found
+    word = re.sub(r"\W", "_", name.removeprefix("%")) or "_"
+    while word in taken:
+        word += "_"
+    taken.add(word)
+    return word

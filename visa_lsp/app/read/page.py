@@ -27,21 +27,25 @@ def _file(file: ReadFile, platform: str) -> Iterator[str]:
     source = source_for(file.name, words, None)
     by_line = {line + 1: number for line, number in source.by_line.items()} if source is not None else {}
     lines = [line for kernel in file.kernels for line in kernel.lines]
-    hues = {number: at % HUES for at, line in enumerate(lines) for number in line.visa}
+    hues = {number: index % HUES for index, line in enumerate(lines) for number in line.visa}
     yield f'<header><h1>{_text(file.name)}</h1><ul class="figures">'
     yield from (f"<li><b>{_text(kernel.name)}</b>: {_figures(kernel)}</li>" for kernel in file.kernels)
     yield f'</ul></header><div class="columns{"" if source else " two"}">'
     if source is not None:
         shown = enumerate(source_lines(source.lines), 1)
-        yield from column("source", _text(source.name), (line_of(ColumnLine(str(at), p, s=at)) for at, p in shown))
+        yield from column(
+            "source", _text(source.name), (line_of(ColumnLine(str(index), p, s=index)) for index, p in shown)
+        )
     visa = enumerate(visa_lines(words, platform), 1)
     yield from column(
-        "visa", "vISA", (line_of(ColumnLine(str(at), p, at, by_line.get(at), hues.get(at))) for at, p in visa)
+        "visa",
+        "vISA",
+        (line_of(ColumnLine(str(index), p, index, by_line.get(index), hues.get(index))) for index, p in visa),
     )
     code = enumerate(zip(lines, source_lines(line.text for line in lines), strict=True), 1)
     yield from column(
         "code", "pseudo-code",
-        (line_of(ColumnLine(str(at), p, hue=at % HUES if line.visa else None, parts_of=line.visa)) for at, (line, p) in code),
+        (line_of(ColumnLine(str(index), p, hue=index % HUES if line.visa else None, parts_of=line.visa)) for index, (line, p) in code),
     )  # fmt: skip
     yield "</div>"
 

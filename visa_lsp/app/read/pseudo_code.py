@@ -113,10 +113,10 @@ def read_module(
     kernels: list[ReadKernel] = []
     for body in module.bodies:
         info, before = _info(body, Path(name), finder), kept.get(body.name)
-        found = _move_reading(before, body) if before and (before.platform, before.info) == (platform, info) else None
-        found = found or _kernel(body, platform, texts, info)
-        kept[body.name] = KeptReading(body, platform, info, found)
-        kernels.append(found)
+        reading = _move_reading(before, body) if before and (before.platform, before.info) == (platform, info) else None
+        reading = reading or _kernel(body, platform, texts, info)
+        kept[body.name] = KeptReading(body, platform, info, reading)
+        kernels.append(reading)
     for gone in kept.keys() - {body.name for body in module.bodies}:
         del kept[gone]
     return ReadFile(name, tuple(kernels), tuple(texts))
@@ -142,9 +142,13 @@ def _move_reading(before: KeptReading, body: Kernel) -> ReadKernel | None:
 
 def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
     """Return the description of a kernel in the ze_info beside a text; None if there is no readable one."""
-    found = find_ze_info(kernel, [place], finder)
+    ze_info = find_ze_info(kernel, [place], finder)
     try:
-        return next((one for one in read(found.text) if one.name == kernel.name), None) if found is not None else None
+        return (
+            next((description for description in read(ze_info.text) if description.name == kernel.name), None)
+            if ze_info is not None
+            else None
+        )
     except ZeInfoError:
         return None
 
@@ -178,21 +182,25 @@ def chosen(file: ReadFile, kernel: str | None, lines: tuple[int, int] | None) ->
     """
     kernels = file.kernels
     if kernel is not None:
-        kernels = tuple([one for one in kernels if one.name == kernel])
+        kernels = tuple([body for body in kernels if body.name == kernel])
         if not kernels:
-            known = [one.name for one in file.kernels]
+            names = [body.name for body in file.kernels]
             raise UserError(
-                f"{file.name}: no kernel or function {kernel!r}{did_you_mean(kernel, known) or ' (there: ' + ', '.join(known) + ')'}"
+                f"{file.name}: no kernel or function {kernel!r}{did_you_mean(kernel, names) or ' (there: ' + ', '.join(names) + ')'}"
             )
     if lines is not None:
-        kernels = tuple([part for one in kernels if (part := _part(one, *lines)) is not None])
+        kernels = tuple([part for body in kernels if (part := _part(body, *lines)) is not None])
         if not kernels:
             raise UserError(f"{file.name}: no instruction is in lines {lines[0]} to {lines[1]}")
     return ReadFile(file.name, kernels, file.text)
 
 
-def _part(kernel: ReadKernel, first: int, last: int) -> ReadKernel | None:
-    hits = [at for at, line in enumerate(kernel.lines) if any(first <= number <= last for number in line.visa)]
+def _part(kernel: ReadKernel, first_line: int, last_line: int) -> ReadKernel | None:
+    hits = [
+        index
+        for index, line in enumerate(kernel.lines)
+        if any(first_line <= number <= last_line for number in line.visa)
+    ]
     if not hits:
         return None
     return structs.replace(kernel, lines=kernel.lines[hits[0] : hits[-1] + 1])

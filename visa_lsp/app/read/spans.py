@@ -75,16 +75,16 @@ class Spans:
         if here is None or not access.data.var:
             return []
         lanes, cell = access.control.exec_size, access.cell
-        first = here.offset + access.data.offset
+        start = here.offset + access.data.offset
         own = self.names.text.types.get(access.data.var)
         root = self.names.text.types.get(here.root)
         type_ = next((t for t in (own, root) if t is not None and t.size == cell), UNSIGNED[cell])
         if access.single:
-            return [Span(here.root, (first + n * cell,), cell, type_, None) for n in range(len(access.elements))]
+            return [Span(here.root, (start + n * cell,), cell, type_, None) for n in range(len(access.elements))]
         row = max(self.names.grf_bytes, -(-lanes * cell // self.names.grf_bytes) * self.names.grf_bytes)
         return [
             self.make_span(
-                here.root, tuple([first + n * row + lane * cell for lane in range(lanes)]), cell, type_, access.control
+                here.root, tuple([start + n * row + lane * cell for lane in range(lanes)]), cell, type_, access.control
             )
             for n in range(len(access.elements))
         ]

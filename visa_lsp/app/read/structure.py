@@ -111,7 +111,9 @@ def _ways(kernel: Kernel, graph: Graph, block: Block, partners: Structure) -> It
     elif flow is FlowClass.SWITCH:
         labels = inst.get("labels")
         targets = (
-            [graph.at_label.get(one) for one in labels if isinstance(one, int)] if isinstance(labels, tuple) else []
+            [graph.at_label.get(target_label) for target_label in labels if isinstance(target_label, int)]
+            if isinstance(labels, tuple)
+            else []
         )
         for case, target in enumerate(targets):
             last = case == len(targets) - 1
@@ -146,12 +148,12 @@ def _condition(inst: Inst) -> BranchTest:
 def _routine(graph: Graph, blocks: Sequence[_BlockCode], entry: int) -> Routine:
     ahead = [sorted({w.target for w in body.ways if w.target is not None}) for body in blocks]
     inside = closure([entry], lambda block: ahead[block])
-    first = graph.steps[graph.blocks[entry].first]
-    label = first.label if isinstance(first.label, int) and first.flow is FlowClass.SUBROUTINE else None
-    found = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
-    if found.reducible:
+    first_step = graph.steps[graph.blocks[entry].first]
+    label = first_step.label if isinstance(first_step.label, int) and first_step.flow is FlowClass.SUBROUTINE else None
+    structurer = _Structurer(blocks, entry, sorted(inside), ahead, graph.order)
+    if structurer.reducible:
         with suppress(RecursionError):  # hundreds of nested conditions are as hard to read as jumps
-            return Routine(entry, label, _enclose_jumps(found.code()))
+            return Routine(entry, label, _enclose_jumps(structurer.code()))
     return Routine(entry, label, tuple(_flat(blocks, sorted(inside), entry)), structured=False)
 
 
@@ -210,19 +212,19 @@ class _Structurer:
             self.reducible = False
             return
         for block in self.inside:
-            tails = [one for one in before[block] if self.rank[one] >= self.rank[block]]
+            tails = [source for source in before[block] if self.rank[source] >= self.rank[block]]
             if tails:
                 self.loops[block] = _loop(block, tails, before)
         self._place()
 
-    def _dominates(self, one: int, other: int) -> bool:
-        while other not in (one, self.entry):
+    def _dominates(self, dominator: int, other: int) -> bool:
+        while other not in (dominator, self.entry):
             other = self.above[other]
-        return one == other
+        return dominator == other
 
     def _rank_blocks(self, order: Sequence[int]) -> bool:
         """Rank the blocks; return whether the target of each back edge dominates its source."""
-        self.rank = {block: at for at, block in enumerate(order)}
+        self.rank = {block: rank for rank, block in enumerate(order)}
         if self.rank[self.entry] != 0:
             return False
         return all(
@@ -248,44 +250,44 @@ class _Structurer:
                 self.behind.setdefault(outermost, []).append(block)
             elif edges.get(block, 0) > 1 or len(self.blocks[over].ways) == 1:
                 self.children.setdefault(over, []).append(block)
-        for found in (*self.behind.values(), *self.children.values()):
-            found.sort(key=lambda block: self.rank[block])
+        for placed in (*self.behind.values(), *self.children.values()):
+            placed.sort(key=lambda block: self.rank[block])
         self.weights = self._weigh()
-        for found in self.children.values():
-            self._copy_between(found)
-        for head, found in self.behind.items():
+        for placed in self.children.values():
+            self._copy_between(placed)
+        for head, placed in self.behind.items():
             members = self.loops[head]
             exits = {target for block in members for target in self.ahead[block] if target not in members}
             # A short way out of a loop ends inside of it, so that all ways lead to one place after it.
-            for block in list(found):
+            for block in list(placed):
                 if (
-                    (len(found) > 1 or exits - set(found))
+                    (len(placed) > 1 or exits - set(placed))
                     and edges.get(block, 0) == 1
                     and self.weights[block] <= _MAX_COPIED
                 ):
-                    found.remove(block)
+                    placed.remove(block)
 
-    def _copy_between(self, found: list[int]) -> None:
+    def _copy_between(self, placed: list[int]) -> None:
         """Let a short block be written at its jumps, if a loop leads to it and to the block that follows it."""
-        for one, following in reversed(list(pairwise(found))):
-            leaves = any({one, following} <= self._exits(members) for members in self.loops.values())
-            if leaves and self.weights[one] <= _MAX_COPIED:
-                found.remove(one)
+        for block, following in reversed(list(pairwise(placed))):
+            leaves = any({block, following} <= self._exits(members) for members in self.loops.values())
+            if leaves and self.weights[block] <= _MAX_COPIED:
+                placed.remove(block)
 
     def _exits(self, members: set[int]) -> set[int]:
         """Return the blocks outside of a loop that its jumps lead to, by blocks without a choice too."""
-        found = {target for block in members for target in self.ahead[block] if target not in members}
-        return set(closure(found, lambda block: self.ahead[block] if len(self.ahead[block]) == 1 else []))
+        targets = {target for block in members for target in self.ahead[block] if target not in members}
+        return set(closure(targets, lambda block: self.ahead[block] if len(self.ahead[block]) == 1 else []))
 
     def _weigh(self) -> dict[int, int]:
         """Return the number of statements of each block and the blocks that it dominates; many for those with loops."""
-        found = {
+        weights = {
             block: _MAX_COPIED + 1 if block in self.loops else len(self.blocks[block].code) for block in self.inside
         }
-        for block in sorted(self.inside, key=lambda one: self.rank[one], reverse=True):
-            if block != self.entry and self.above[block] in found:
-                found[self.above[block]] += found[block]
-        return found
+        for block in sorted(self.inside, key=lambda number: self.rank[number], reverse=True):
+            if block != self.entry and self.above[block] in weights:
+                weights[self.above[block]] += weights[block]
+        return weights
 
     # ---- code
 
@@ -297,28 +299,28 @@ class _Structurer:
         """Return the code of a block and of all blocks placed after it."""
         if block not in self.loops:
             return self._sequence(block, self.children.get(block, []), where)
-        behind = self.behind.get(block, [])
-        after = behind[0] if behind else where.next
+        following = self.behind.get(block, [])
+        after = following[0] if following else where.next
         inner = _Where(block, block, after)
         body = self._sequence(block, self.children.get(block, []), inner)
         if _continue_label(block) in self.labelled:
             body = (*body, JumpLabel(_continue_label(block)))
         loop = shape_loop(body)
-        return (loop, *self._rest(behind, where, (loop,)))
+        return (loop, *self._rest(following, where, (loop,)))
 
-    def _sequence(self, block: int, behind: Sequence[int], where: _Where) -> Code:
-        inner = _Where(behind[0], where.loop, where.behind) if behind else where
+    def _sequence(self, block: int, placed: Sequence[int], where: _Where) -> Code:
+        inner = _Where(placed[0], where.loop, where.behind) if placed else where
         own = self._own(block, inner)
-        return (*own, *self._rest(behind, where, own))
+        return (*own, *self._rest(placed, where, own))
 
-    def _rest(self, behind: Sequence[int], where: _Where, before: Code) -> Code:
+    def _rest(self, placed: Sequence[int], where: _Where, before: Code) -> Code:
         out: list[Statement] = []
-        for at, one in enumerate(behind):
-            if _leaves((*before, *out)) and one not in self.labelled:
+        for index, block in enumerate(placed):
+            if _leaves((*before, *out)) and block not in self.labelled:
                 continue  # all jumps to it have copies
-            following = behind[at + 1] if at + 1 < len(behind) else where.next
-            out.append(JumpLabel(one))
-            out += self._tree(one, _Where(following, where.loop, where.behind))
+            following = placed[index + 1] if index + 1 < len(placed) else where.next
+            out.append(JumpLabel(block))
+            out += self._tree(block, _Where(following, where.loop, where.behind))
         return tuple(out)
 
     def _own(self, block: int, where: _Where) -> Code:
@@ -361,7 +363,7 @@ class _Structurer:
         return True
 
     def _stands_apart(self, block: int) -> bool:
-        return any(block in found for found in (*self.behind.values(), *self.children.values()))
+        return any(block in placed for placed in (*self.behind.values(), *self.children.values()))
 
 
 def _loop(head: int, tails: Sequence[int], before: Sequence[Sequence[int]]) -> set[int]:
@@ -396,11 +398,15 @@ def _leaves(code: Code) -> bool:
 
 def shape_loop(body: Code) -> Repeat:
     """Return a loop with the test at the beginning or the end of its body, if there is one."""
-    first, last = body[0] if body else None, body[-1] if body else None
-    if isinstance(first, If) and _breaks(first):
-        return Repeat(body[1:], first=_inverse(first.condition), first_places=first.places)
-    if isinstance(last, If) and _breaks(last) and not any(isinstance(s, Continue) for s in _inside(body)):
-        return Repeat(body[:-1], last=_inverse(last.condition), last_places=last.places)
+    first_statement, last_statement = body[0] if body else None, body[-1] if body else None
+    if isinstance(first_statement, If) and _breaks(first_statement):
+        return Repeat(body[1:], first=_inverse(first_statement.condition), first_places=first_statement.places)
+    if (
+        isinstance(last_statement, If)
+        and _breaks(last_statement)
+        and not any(isinstance(s, Continue) for s in _inside(body))
+    ):
+        return Repeat(body[:-1], last=_inverse(last_statement.condition), last_places=last_statement.places)
     return Repeat(body)
 
 
@@ -424,13 +430,13 @@ def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
 def _enclose_jumps(code: Code) -> Code:
     """Write jumps to a label of their list as exits from a loop of one round, where no other loop is between."""
     code = _map_lists(code, _enclose_jumps)
-    for at, statement in enumerate(code):
+    for index, statement in enumerate(code):
         if not isinstance(statement, JumpLabel):
             continue
-        jump = [number for number in range(at) if statement.label in _jumps(code[number : number + 1])]
+        jump = [number for number in range(index) if statement.label in _jumps(code[number : number + 1])]
         if not jump:
             continue
-        part, before = code[jump[0] : at], _jumps(code[: jump[0]])
+        part, before = code[jump[0] : index], _jumps(code[: jump[0]])
         loose = list(_inside(part))
         own = [s for s in loose if isinstance(s, Goto) and s.label == statement.label]
         if (
@@ -443,22 +449,22 @@ def _enclose_jumps(code: Code) -> Code:
                 last=BranchTest(None, _WHOLE, negated=True),
                 last_places=own[-1].places,
             )
-            return _enclose_jumps((*code[: jump[0]], once, *code[at + 1 :]))
+            return _enclose_jumps((*code[: jump[0]], once, *code[index + 1 :]))
     return code
 
 
 def _jumps(code: Code) -> list[int]:
     """Return the labels of all jumps in a list, those in loops too."""
-    found: list[int] = []
+    labels: list[int] = []
     for statement in code:
         match statement:
             case Goto(label):
-                found.append(label)
+                labels.append(label)
             case If():
-                found += _jumps(statement.then) + _jumps(statement.otherwise)
+                labels += _jumps(statement.then) + _jumps(statement.otherwise)
             case Repeat():
-                found += _jumps(statement.body)
-    return found
+                labels += _jumps(statement.body)
+    return labels
 
 
 def _break_at(code: Code, label: int) -> Code:
