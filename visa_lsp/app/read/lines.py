@@ -142,23 +142,23 @@ class CodePrinter:
 
     def _find_local_array(self) -> PointerArgument | None:
         """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
-        shared = [one for one in self._transfers() if _is_slm(one.memory)]
-        sizes = {one.size for one in shared}
+        shared = [access for access in self._transfers() if _is_slm(access.memory)]
+        sizes = {access.size for access in shared}
         if self._has_tags or len(sizes) != 1:
             return None
         (size,) = sizes
         types = [
             type_
-            for one in shared
-            if (type_ := self._type_of_data(one)) is not None and type_.size == size and c_type(type_) in _NUMBERS
+            for access in shared
+            if (type_ := self._type_of_data(access)) is not None and type_.size == size and c_type(type_) in _NUMBERS
         ]
         word = c_type(Counter(types).most_common(1)[0][0] if types else UNSIGNED[size])
         return PointerArgument(f"slm_{word}", word)
 
     def _transfers(self) -> Iterator[Transfer]:
         for routine in self.reading.routines:
-            for one in flat(routine.body):
-                for part in one.parts if isinstance(one, Both) else (one,):
+            for statement in flat(routine.body):
+                for part in statement.parts if isinstance(statement, Both) else (statement,):
                     if isinstance(part, Transfer):
                         yield part
 
@@ -171,20 +171,22 @@ class CodePrinter:
     def body(self) -> Iterator[Line]:
         """Yield the lines of a body and of its routines."""
         main = self._code(self.reading.routines[0].body)
-        arrays = {name for name, one in self.cells.declarations.items() if one.is_shared}
+        arrays = {name for name, declared in self.cells.declarations.items() if declared.is_shared}
         if arrays:
             Meetings(arrays).insert(main)
         self._declare(main)
-        Namer(main, [one.name for one in self.names.parameters]).run()
+        Namer(main, [declared.name for declared in self.names.parameters]).run()
         kind = "kernel" if self.kernel.is_kernel else "function"
-        for name in dict.fromkeys(re.findall(r"struct \w+", " ".join(one.text for one in self.names.parameters))):
+        for name in dict.fromkeys(
+            re.findall(r"struct \w+", " ".join(declared.text for declared in self.names.parameters))
+        ):
             fields = self.fields.get(name.removeprefix("struct ")) or self._fields(name)
             yield Line(f"{name} {{ {fields} }};" if fields else f"{name};")
         called = dict.fromkeys(name for inst in self.kernel.instructions if (name := self._called_by(inst)))
         yield from (Line(f"function void {name}(void);") for name in called if name != self.kernel.name)
         if main and main[-1].text == "return;":
             main.pop()
-        parameters = ", ".join(one.text for one in self.names.parameters) or "void"
+        parameters = ", ".join(declared.text for declared in self.names.parameters) or "void"
         yield Line(
             f"{kind} void {self.kernel.name}({parameters}) {{"
             + (f"  // {self.names.simd} lanes" if self.names.simd else "")
@@ -202,23 +204,23 @@ class CodePrinter:
         size = next((size for struct, size in self.names.structures.items() if struct == name), 0)
         if not size:
             return ""
-        known = sorted(
+        cells_by_place = sorted(
             {
                 (int(hit[1]), cell.size, c_type(cell.type))
                 for cell in self.cells.list_bound_cells()
                 if (hit := re.search(r"\.at(\d+)$", cell.name)) and cell.structure == name
             }
         )
-        out, at = [], 0
-        for first, length, word in known:
-            if first < at:
+        out, end = [], 0
+        for start, length, word in cells_by_place:
+            if start < end:
                 continue
-            if first > at:
-                out.append(f"uchar pad{at}[{first - at}];")
-            out.append(f"{word} at{first};")
-            at = first + length
-        if at < size:
-            out.append(f"uchar pad{at}[{size - at}];")
+            if start > end:
+                out.append(f"uchar pad{end}[{start - end}];")
+            out.append(f"{word} at{start};")
+            end = start + length
+        if end < size:
+            out.append(f"uchar pad{end}[{size - end}];")
         return " ".join(out)
 
     def _label(self, entry: int, label: int | None) -> str:
@@ -229,38 +231,40 @@ class CodePrinter:
 
     def _declare(self, main: list[Node]) -> None:
         """Put each declaration where all uses see it."""
-        known = {name: one.text for name, one in self.cells.declarations.items()}
-        known |= {name: f"bool {name}" for name in self._predicates()}
+        declarations = {name: declared.text for name, declared in self.cells.declarations.items()}
+        declarations |= {name: f"bool {name}" for name in self._predicates()}
         filled = self._list_filled()
         top: list[Node] = []
         if not _has_goto(self.reading) and not self.calls:
             kinds = {
-                name: type_named(one.type)
-                for name, one in self.cells.declarations.items()
-                if not one.count and one.type in _NUMBERS
+                name: type_named(declared.type)
+                for name, declared in self.cells.declarations.items()
+                if not declared.count and declared.type in _NUMBERS
             }
-            kinds |= {name: ty.BOOL for name, text in known.items() if text.startswith("bool ")}
-            pointers = [_POINTER.fullmatch(one.text) for one in self.names.parameters]
+            kinds |= {name: ty.BOOL for name, text in declarations.items() if text.startswith("bool ")}
+            pointers = [_POINTER.fullmatch(declared.text) for declared in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
             if self._local_array is not None:
                 elements[self._local_array.name] = self._local_array.element
-            scalars = dict(one.text.split()[::-1] for one in self.names.parameters if one.text.count(" ") == 1)
+            scalars = dict(
+                declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
+            )
             local = self._local_array.name if self._local_array is not None else ""
-            body = Body(main, known, kinds, elements, scalars, self.names.group_size, self._surfaces(), local)
+            body = Body(main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces(), local)
             Tidier(body, self.cells.declarations, filled).run()
             self.fields = body.fields
             top += [Node(text) for name, text in body.tiles.items()]
         used = names_of(main)
-        for name in known:
+        for name in declarations:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
             if name not in used:
                 continue
             if name in filled:
                 top.append(Node(filled[name]))
             elif shared or _has_goto(self.reading) or self.calls:
-                top.append(Node(f"{known[name]};"))
+                top.append(Node(f"{declarations[name]};"))
             else:
-                _place(main, name, known[name])
+                _place(main, name, declarations[name])
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
         array = self._local_array
         if array is not None and array.name in names_of(main):
@@ -271,11 +275,13 @@ class CodePrinter:
 
     def _surfaces(self) -> frozenset[str]:
         """Return the arrays that offsets of 32 bits address."""
-        known = {
-            one.name for one in (*self.names.surfaces.values(), self.names.shared, self._local_array) if one is not None
+        names = {
+            pointer.name
+            for pointer in (*self.names.surfaces.values(), self.names.shared, self._local_array)
+            if pointer is not None
         }
-        flat = {one.name for access in self._transfers() if access.memory.model == codes.ADDRTYPE_FLAT and (one := self._pointer_of(access)) is not None and not _is_slm(access.memory)}  # fmt: skip
-        return frozenset(known - flat)
+        flat = {pointer.name for access in self._transfers() if access.memory.model == codes.ADDRTYPE_FLAT and (pointer := self._pointer_of(access)) is not None and not _is_slm(access.memory)}  # fmt: skip
+        return frozenset(names - flat)
 
     def _predicates(self) -> list[str]:
         numbers = {
@@ -288,22 +294,22 @@ class CodePrinter:
 
     def _list_filled(self) -> dict[str, str]:
         """Return the declarations of variables that a launch fills, without a name."""
-        found: dict[str, str] = {}
+        declarations: dict[str, str] = {}
         for name, root, start, lanes in self.cells.list_places():
-            first = self.names.inputs.get(root)
+            payload_byte = self.names.inputs.get(root)
             declared = self.cells.declarations.get(name)
             if root in CALL_REGISTERS and declared is not None:
-                found[name] = f"{declared.type} *{name} = ({declared.type} *){CALL_REGISTERS[root]};"
+                declarations[name] = f"{declared.type} *{name} = ({declared.type} *){CALL_REGISTERS[root]};"
                 continue
-            if first is None or declared is None:
+            if payload_byte is None or declared is None:
                 continue
             step = f" + {lanes} * lane" if lanes else ""
-            place = f"payload + {first + start}{step}"
+            place = f"payload + {payload_byte + start}{step}"
             if declared.count:
-                found.setdefault(name, f"{declared.text}; memcpy({name}, {place}, sizeof {name});")
+                declarations.setdefault(name, f"{declared.text}; memcpy({name}, {place}, sizeof {name});")
             else:
-                found.setdefault(name, f"{declared.text} = *({declared.type} *)({place});")
-        return found
+                declarations.setdefault(name, f"{declared.text} = *({declared.type} *)({place});")
+        return declarations
 
     # ---- statements
 
@@ -386,7 +392,7 @@ class CodePrinter:
         """Return the lines of a routine in place of its call."""
         self.calls += 1
         name = self._routine_label(places) or f"routine_{entry}"
-        routine = next((one for one in self.reading.routines if one.entry == entry), None)
+        routine = next((candidate for candidate in self.reading.routines if candidate.entry == entry), None)
         if routine is None or self.calls > _MAX_CALLS:
             return [Node(f"{_identifier(name)}();", places)]
         end = f"done_{self.calls}"
@@ -413,19 +419,19 @@ class CodePrinter:
             return [Node(f"if ({test.text}) {inner.text}", tuple(sorted({*statement.places, *inner.places})))]
         if otherwise and test.text.startswith("!") and test.rank == UNARY:
             test, then, otherwise = negate(test), otherwise, then
-        known = self.alignment.enter()
-        first = Node(f"if ({test.text}) {{", statement.places, inner=self._code(then), tail=Line("}"))
-        self.alignment.leave(known)
+        divisors = self.alignment.enter()
+        head = Node(f"if ({test.text}) {{", statement.places, inner=self._code(then), tail=Line("}"))
+        self.alignment.leave(divisors)
         if not otherwise:
-            return [first]
-        first.tail = None
+            return [head]
+        head.tail = None
         if len(otherwise) == 1 and isinstance(otherwise[0], If):
             rest = self._if(otherwise[0])
             if rest[0].inner is not None:
                 rest[0].text = f"}} else {rest[0].text}"
-                return [first, *rest]
-            return [first, Node("} else {", inner=rest, tail=Line("}"))]
-        return [first, Node("} else {", inner=self._code(otherwise), tail=Line("}"))]
+                return [head, *rest]
+            return [head, Node("} else {", inner=rest, tail=Line("}"))]
+        return [head, Node("} else {", inner=self._code(otherwise), tail=Line("}"))]
 
     def _loop(self, loop: Repeat) -> Node:
         if loop.first is not None:
@@ -449,7 +455,7 @@ class CodePrinter:
     ) -> str:
         """Return the text that restricts an assignment to lanes; empty for all active lanes."""
         control = self.wide or control
-        first, last, simd = control.mask_offset, control.mask_offset + control.exec_size - 1, self.names.simd
+        low_lane, high_lane, simd = control.mask_offset, control.mask_offset + control.exec_size - 1, self.names.simd
         tests = []
         words = ""
         lone = (
@@ -462,14 +468,14 @@ class CodePrinter:
         if once:
             words = "once "
         elif all_lanes:
-            words = f"each_lane({first}, {last}) "
-        elif control.exec_size > 1 and (first or control.exec_size < simd):
+            words = f"each_lane({low_lane}, {high_lane}) "
+        elif control.exec_size > 1 and (low_lane or control.exec_size < simd):
             tests.append(
-                f"lane >= {first}"
-                if last + 1 >= simd > 0
-                else f"lane <= {last}"
-                if not first
-                else f"{first} <= lane && lane <= {last}"
+                f"lane >= {low_lane}"
+                if high_lane + 1 >= simd > 0
+                else f"lane <= {high_lane}"
+                if not low_lane
+                else f"{low_lane} <= lane && lane <= {high_lane}"
             )
         if guard is not None:
             tests.append(self.printer.predicate(guard).within(2 if tests else 0))
@@ -736,9 +742,9 @@ class CodePrinter:
         signed = access.update in ("minsint", "maxsint")
         base = {2: (ty.UW, ty.W, ty.HF), 4: (ty.UD, ty.D, ty.F), 8: (ty.UQ, ty.Q, ty.DF)}[access.size]
         kind = base[2 if real else 1 if signed else 0]
-        known = self._element_type(access, kind)
+        element_type = self._element_type(access, kind)
         strict = real or signed or access.update in ("min", "max")
-        kind = known if known is kind or (not strict and known.is_int) else kind
+        kind = element_type if element_type is kind or (not strict and element_type.is_int) else kind
         place = self._place(access, kind, 0)
         address = _address_of(place)
         control = access.control
@@ -770,7 +776,10 @@ class CodePrinter:
         word = c_type(spots[0].type) if spots else "float"
         is_texel = isinstance(inst.row.meaning, TexelForm)
         name = ("write_texel" if access.write else "read_texel") if is_texel else _identifier(inst.row.mnemonic)
-        args = [*self._states(access, inst), *(self.printer.exact(one, access.control).text for one in access.sources)]
+        args = [
+            *self._states(access, inst),
+            *(self.printer.exact(source, access.control).text for source in access.sources),
+        ]
         texts, owner = [spot.text for spot in spots], spots[0].of if spots else ""
         declared = self.cells.declarations.get(owner)
         is_vector = (
@@ -795,20 +804,20 @@ class CodePrinter:
 
     def _states(self, access: Transfer, inst: Inst) -> list[str]:
         """Return the image of a message, and its sampler if it has one."""
-        known = {
-            state.sampler: self._state(one.get("src0"), sampler=state.sampler)
-            for one in access.states
-            if isinstance(state := one.get("dst"), State)
+        texts_by_kind = {
+            state.sampler: self._state(setter.get("src0"), sampler=state.sampler)
+            for setter in access.states
+            if isinstance(state := setter.get("dst"), State)
         }
-        found = []
+        texts = []
         for sampler, field in ((False, "surface"), (True, "sampler")):
             if not inst.row.has_field(field):
                 continue
             value = inst.get(field)
-            if sampler not in known and isinstance(value, int):
-                known[sampler] = self._state_variable(value, sampler=sampler)
-            found.append(known.get(sampler) or self._state(value, sampler=sampler))
-        return found
+            if sampler not in texts_by_kind and isinstance(value, int):
+                texts_by_kind[sampler] = self._state_variable(value, sampler=sampler)
+            texts.append(texts_by_kind.get(sampler) or self._state(value, sampler=sampler))
+        return texts
 
     def _state_variable(self, number: int, *, sampler: bool) -> str:
         """Return the name of a surface or sampler variable, and note that it needs a declaration."""
@@ -820,14 +829,14 @@ class CodePrinter:
     def _state(self, value: Value, *, sampler: bool) -> str:
         """Return the name of the argument that a number or a handle of a surface or sampler stands for."""
         if isinstance(value, Immediate):
-            known, handle = None if sampler else self.names.surfaces.get(value.bits), str(value.bits)
+            pointer, handle = None if sampler else self.names.surfaces.get(value.bits), str(value.bits)
         else:
-            known = self._pointer(value)
+            pointer = self._pointer(value)
             handle = self.printer.exact(value, UNIFORM).text if value is not None else "0"
             whole = self.cells.declarations.get(handle)
             if whole is not None and whole.count:
                 handle = f"(ulong)(uint){handle}[1] << 32 | (uint){handle}[0]"
-        return known.name if known is not None else f"{'sampler' if sampler else 'image'}_at({handle})"
+        return pointer.name if pointer is not None else f"{'sampler' if sampler else 'image'}_at({handle})"
 
     def _into(self, source: Expr, kind: DataType, size: int, control: ExecControl) -> str:
         own = self.printer.type_of(source)
@@ -862,9 +871,9 @@ class CodePrinter:
             return self.names.surfaces.get(memory.operand.bits)
         if _is_slm(memory) or (memory.variable < 0 and memory.model == codes.ADDRTYPE_FLAT):
             for term, factor in _terms(access.address, 1, tagged=_is_slm(memory)):
-                found = self._pointer(term) if factor == 1 else None
-                if found is not None:
-                    return found
+                pointer = self._pointer(term) if factor == 1 else None
+                if pointer is not None:
+                    return pointer
         if _is_slm(memory) and not self._has_tags:
             return self.names.shared or self._local_array
         return None
@@ -872,24 +881,24 @@ class CodePrinter:
     def _place(self, access: Transfer, kind: DataType, element: int, count: int = 1, word: str = "") -> str:
         """Return the place of an element of an access, as an lvalue of a type."""
         scalar, word = c_type(kind), word or c_type(kind) + (str(count) if count > 1 else "")
-        known = self._pointer_of(access)
-        if known is not None and scalar != word and known.element in _NUMBERS:
-            own = type_named(known.element)
-            first = self._index(access, known.element, kind.size, element) if own.size == kind.size else None
-            if first is not None:
-                return f"*({word} *)&{first}"
-        found = self._index(access, word, kind.size * count, element)
-        if found is not None:
-            return found
+        pointer = self._pointer_of(access)
+        if pointer is not None and scalar != word and pointer.element in _NUMBERS:
+            own = type_named(pointer.element)
+            element_text = self._index(access, pointer.element, kind.size, element) if own.size == kind.size else None
+            if element_text is not None:
+                return f"*({word} *)&{element_text}"
+        indexed = self._index(access, word, kind.size * count, element)
+        if indexed is not None:
+            return indexed
         address = self._address(access, element)
         return f"*({word} *)({address})"
 
     def _index(self, access: Transfer, word: str, size: int, element: int) -> str | None:
         """Return an access as an element of an argument; None if its address is not a sum of whole elements."""
         memory = access.memory
-        known = self._pointer_of(access)
+        pointer = self._pointer_of(access)
         flat = memory.variable < 0 and not _is_slm(memory) and memory.model == codes.ADDRTYPE_FLAT
-        if known is None or access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
+        if pointer is None or access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
             return None
         control = access_control(access)
         parts: list[str] = []
@@ -922,8 +931,8 @@ class CodePrinter:
         if number or not parts:
             parts.append(str(number // size))
         index = self._by_ids(" + ".join(parts).replace("+ -", "- "))
-        same = known.element == word
-        return f"{known.name}[{index}]" if same else f"(({word} *){known.name})[{index}]"
+        same = pointer.element == word
+        return f"{pointer.name}[{index}]" if same else f"(({word} *){pointer.name})[{index}]"
 
     def _index_term(self, term: Expr, control: ExecControl) -> Text:
         type_ = self.printer.type_of(term)
@@ -999,8 +1008,8 @@ class CodePrinter:
             return f"surface({self.names.text.of(self.names.text.surface, 'T', memory.variable).removeprefix('%')})"
         operand_, word = memory.operand, codes.ADDRTYPE_TEXT.get(memory.model, f"model{memory.model}")
         if memory.model == codes.ADDRTYPE_BTI and isinstance(operand_, Immediate):
-            known = self.names.surfaces.get(operand_.bits)
-            return f"(uchar *){known.name}" if known is not None else f"bti({operand_.bits})"
+            pointer = self.names.surfaces.get(operand_.bits)
+            return f"(uchar *){pointer.name}" if pointer is not None else f"bti({operand_.bits})"
         return f"{word}({self.printer.exact(operand_, UNIFORM).text})"
 
     # ---- named operations
@@ -1009,8 +1018,8 @@ class CodePrinter:
         if not is_expressed(inst):
             return [Node(f"asm_visa({_quote(self._visa(inst))});", places)]
         block = understood_message_of(inst)
-        if isinstance(block, BlockMessage) and (found := self._block(inst, block, places)) is not None:
-            return [found]
+        if isinstance(block, BlockMessage) and (operand_text := self._block(inst, block, places)) is not None:
+            return [operand_text]
         control = next((v for v in (inst.get("exec"), inst.get("n")) if isinstance(v, ExecControl)), None)
         prefix = self._prefix(control, guard_of(inst)) if control is not None else ""
         control = control or UNIFORM
@@ -1025,11 +1034,11 @@ class CodePrinter:
                 results.append(text)
             if slot.role is not Role.WRITE:
                 args.append(text)
-        name, _, at = CARRIES.get(effect_of(inst.row.meaning), ("", S0, 0))
+        name, _, carry_bit = CARRIES.get(effect_of(inst.row.meaning), ("", S0, 0))
         if name and len(results) == 2 and len(args) == 2:
-            word, sign = ("borrow", "-") if at > _DWORD_BITS else ("carry", "+")
-            one, two = (f"(uint)({arg})" for arg in args)
-            text = f"{{ uint bit_ = {word}({one}, {two}); {results[0]} = {one} {sign} {two}; {results[1]} = bit_; }}"
+            word, sign = ("borrow", "-") if carry_bit > _DWORD_BITS else ("carry", "+")
+            augend, right = (f"(uint)({arg})" for arg in args)
+            text = f"{{ uint bit_ = {word}({augend}, {right}); {results[0]} = {augend} {sign} {right}; {results[1]} = bit_; }}"
             return [Node(f"{prefix}{text}", places)]
         if effect_of(inst.row.meaning) == "addr_add" and isinstance(target := inst.get("dst"), Address):
             base, offset = inst.get("src0"), inst.get("src1")
@@ -1054,8 +1063,8 @@ class CodePrinter:
             return [Node(f"{prefix}{name}();", places)]
         source = inst.get("src0")
         if inst.row.has(Trait.MOVES_STATE) and isinstance(state := inst.get("dst"), State) and not state.offset:
-            held = self._state(source, sampler=state.sampler)
-            return [Node(f"{prefix}{self._state_variable(state.var, sampler=state.sampler)} = {held};", places)]
+            handle = self._state(source, sampler=state.sampler)
+            return [Node(f"{prefix}{self._state_variable(state.var, sampler=state.sampler)} = {handle};", places)]
         if inst.row.has(Trait.COPIES) and len(args) == 1:
             call = f"ballot({args[0]})" if isinstance(source, PredicateOperand) else args[0]
         elif (
@@ -1086,8 +1095,8 @@ class CodePrinter:
             return None
         corner = [self.printer.exact(inst.get(name), UNIFORM) for name in block.corner]
         x, y = (
-            f"{one.within(SUM)} + {moved}" if moved else one.text
-            for one, moved in zip(corner, block.offset, strict=True)
+            f"{coordinate.within(SUM)} + {moved}" if moved else coordinate.text
+            for coordinate, moved in zip(corner, block.offset, strict=True)
         )
         (image,) = (
             [self._state_variable(block.memory.number, sampler=False)]
@@ -1137,16 +1146,16 @@ def _identifier(name: str) -> str:
 def _is_operand(text: str, operator: str) -> bool:
     """Return whether a text is one operand: `a += text` means `a = a + text`."""
     depth = 0
-    for at, letter in enumerate(text):
+    for index, letter in enumerate(text):
         depth += (letter in "([") - (letter in ")]")
         if depth < 0:
             return False
         if (
             not depth
             and letter == " "
-            and text[at + 1 : at + 2] in ("+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "?", "=", "!")
+            and text[index + 1 : index + 2] in ("+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "?", "=", "!")
         ):
-            if operator == "+" and text[at + 1] in "+*/%-":
+            if operator == "+" and text[index + 1] in "+*/%-":
                 continue
             return False
     return True
@@ -1167,16 +1176,16 @@ def _place(code: list[Node], name: str, declaration: str) -> None:
     ways: list[tuple[list[Node], int, bool]] = []
     block, in_loop = code, False
     while True:
-        using = [at for at, node in enumerate(block) if name in node.names]
-        first = using[0]
-        ways.append((block, first, in_loop))
-        node = block[first]
+        using = [index for index, node in enumerate(block) if name in node.names]
+        start = using[0]
+        ways.append((block, start, in_loop))
+        node = block[start]
         if len(using) > 1 or node.inner is None or name in node.own_names():
             break
         in_loop = in_loop or node.is_loop
         block = node.inner
-    block, first, in_loop = ways[-1]
-    node = block[first]
+    block, start, in_loop = ways[-1]
+    node = block[start]
     head = f"for ({name} = "
     if node.text.startswith(head) and len(using) == 1:
         node.text = f"for ({declaration} = {node.text[len(head) :]}"
@@ -1186,10 +1195,10 @@ def _place(code: list[Node], name: str, declaration: str) -> None:
         return
     while in_loop:
         ways.pop()
-        block, first, in_loop = ways[-1]
-    while block[first].continues:
-        first -= 1
-    block.insert(first, Node(f"{declaration};"))
+        block, start, in_loop = ways[-1]
+    while block[start].continues:
+        start -= 1
+    block.insert(start, Node(f"{declaration};"))
 
 
 class Meetings:
@@ -1204,12 +1213,12 @@ class Meetings:
 
     def insert(self, code: list[Node]) -> None:
         """Insert the calls into a list and the lists inside of it."""
-        at = 0
-        while at < len(code):
-            node = code[at]
+        index = 0
+        while index < len(code):
+            node = code[index]
             if node.is_loop:
-                for one in walk(node.inner or []):
-                    reads, writes = self._uses("".join(one.texts()))
+                for child in walk(node.inner or []):
+                    reads, writes = self._uses("".join(child.texts()))
                     self.crossed |= reads
                     self.written |= writes
             if node.text.startswith(("each_lane(", "once ")) or "one_for_all(" in node.text:
@@ -1218,8 +1227,8 @@ class Meetings:
             else:
                 reads, writes = self._uses(node.text)
                 if (reads & self.written or writes & self.crossed) and not node.continues:
-                    code.insert(at, Node("sync_lanes();"))
-                    at += 1
+                    code.insert(index, Node("sync_lanes();"))
+                    index += 1
                     self.written.clear()
                     self.crossed.clear()
                 self.written |= writes
@@ -1229,7 +1238,7 @@ class Meetings:
                 self.insert(node.inner)
                 self.written |= kept[0]
                 self.crossed |= kept[1]
-            at += 1
+            index += 1
 
     def _uses(self, text: str) -> tuple[set[str], set[str]]:
         """Return the arrays that a line reads across lanes, and those that it writes."""
@@ -1292,8 +1301,8 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
                 yield from _terms(args[0], factor, tagged=tagged)
                 return
             if flat and meaning.word in ("add", "add3"):
-                for one in args:
-                    yield from _terms(one, factor, tagged=tagged)
+                for summand in args:
+                    yield from _terms(summand, factor, tagged=tagged)
                 return
             if flat and meaning.word == "shl" and isinstance(args[1], Immediate):
                 yield from _terms(args[0], factor << (args[1].bits & 31), tagged=tagged)
@@ -1334,13 +1343,13 @@ def _always(condition: BranchTest) -> bool:
 
 def source_marks(kernel: Kernel) -> list[tuple[str, int] | None]:
     """Return, for each instruction, the source file and line of the marks before it, or None."""
-    file, found, out = "", None, []
+    file, mark, out = "", None, []
     for inst in kernel.instructions:
         if inst.row.marks_source is Mark.FILE:
             name = inst.get("name")
             file = kernel.string(name) if isinstance(name, int) else ""
         elif inst.row.marks_source is Mark.LINE:
             number = inst.get("line")
-            found = (file, number) if isinstance(number, int) and number else None
-        out.append(found)
+            mark = (file, number) if isinstance(number, int) and number else None
+        out.append(mark)
     return out

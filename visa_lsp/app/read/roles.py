@@ -33,8 +33,8 @@ _COUNTERS: Final = ("k", "j", "m", "n")
 
 @cache
 def _macros() -> frozenset[str]:
-    found = re.findall(r"#define (\w+)|\b(\w+)\(", re.sub(r"/\*.*?\*/", "", read_prelude(), flags=re.DOTALL))
-    return frozenset(one or other for one, other in found)
+    words = re.findall(r"#define (\w+)|\b(\w+)\(", re.sub(r"/\*.*?\*/", "", read_prelude(), flags=re.DOTALL))
+    return frozenset(macro or other for macro, other in words)
 
 
 class Namer:
@@ -92,21 +92,24 @@ class Namer:
 
     def _note_step(self, step: Step, is_for: bool) -> None:
         for tree in step.trees:
-            for one in tree.walk():
-                if one.op in _IDS:
-                    self.axes[one.op].add(one.args[0].op)
-                if one.op == "[]":
-                    self.indexes |= {part.op for part in one.args[1].walk() if not part.args}
-        for at, word in enumerate(step.words[1:]):
+            for part_tree in tree.walk():
+                if part_tree.op in _IDS:
+                    self.axes[part_tree.op].add(part_tree.args[0].op)
+                if part_tree.op == "[]":
+                    self.indexes |= {part.op for part in part_tree.args[1].walk() if not part.args}
+        for index, word in enumerate(step.words[1:]):
             if word.strip(" ;){").endswith(("=", "++", "--")) and word.strip(" ;){") not in ("==", "<=", ">=", "!="):
-                target = step.trees[at]
-                value = step.trees[at + 1] if at + 1 < len(step.trees) and word.endswith("= ") else None
+                target = step.trees[index]
+                value = step.trees[index + 1] if index + 1 < len(step.trees) and word.endswith("= ") else None
                 if target.op in ("[]", "u*") and value is not None and not value.args:
                     self.stored.add(value.op)
                 while target.args:
                     target = target.args[0]
                 self.steps[target.op].append(
-                    (Step(("", word, ""), (step.trees[at],) if value is None else (step.trees[at], value)), is_for)
+                    (
+                        Step(("", word, ""), (step.trees[index],) if value is None else (step.trees[index], value)),
+                        is_for,
+                    )
                 )
 
     def _name(self, name: str) -> str:
@@ -125,13 +128,13 @@ class Namer:
         if name in self.inputs:
             return ("input",)
         signs = {step.words[1].strip(" ;){") for step, _ in steps}
-        first = _uncast(values[0]) if values else None
-        if len(steps) == 1 and first is not None and (known := self._id(first)):
-            return known
+        start = _uncast(values[0]) if values else None
+        if len(steps) == 1 and start is not None and (role_names := self._id(start)):
+            return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
             return ("stride", "distance")
         if any(is_for for _, is_for in steps):
-            begins = first is not None and any(one.op in _IDS for one in first.walk())
+            begins = start is not None and any(part.op in _IDS for part in start.walk())
             return ("i", *_COUNTERS) if begins else _COUNTERS
         for value in values:
             for word, role in _EXTREMES.items():
@@ -143,12 +146,12 @@ class Namer:
             return ("count",)
         if any(value.op == "fma()" and value.args[2] == Tree(name) for value in values) or "+=" in signs:
             return ("sum",)
-        if any(one.op == "^" and name in one.names() for value in values for one in value.walk()):
+        if any(part.op == "^" and name in part.names() for value in values for part in value.walk()):
             return ("hash",)
-        if first is not None and (known := self._loaded(first)):
-            return known
-        if first is not None and first.op in ("min()", "max()", "fmin()", "fmax()"):
-            return ("smaller",) if "min" in first.op else ("larger",)
+        if start is not None and (role_names := self._loaded(start)):
+            return role_names
+        if start is not None and start.op in ("min()", "max()", "fmin()", "fmax()"):
+            return ("smaller",) if "min" in start.op else ("larger",)
         if name in self.stored:
             return ("result",)
         if name in self.flags:
@@ -156,13 +159,13 @@ class Namer:
                 ("flag",)
                 if any(value.args for value in values)
                 else ("found",)
-                if first is not None and first.op == "false"
+                if start is not None and start.op == "false"
                 else ("holds",)
             )
         if len(values) > 1 and any(name in value.names() for value in values):
             return ("acc",)
-        if first is not None:
-            return self._by_value(name, first)
+        if start is not None:
+            return self._by_value(name, start)
         return ("value",) if not values else ("t",)
 
     def _id(self, value: Tree) -> tuple[str, ...]:
@@ -171,7 +174,7 @@ class Namer:
         if value.op not in _IDS:
             return ()
         plain, axes, prefix = _IDS[value.op]
-        many = any(len(found) > 1 or found - {"0"} for found in self.axes.values())
+        many = any(len(used_axes) > 1 or used_axes - {"0"} for used_axes in self.axes.values())
         return (prefix + axes[int(value.args[0].op)], plain) if many else (plain,)
 
     def _loaded(self, value: Tree) -> tuple[str, ...]:
@@ -196,14 +199,14 @@ class Namer:
 
     def _neighbour(self, word: str, index: Tree | None) -> Iterator[str]:
         """Yield a name for an element beside that of a variable."""
-        for one in index.walk() if index is not None else ():
-            number = number_of(one.args[1]) if one.op in ("+", "-") and len(one.args) == 2 else None
-            own = self._name(terms(one.args[0])[-1].op) if number is not None else ""
+        for part in index.walk() if index is not None else ():
+            number = number_of(part.args[1]) if part.op in ("+", "-") and len(part.args) == 2 else None
+            own = self._name(terms(part.args[0])[-1].op) if number is not None else ""
             if own.isidentifier() and not NUMBERED.fullmatch(own):
-                yield f"{word}_{own}_{'plus' if one.op == '+' else 'minus'}{number}"
+                yield f"{word}_{own}_{'plus' if part.op == '+' else 'minus'}{number}"
 
     def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:
-        parts = {one.op[1:] for one in value.args if one.op[0] == "."}
+        parts = {arg.op[1:] for arg in value.args if arg.op[0] == "."}
         if value.op == "-" and len(parts) == 1:
             return (f"d{parts.pop()}",)
         if value.op in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!"):
@@ -240,9 +243,9 @@ class Namer:
             number += 1
 
     def _overlap(self, name: str, other: str) -> bool:
-        one, two = self.scopes[name], self.scopes[other]
-        shorter = min(len(one), len(two))
-        return one[:shorter] == two[:shorter]
+        scope, other_scope = self.scopes[name], self.scopes[other]
+        shorter = min(len(scope), len(other_scope))
+        return scope[:shorter] == other_scope[:shorter]
 
 
 def _uncast(tree: Tree) -> Tree:

@@ -27,41 +27,41 @@ def find_row_lengths(kernel: ReadKernel, values: Mapping[str, int], sizes: Mappi
     steps = [step for line in kernel.lines if (step := step_of(_TYPE.sub(r"\1", line.text, count=1))) is not None]
     sets = [step.trees for step in steps if step.op == "=" and not step.trees[0].args]
     names = [target.op for target, _ in sets]
-    known = {target.op: value for target, value in sets if names.count(target.op) == 1}
+    values_by_name = {target.op: value for target, value in sets if names.count(target.op) == 1}
     rows: dict[str, tuple[bool, int]] = {}
-    for access in (one for step in steps for tree in step.trees for one in tree.walk() if one.op == "[]"):
+    for access in (part for step in steps for tree in step.trees for part in tree.walk() if part.op == "[]"):
         name = access.args[0].op
-        for factors in _products(access.args[1], known) if name in sizes else ():
+        for factors in _products(access.args[1], values_by_name) if name in sizes else ():
             row = _factor(factors, values)
             if 1 < row < sizes[name] and sizes[name] % row == 0:
                 candidate = (
-                    not values.keys() & {one.op for one in factors},
+                    not values.keys() & {part.op for part in factors},
                     row,
                 )  # a factor that is an argument tells more
                 rows[name] = min(candidate, rows.get(name, candidate))
     return {name: row for name, (_, row) in rows.items()}
 
 
-def _products(index: Tree, known: Mapping[str, Tree], depth: int = 0) -> Iterator[list[Tree]]:
+def _products(index: Tree, values_by_name: Mapping[str, Tree], depth: int = 0) -> Iterator[list[Tree]]:
     """Yield the factors of each term of a sum, with variables replaced by their values."""
     plain = index.change(lambda one: one.args[0] if one.op[0] == "(" and len(one.args) == 1 else None)
     for term in terms(plain)[:_MAX_TERMS]:
         shift = form("X << N", term)
         if shift is not None:
             yield [shift["X"], leaf(1 << (number_of(shift["N"]) or 0) % 32)]
-        elif term.op in known and depth < _MAX_DEPTH:
-            yield from _products(known[term.op], known, depth + 1)
+        elif term.op in values_by_name and depth < _MAX_DEPTH:
+            yield from _products(values_by_name[term.op], values_by_name, depth + 1)
         else:
             yield _factors(term)
 
 
 def _factors(tree: Tree) -> list[Tree]:
-    return [one for arg in tree.args for one in _factors(arg)] if tree.op == "*" else [tree]
+    return [factor for arg in tree.args for factor in _factors(arg)] if tree.op == "*" else [tree]
 
 
 def _factor(factors: list[Tree], values: Mapping[str, int]) -> int:
     """Return the product of the known factors of a term that has an unknown one, but for ids of groups; else 0."""
-    known = [number_of(one) or values.get(one.op, 0) for one in factors]
-    if all(known) or any("group_id" in str(one) for one in factors):
+    numbers = [number_of(factor) or values.get(factor.op, 0) for factor in factors]
+    if all(numbers) or any("group_id" in str(factor) for factor in factors):
         return 0
-    return prod(value or 1 for value in known)
+    return prod(value or 1 for value in numbers)

@@ -33,10 +33,10 @@ _ASSIGN: Final = ("=", "+=", "-=", "*=", "/=", "<<=", ">>=", "&=", "|=", "^=", "
 def find_close(text: str) -> int:
     """Return the place of the bracket that closes the first one."""
     depth = 0
-    for at, letter in enumerate(text):
+    for index, letter in enumerate(text):
         depth += (letter == "(") - (letter == ")")
         if not depth:
-            return at
+            return index
     return len(text)
 
 
@@ -59,22 +59,22 @@ class Tree(Struct, frozen=True):
     def walk(self) -> Iterator[Tree]:
         """Yield the tree and all trees inside of it."""
         yield self
-        for one in self.args:
-            yield from one.walk()
+        for arg in self.args:
+            yield from arg.walk()
 
     def names(self) -> set[str]:
         """Return the variables, arguments and functions without arguments that it names."""
-        return {one.op for one in self.walk() if not one.args and not one.op[0].isdigit()}
+        return {tree.op for tree in self.walk() if not tree.args and not tree.op[0].isdigit()}
 
     def change(self, rule: Callable[[Tree], Tree | None]) -> Tree:
         """Apply a rule to all trees inside, then to the tree itself; None keeps a tree."""
-        args = tuple(one.change(rule) for one in self.args)
+        args = tuple(arg.change(rule) for arg in self.args)
         new = self if args == self.args else Tree(self.op, args)
         return rule(new) or new
 
     def put(self, values: Mapping[str, Tree]) -> Tree:
         """Put values in place of variables."""
-        return self.change(lambda one: values.get(one.op) if not one.args else None)
+        return self.change(lambda tree: values.get(tree.op) if not tree.args else None)
 
 
 def in_place_of(old: Tree, new: Tree) -> Callable[[Tree], Tree | None]:
@@ -95,28 +95,28 @@ def terms(tree: Tree) -> list[Tree]:
 def sum_of(parts: Sequence[Tree]) -> Tree:
     """Return the sum of some terms."""
     whole = parts[0]
-    for one in parts[1:]:
-        whole = Tree("+", (whole, one))
+    for term in parts[1:]:
+        whole = Tree("+", (whole, term))
     return whole
 
 
 def number_of(tree: Tree) -> int | None:
     """Return the value of an integer constant; None for another tree."""
     if tree.op in ("u-", "(uint)", "(int)") and len(tree.args) == 1:
-        found = number_of(tree.args[0])
-        return None if found is None else -found if tree.op == "u-" else found
+        number = number_of(tree.args[0])
+        return None if number is None else -number if tree.op == "u-" else number
     hit = re.fullmatch(r"(0x[0-9a-f]+|\d+)u?", tree.op) if not tree.args else None
     return int(hit[1], 0) if hit is not None else None
 
 
-def matched(pattern: Tree, tree: Tree, found: dict[str, Tree]) -> bool:
+def matched(pattern: Tree, tree: Tree, trees_by_name: dict[str, Tree]) -> bool:
     """Return whether a tree has the form of a pattern, whose names in capitals stand for any trees; note these."""
     if not pattern.args and pattern.op.isupper() and pattern.op != "INFINITY":
-        return found.setdefault(pattern.op, tree) == tree
+        return trees_by_name.setdefault(pattern.op, tree) == tree
     return (
         pattern.op == tree.op
         and len(pattern.args) == len(tree.args)
-        and all(matched(a, b, found) for a, b in zip(pattern.args, tree.args, strict=True))
+        and all(matched(a, b, trees_by_name) for a, b in zip(pattern.args, tree.args, strict=True))
     )
 
 
@@ -197,11 +197,11 @@ class _Parser:
         self.at = 0
 
     def take(self, word: str = "") -> str:
-        found = self.tokens[self.at]
-        if word and found != word:
-            raise ValueError(found)
+        token = self.tokens[self.at]
+        if word and token != word:
+            raise ValueError(token)
         self.at += 1
-        return found
+        return token
 
     def has(self, word: str) -> bool:
         if self.tokens[self.at] == word:
@@ -228,19 +228,19 @@ class _Parser:
 
     def cast(self) -> str:
         """Take the type of a cast; empty, and nothing taken, if there is none."""
-        at = self.at + 1
+        index = self.at + 1
         words: list[str] = []
-        while self.tokens[at] in ("global", "local", "constant", "struct", "const") or (
-            _TYPE.fullmatch(self.tokens[at]) or (words and words[-1] == "struct")
+        while self.tokens[index] in ("global", "local", "constant", "struct", "const") or (
+            _TYPE.fullmatch(self.tokens[index]) or (words and words[-1] == "struct")
         ):
-            words.append(self.tokens[at])
-            at += 1
+            words.append(self.tokens[index])
+            index += 1
         stars = 0
-        while words and self.tokens[at] == "*":
-            stars, at = stars + 1, at + 1
-        if not words or self.tokens[at] != ")":
+        while words and self.tokens[index] == "*":
+            stars, index = stars + 1, index + 1
+        if not words or self.tokens[index] != ")":
             return ""
-        self.at = at + 1
+        self.at = index + 1
         return " ".join(words) + (" " + "*" * stars if stars else "")
 
     def unary(self) -> Tree:
@@ -275,12 +275,12 @@ class _Parser:
                 return tree
 
     def list(self, end: str) -> tuple[Tree, ...]:
-        found: list[Tree] = []
+        trees: list[Tree] = []
         while not self.has(end):
-            if found:
+            if trees:
                 self.take(",")
-            found.append(self.expression())
-        return tuple(found)
+            trees.append(self.expression())
+        return tuple(trees)
 
 
 @lru_cache(maxsize=20_000)
@@ -288,8 +288,8 @@ def parse(text: str) -> Tree | None:
     """Return an expression; None for another text."""
     try:
         parser = _Parser(text)
-        found = parser.expression()
-        return found if parser.tokens[parser.at] == "" else None
+        tree = parser.expression()
+        return tree if parser.tokens[parser.at] == "" else None
     except (ValueError, IndexError):
         return None
 
@@ -325,12 +325,19 @@ def step_of(text: str) -> Step | None:
         return Step((hit[1], hit[3]), (tree,)) if tree is not None else None
     if text.startswith("for (") and text.count("; ") == 2:
         begin, middle, after = text[len("for (") : -len(") {")].split("; ")
-        one, test, two = step_of(f"{begin};"), parse(middle), step_of(f"{after};")
-        if one is None or test is None or two is None:
+        begin_step, test, after_step = step_of(f"{begin};"), parse(middle), step_of(f"{after};")
+        if begin_step is None or test is None or after_step is None:
             return None
-        first, last = one.words[:-1], two.words[1:-1]
-        words = ("for (" + first[0], *first[1:], f"{one.words[-1]} ", "; ", *last, f"{two.words[-1][:-1]}) {{")
-        return Step(words, (*one.trees, test, *two.trees))
+        begin_words, end_words = begin_step.words[:-1], after_step.words[1:-1]
+        words = (
+            "for (" + begin_words[0],
+            *begin_words[1:],
+            f"{begin_step.words[-1]} ",
+            "; ",
+            *end_words,
+            f"{after_step.words[-1][:-1]}) {{",
+        )
+        return Step(words, (*begin_step.trees, test, *after_step.trees))
     prefix = _PREFIX.match(text)
     end = find_close(text[3:]) + 3 if text.startswith("if (") else prefix.end() - 1 if prefix is not None else 0
     if end and text.endswith(";"):
@@ -363,14 +370,16 @@ def set_names(text: str) -> frozenset[str]:
     step = step_of(text)
     if step is None:
         return words_of(text)
-    found = {name for tree in step.trees for one in tree.walk() if one.op == "memcpy()" for name in one.args[0].names()}
+    names = {
+        name for tree in step.trees for part in tree.walk() if part.op == "memcpy()" for name in part.args[0].names()
+    }
     for word, tree in zip(step.words[1:], step.trees, strict=True):
         if SETS.fullmatch(word):
             target = tree
             while target.args:
                 target = target.args[0]
-            found.add(target.op)
-    return frozenset(found)
+            names.add(target.op)
+    return frozenset(names)
 
 
 def is_set(text: str, name: str) -> bool:
