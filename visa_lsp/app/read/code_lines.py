@@ -10,7 +10,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, parse, set_names, step_of, words_of
+from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, matched, parse, set_names, step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -173,6 +173,18 @@ def names_of(code: Iterable[Node]) -> frozenset[str]:
 def setters(code: Iterable[Node], name: str) -> list[Node]:
     """Return the lines that may set a variable, or a part of it."""
     return [node for node in walk(code) if is_set(node.text, name)]
+
+
+def match_lines(patterns: Sequence[str], code: Sequence[Node]) -> dict[str, Tree] | None:
+    """Return what the names in capitals of some patterns stand for in the first lines of a list; None if these have other forms."""
+    parts: dict[str, Tree] = {}
+    for pattern, node in zip(patterns, code, strict=False):
+        wanted, step = step_of(pattern), step_of(node.text)
+        if wanted is None or step is None or wanted.words != step.words:
+            return None
+        if not all(matched(one, other, parts) for one, other in zip(wanted.trees, step.trees, strict=True)):
+            return None
+    return parts if len(code) >= len(patterns) else None
 
 
 def places_of(*nodes: Node | Line) -> tuple[int, ...]:

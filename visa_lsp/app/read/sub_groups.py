@@ -1,144 +1,167 @@
-"""Folds the steps by which compilers combine the values of all lanes to calls, as `sub_group_reduce_max(v)`.
+"""Writes the steps by which compilers combine the values of all lanes as calls, as `sub_group_reduce_max(v)`.
 
-The lanes that are off count as the neutral value. A fold is made only where all other lines read nothing but the result.
+The steps are patterns, in which capitals stand for arrays and values. The lanes that are off count as the neutral value
+`N`. Steps become a call only where all other lines read nothing but their result.
 """
 
 from __future__ import annotations
 
-import re
+from functools import cache, partial
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, match_lines, places_of, trees_of
+from visa_lsp.app.read.names import BY_NAME
+from visa_lsp.app.read.shape import change_lines
+from visa_lsp.app.read.tree import Tree, form, rewritten
 
-_FILL: Final = re.compile(r"each_lane\(0, (\d+)\) (\w+)\[lane\] = ([^;]+);")
-_FORMS: Final = {
-    "add": "{} + {}", "and": "{} & {}", "or": "{} | {}", "xor": "{} ^ {}", "min": "min({}, {})", "max": "max({}, {})",
-}  # fmt: skip
-_REAL_FORMS: Final = {"add": "{} + {}", "min": "fmin({}, {})", "max": "fmax({}, {})"}
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+_FORMS: Final = (
+    ("add", "{} + {}"), ("and", "{} & {}"), ("or", "{} | {}"), ("xor", "{} ^ {}"),
+    ("min", "min({}, {})"), ("max", "max({}, {})"), ("min", "fmin({}, {})"), ("max", "fmax({}, {})"),
+)  # fmt: skip
 _NEUTRAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "int": {"add": ("0",), "or": ("0",), "xor": ("0",), "and": ("-1",), "max": ("(int)0x80000000",), "min": ("0x7fffffff",)},
     "uint": {"add": ("0",), "or": ("0",), "xor": ("0",), "and": ("-1",), "max": ("0",), "min": ("-1", "0xffffffffu")},
     "float": {"add": ("0.0f",), "max": ("-INFINITY",), "min": ("INFINITY",)},
 }  # fmt: skip
-_LANES: Final = 32
-_HALF: Final = 16
+_ARRAYS: Final = "ABCDEF"
+_LANES: Final = 32  # of a sum of floats, whose order matters
+_ONE: Final = ("each_lane(0, {last}) A[lane] = N;", "A[lane] = X;")
+_TWO: Final = (
+    "each_lane(0, 15) A[lane] = N;",
+    "each_lane(0, 15) B[lane] = N;",
+    "if (lane <= 15) A[lane] = X;",
+    "if (lane >= 16) B[lane - 16] = X;",
+)
 
 
-class SubGroupFold(Struct, frozen=True):
-    """The lines from one on, which the calls replace; ``exchanges`` are patterns of the result and what replaces them."""
+class Fold(Struct, frozen=True):
+    """The steps of an operation, and the patterns of its results: each with the array and the words that name it, and the call."""
 
-    count: int
-    arrays: frozenset[str]
-    calls: tuple[tuple[str, str], ...]  # variable, call
-    type: str
-    exchanges: tuple[tuple[str, str], ...]
-
-
-def find_fold(texts: Sequence[str], at: int, types: Mapping[str, str]) -> SubGroupFold | None:
-    """Return the fold that begins at a line; ``types`` are those of the elements of shared arrays."""
-    hit = _FILL.fullmatch(texts[at])
-    if hit is None or types.get(hit[2]) not in _NEUTRAL:
-        return None
-    size, first, neutral, type_ = int(hit[1]) + 1, hit[2], hit[3], types[hit[2]]
-    lines = list(texts[at : at + 64])
-    whole = re.fullmatch(rf"{first}\[lane\] = (.+);", lines[1]) if len(lines) > 1 else None
-    if whole is not None and size in (_HALF, _LANES):
-        return _reduction(lines, 2, first, size, size, whole[1], neutral, type_) or _scan(
-            lines, first, size, whole[1], neutral, type_
-        )
-    other = _FILL.fullmatch(lines[1]) if len(lines) > 1 else None
-    if other is None or (other[1], other[3]) != (hit[1], neutral) or size != _HALF or len(lines) < 5:
-        return None
-    low = re.fullmatch(rf"if \(lane <= 15\) {first}\[lane\] = (.+);", lines[2])
-    if low is None or lines[3] != f"if (lane >= 16) {other[2]}[lane - 16] = {low[1]};":
-        return None
-    return _reduction(lines, 4, first, _LANES, _LANES, low[1], neutral, type_, other[2]) or _scan_halves(
-        lines, first, other[2], low[1], neutral, type_
-    )
+    operation: str
+    lanes: int
+    steps: tuple[str, ...]
+    results: Mapping[str, tuple[str, str, str]]
 
 
-def _reduction(
-    lines: list[str], at: int, array: str, size: int, lanes: int, value: str, neutral: str, type_: str, upper: str = ""
-) -> SubGroupFold | None:
-    """Return the fold of steps that halve an array; ``upper`` is the array of the upper lanes in the first step."""
-    for word, form in (_REAL_FORMS if type_ == "float" else _FORMS).items():
-        if neutral not in _NEUTRAL[type_][word] or (type_ == "float" and lanes < _LANES):
+@cache
+def _folds() -> tuple[Fold, ...]:
+    folds: list[Fold] = []
+    for lanes, loads in ((16, _ONE), (32, _ONE), (32, _TWO)):
+        fill = tuple([step.format(last=lanes - 1) for step in loads])
+        folds += [_reduction(operation, lanes, fill, formula) for operation, formula in _FORMS]
+        if loads is _TWO:
+            moves = (*_moved("A", "C", 16, "0"), *_moved("B", "D", 16, "A[15]"))
+            sums, below = (*_prefix_sum("C", 16), *_prefix_sum("D", 16)), ("C", "below", "scan_exclusive_add")
+            folds.append(Fold("add", lanes, (*fill, *moves, *sums), {"C[15] + D[lane - 16]": below, "C[lane]": below}))
             continue
-        here, length, now, arrays = at, size, array, {array, upper} - {""}
-        while length > 2 and here < len(lines):
-            half = length // 2
-            right = f"{upper}[lane]" if upper and length == size else f"{now}[lane + {half}]"
-            step = re.escape(form.format(f"{now}[lane]", right))
-            hit = re.fullmatch(rf"each_lane\(0, {half - 1}\) (\w+)\[lane\] = {step};", lines[here])
-            if hit is None:
-                break
-            here, length, now = here + 1, half, hit[1]
-            arrays.add(now)
-        if length == 2:
-            result = f"{now}_all"
-            last = re.escape(form.format(f"{now}[0]", f"{now}[1]"))
-            pattern = last if form.endswith(")") else rf"\({last}\)|{last}(?= *[;,)+])"
-            call = f"sub_group_reduce_{word}({_argument(value, type_)})"
-            return SubGroupFold(here, frozenset(arrays), ((result, call),), type_, ((pattern, result),))
-    return None
+        inclusive = {
+            "A[lane]": ("A", "below", "scan_inclusive_add"), f"A[{lanes - 1}]": ("A", "all", "reduce_add"),
+        }  # fmt: skip
+        exclusive = {"B[lane]": ("B", "below", "scan_exclusive_add")}
+        folds.append(Fold("add", lanes, (*fill, *_prefix_sum("A", lanes)), inclusive))
+        folds.append(Fold("add", lanes, (*fill, *_moved("A", "B", lanes, "0"), *_prefix_sum("B", lanes)), exclusive))
+    return tuple(folds)
 
 
-def _scan(lines: list[str], array: str, size: int, value: str, neutral: str, type_: str) -> SubGroupFold | None:
-    """Return the fold of a sum of the lanes below, or of these and the lane itself, in one array."""
-    if neutral != "0" or type_ == "float":
-        return None
-    moved = _shifted(lines, 2, array, size, "0")
-    at, now = (moved[0], moved[1]) if moved is not None else (2, array)
-    if at >= len(lines) or lines[at] != f"once for (int k = 1; k < {size}; k++) {now}[k] += {now}[k - 1];":
-        return None
-    word, value = ("exclusive" if moved is not None else "inclusive"), _argument(value, type_)
-    calls = [(f"{now}_below", f"sub_group_scan_{word}_add({value})")]
-    exchanges = [(rf"\b{now}\[lane\]", f"{now}_below")]
-    if moved is None and any(f"{now}[{size - 1}]" in text for text in lines[at + 1 :]):
-        calls.append((f"{now}_all", f"sub_group_reduce_add({value})"))
-        exchanges.append((rf"\b{now}\[{size - 1}\]", f"{now}_all"))
-    return SubGroupFold(at + 1, frozenset({array, now}), tuple(calls), type_, tuple(exchanges))
+def _reduction(operation: str, lanes: int, fill: tuple[str, ...], formula: str) -> Fold:
+    """Return the steps that halve an array, or that begin with two of them."""
+    steps, array, length = list(fill), "A", lanes
+    for halved in _ARRAYS[2:]:
+        if length > 2:
+            length //= 2
+            right = "B[lane]" if array == "A" and len(fill) == len(_TWO) else f"{array}[lane + {length}]"
+            steps.append(f"each_lane(0, {length - 1}) {halved}[lane] = {formula.format(f'{array}[lane]', right)};")
+            array = halved
+    result = formula.format(f"{array}[0]", f"{array}[1]")
+    return Fold(operation, lanes, tuple(steps), {result: (array, "all", f"reduce_{operation}")})
 
 
-def _scan_halves(lines: list[str], low: str, high: str, value: str, neutral: str, type_: str) -> SubGroupFold | None:
-    """Return the fold of a sum of the lanes below, with an array for each half of the lanes."""
-    if neutral != "0" or type_ == "float":
-        return None
-    one = _shifted(lines, 4, low, _HALF, "0")
-    two = _shifted(lines, one[0], high, _HALF, f"{low}[15]") if one is not None else None
-    if one is None or two is None:
-        return None
-    at, names = two[0], (one[1], two[1])
-    if lines[at : at + 2] != [f"once for (int k = 1; k < 16; k++) {name}[k] += {name}[k - 1];" for name in names]:
-        return None
-    result = f"{names[0]}_below"
-    exchanges = (
-        (rf"(?<=if \(lane >= 16\) )(.*)\b{names[0]}\[15\] \+ {names[1]}\[lane - 16\]", rf"\g<1>{result}"),
-        (rf"(?<=if \(lane <= 15\) )(.*)\b{names[0]}\[lane\]", rf"\g<1>{result}"),
-    )
-    call = f"sub_group_scan_exclusive_add({_argument(value, type_)})"
-    return SubGroupFold(at + 2, frozenset({low, high, *names}), ((result, call),), type_, exchanges)
+def _prefix_sum(array: str, lanes: int) -> Iterator[str]:
+    """Yield the steps that add to each element those before it."""
+    yield f"each_lane(0, {lanes // 2 - 1}) {array}[2 * lane + 1] = {array}[2 * lane] + {array}[2 * lane + 1];"
+    for number in (2, 3):
+        yield f"each_lane(0, {lanes // 4 - 1}) {array}[4 * lane + {number}] += {array}[4 * lane + 1];"
+    for width in (4, 8, 16):
+        for start in range(width, lanes, 2 * width):
+            place = f"{array}[lane + {start}]"
+            yield f"each_lane(0, {width - 1}) {place} = {array}[{start - 1}] + {place};"
 
 
-def _shifted(lines: list[str], at: int, array: str, size: int, first: str) -> tuple[int, str] | None:
-    """Return the line after those that copy an array, moved by one element, and the copy; None for other lines."""
-    head = re.fullmatch(rf"once (\w+)\[0\] = {re.escape(first)};", lines[at]) if at < len(lines) else None
-    if head is None or head[1] == array:
-        return None
-    name, done = head[1], 1
-    while done < size and (at := at + 1) < len(lines):
-        below = f"lane + {done - 1}" if done > 1 else "lane"
-        hit = re.fullmatch(
-            rf"each_lane\(0, (\d+)\) {name}\[lane \+ {done}\] = {array}\[{re.escape(below)}\];", lines[at]
-        )
-        if hit is None and lines[at] != f"once {name}[{done}] = {array}[{done - 1}];":
-            return None
-        done += int(hit[1]) + 1 if hit is not None else 1
-    return (at + 1, name) if done == size else None
+def _moved(array: str, copy: str, lanes: int, before: str) -> Iterator[str]:
+    """Yield the steps that copy an array, moved by one element."""
+    yield f"once {copy}[0] = {before};"
+    start, width = 1, lanes // 2
+    while width > 1:
+        place = f"lane + {start - 1}" if start > 1 else "lane"
+        yield f"each_lane(0, {width - 1}) {copy}[lane + {start}] = {array}[{place}];"
+        start, width = start + width, width // 2
+    yield f"once {copy}[{start}] = {array}[{start - 1}];"
 
 
-def _argument(value: str, type_: str) -> str:
-    return f"({type_}){value}" if re.fullmatch(r"\w+", value) else f"({type_})({value})"
+def fold_sub_groups(body: Body, shared: Mapping[str, str]) -> None:
+    """Change the lines in place; ``shared`` are the types of the elements of arrays that the lanes of a thread share."""
+    for write in (_write_calls, _write_sum):
+        for code in lists_of(body.code):
+            for index in range(len(code) - 1, -1, -1):
+                if code[index].text.startswith("each_lane("):
+                    write(body, shared, code, index)
+
+
+def _write_calls(body: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:
+    """Write the calls of a fold in place of its steps, if nothing else needs their arrays."""
+    _ = any(_write_fold(body, shared, code, index, fold) for fold in _folds())
+
+
+def _write_fold(body: Body, shared: Mapping[str, str], code: list[Node], index: int, fold: Fold) -> bool:
+    """Write the calls of one fold; return whether its steps are there."""
+    parts = match_lines(fold.steps, code[index:])
+    type_name = shared.get(parts["A"].op, "") if parts is not None else ""
+    if (
+        parts is None
+        or str(parts["N"]) not in _NEUTRAL.get(type_name, {}).get(fold.operation, ())
+        or (type_name == "float" and fold.lanes < _LANES)
+    ):
+        return False
+    steps = code[index : index + len(fold.steps)]
+    del code[index : index + len(fold.steps)]
+    arrays = {parts[letter].op for letter in _ARRAYS if letter in parts}
+    every = list(trees_of(body.code))
+    results = {pattern: [one for one in every if form(pattern, one, **parts) is not None] for pattern in fold.results}
+    reads = [part.op for trees in results.values() for tree in trees for part in tree.walk() if part.op in arrays]
+    if not reads or len(reads) != sum(map(body.uses, arrays)):
+        code[index:index] = steps
+        return False
+    calls: dict[str, str] = {}
+    for pattern, (letter, word, call) in fold.results.items():
+        if results[pattern]:
+            name = f"{parts[letter].op}_{word}"
+            calls[name] = f"sub_group_{call}({_argument(body, shared, parts['X'], type_name)})"
+            body.kinds[name], body.types[name] = BY_NAME[type_name], f"{type_name} {name}"
+            change_lines(body.code, partial(rewritten, rules={pattern: name}, **parts))
+    code[index:index] = [Node(f"{name} = {call};", places_of(*steps)) for name, call in calls.items()]
+    return True
+
+
+def _argument(body: Body, shared: Mapping[str, str], value: Tree, type_name: str) -> Tree:
+    """Return a value with a cast, unless it is a number, a variable or an element that has the type."""
+    name = value.args[0].op if value.op == "[]" else value.op
+    elements = body.elements.get(name) or shared.get(name)
+    own = elements if value.args else "int" if name.isdecimal() else body.type_name(name)
+    return value if own == type_name else Tree(f"({type_name})", (value,))
+
+
+def _write_sum(_: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:
+    """Write the steps that add up the whole numbers of all lanes in one line."""
+    for lanes in (32, 16):
+        steps = tuple(_prefix_sum("A", lanes))
+        parts = match_lines(steps, code[index:])
+        if parts is not None and shared.get(parts["A"].op) in ("int", "uint"):
+            array, lines = parts["A"], code[index : index + len(steps)]
+            text = f"once for (int k = 1; k < {lanes}; k++) {array}[k] += {array}[k - 1];"
+            code[index : index + len(steps)] = [Node(text, places_of(*lines))]
+            return

@@ -36,7 +36,7 @@ from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, hig
 from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, assigned, change_line, change_lines, own_level
 from visa_lsp.app.read.signs import Signs
-from visa_lsp.app.read.sub_groups import find_fold
+from visa_lsp.app.read.sub_groups import fold_sub_groups
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
 from visa_lsp.app.read.tree import (
     NEGATED,
@@ -77,24 +77,6 @@ _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
 _COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
-_PREFIX_STEPS: Final = {
-    16: (
-        "each_lane(0, 7) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
-        "each_lane(0, 3) V[4 * lane + 2] += V[4 * lane + 1];",
-        "each_lane(0, 3) V[4 * lane + 3] += V[4 * lane + 1];",
-        "each_lane(0, 3) V[lane + 4] = V[3] + V[lane + 4];",
-        "each_lane(0, 3) V[lane + 12] = V[11] + V[lane + 12];",
-        "each_lane(0, 7) V[lane + 8] = V[7] + V[lane + 8];",
-    ),
-    32: (
-        "each_lane(0, 15) V[2 * lane + 1] = V[2 * lane] + V[2 * lane + 1];",
-        "each_lane(0, 7) V[4 * lane + 2] += V[4 * lane + 1];",
-        "each_lane(0, 7) V[4 * lane + 3] += V[4 * lane + 1];",
-        *(f"each_lane(0, 3) V[lane + {at}] = V[{at - 1}] + V[lane + {at}];" for at in (4, 12, 20, 28)),
-        *(f"each_lane(0, 7) V[lane + {at}] = V[{at - 1}] + V[lane + {at}];" for at in (8, 24)),
-        "each_lane(0, 15) V[lane + 16] = V[15] + V[lane + 16];",
-    ),
-}
 _NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 _WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
 _VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
@@ -175,8 +157,7 @@ class Tidier:
         self._halves(self.code)
         self._copies(self.code)
         self._inline_all()
-        self._prefix_sums()
-        self._sub_groups()
+        fold_sub_groups(self.body, self.shared)
         self._atomics()
         self._halves(self.code)
         self.former.simplify_ids()
@@ -898,49 +879,6 @@ class Tidier:
                     node.text = f"{pointer}[{index}] = {name};"
                     self.types[name] = f"{own} {name}"
 
-    def _prefix_sums(self) -> None:
-        """Make one line of the steps by which compilers add up the whole numbers of 16 or 32 lanes."""
-        for code in lists_of(self.code):
-            for size in _PREFIX_STEPS:
-                steps = _PREFIX_STEPS[size]
-                for at in range(len(code) - len(steps), -1, -1):
-                    hit = re.match(r"each_lane\(0, \d+\) (\w+)\[2 \* lane", code[at].text)
-                    found = code[at : at + len(steps)]
-                    if hit is None or self.shared.get(hit[1]) not in ("int", "uint"):
-                        continue
-                    if [one.text for one in found] == [step.replace("V", hit[1]) for step in steps]:
-                        text = f"once for (int k = 1; k < {size}; k++) {hit[1]}[k] += {hit[1]}[k - 1];"
-                        code[at : at + len(steps)] = [Node(text, places_of(*found))]
-
-    def _sub_groups(self) -> None:
-        """Make calls of the steps by which compilers combine the values of all lanes."""
-        for code in lists_of(self.code):
-            for at in range(len(code) - 1, -1, -1):
-                fold = find_fold([one.text for one in code[at : at + 64]], 0, self.shared)
-                if fold is None:
-                    continue
-                steps = code[at : at + fold.count]
-                inside = {id(one) for one in steps}
-                others = [one for one in walk(self.code) if id(one) not in inside]
-                changed: list[tuple[Node, str]] = []
-                for one in others:
-                    text = one.text
-                    for pattern, word in fold.exchanges:
-                        text = re.sub(pattern, word, text)
-                    if fold.arrays & set(WORD.findall(text)) or (
-                        one.tail and fold.arrays & set(WORD.findall(one.tail.text))
-                    ):
-                        break
-                    changed.append((one, text))
-                else:
-                    for one, text in changed:
-                        one.text = text
-                    for name, _ in fold.calls:
-                        self.kinds[name], self.types[name] = BY_NAME[fold.type], f"{fold.type} {name}"
-                    code[at : at + fold.count] = [
-                        Node(f"{name} = {self._plain_argument(call)};", places_of(*steps)) for name, call in fold.calls
-                    ]
-
     def _atomics(self) -> None:
         """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
         for code in lists_of(self.code):
@@ -969,15 +907,6 @@ class Tidier:
             if hit is not None and (hit["F"].op in NEGATED or self.kinds.get(hit["F"].op) is ty.BOOL):
                 return filled(value, hit)
         return None
-
-    def _plain_argument(self, call: str) -> str:
-        """Return a call without the cast of a number, a variable or an element that has the type."""
-        hit = re.fullmatch(r"(\w+)\(\((\w+)\)\(?(\w+)(\[.+\])?\)?\)", call)
-        if hit is None:
-            return call
-        elements = self.body.elements.get(hit[3]) or self.shared.get(hit[3])
-        own = elements if hit[4] else "int" if hit[3].isdecimal() else self.body.type_name(hit[3])
-        return call if own != hit[2] else f"{hit[1]}({hit[3]}{hit[4] or ''})"
 
     def _hex_numbers(self) -> None:
         """Write the bits of large negative numbers that a variable of 32 bits gets."""

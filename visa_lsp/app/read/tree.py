@@ -320,9 +320,8 @@ _HEAD: Final = re.compile(
 def step_of(text: str) -> Step | None:
     """Return a line as trees: an assignment, a call, a condition, or a `for`; None for another one."""
     hit = _HEAD.fullmatch(text)
-    if hit is not None:
-        tree = parse(hit[2])
-        return Step((hit[1], hit[3]), (tree,)) if tree is not None else None
+    if hit is not None and (tree := parse(hit[2])) is not None:
+        return Step((hit[1], hit[3]), (tree,))
     if text.startswith("for (") and text.count("; ") == 2:
         begin, middle, after = text[len("for (") : -len(") {")].split("; ")
         begin_step, test, after_step = step_of(f"{begin};"), parse(middle), step_of(f"{after};")
