@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Callable, Container, Mapping, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
@@ -85,9 +85,6 @@ _HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
 _MIN_COPIES: Final = 3
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
-_SCALE: Final = "B >= 0x64000000 ? 2.3283064e-10f : (B == 0 ? 4.2949673e+09f : 1.0f)"
-_MANTISSA: Final = "G || (as_int(D) & 0x7fffff) == 0"
-_EXPONENTIAL: Final = "L ? 0.0f : exp2(W) * exp2(fma(W, -1.4286068e-06f, fma(W, -0.69314575f, X)) * 1.442695f)"
 _CHOICES: Final = {
     "(F ? A : 0) | (B & ~-F)": "F ? A : B", "A & -F": "F ? A : 0", "-F & A": "F ? A : 0",
 }  # fmt: skip
@@ -119,6 +116,37 @@ def plain_value(tree: Tree) -> Tree | None:
         if known is not None and known["H"].op in ("handle_of()", "inline_sampler()"):
             return known["H"].args[0] if known["H"].op == "handle_of()" else Tree(tree.op, (known["H"],))
     return None
+
+
+class Idiom(NamedTuple):
+    """Steps that compilers write for a call: variables with the forms of their values, how often lines name them, and the use."""
+
+    steps: tuple[tuple[str, ...], ...]
+    uses: Mapping[str, int]
+    rules: Mapping[str, str]
+
+
+_DIVIDE: Final = (
+    ("B", "as_int(D) & 0x7f800000", "as_uint(D) & 0x7f800000"),
+    ("F", "B >= 0x64000000 ? 2.3283064e-10f : (B == 0 ? 4.2949673e+09f : 1.0f)"),
+)
+_EQUAL: Final = (
+    ("G", "B == 0"), ("G", "G || (as_int(D) & 0x7fffff) == 0", "G || (as_uint(D) & 0x7fffff) == 0"), ("P", "X == D"), ("P", "P && !G"),
+)  # fmt: skip
+_EXPONENTIAL: Final = (
+    ("W", "trunc(X * 1.442695f)"),
+    ("L", "X < -105.0f"),
+    ("M", "L ? 0.0f : exp2(W) * exp2(fma(W, -1.4286068e-06f, fma(W, -0.69314575f, X)) * 1.442695f)"),
+)
+_IDIOMS: Final = (
+    Idiom(_EXPONENTIAL, {"W": 4, "L": 2, "M": 2}, {"X > 105.0f ? INFINITY : M": "exp(X)"}),
+    Idiom(_DIVIDE, {"B": 3, "F": 3}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}),
+    Idiom(
+        (*_DIVIDE, *_EQUAL),  # a quotient that is 1 for equal numbers
+        {"B": 4, "F": 3, "G": 4, "P": 4},
+        {"P ? 1.0f : recip(D * F) * X * F": "scaled_divide_or_one(X, D)"},
+    ),
+)
 
 
 class Tidier:
@@ -170,8 +198,7 @@ class Tidier:
         self._switches(self.code)
         self._choose(self.code)
         self._inline_all()
-        self._exponentials()
-        self._divisions()
+        self._idioms()
         self._inline_all()
         self.shaper.make_for(self.code, [])
         self.shaper.split_counters()
@@ -710,48 +737,39 @@ class Tidier:
         type_ = first.promoted if len(types) == 1 else ty.UD
         return Text(f"{test} ? {texts[0]} : {texts[1]}", CHOICE, type_, low, high)
 
-    def _divisions(self) -> None:
-        """Write a division of floats whose divisor is scaled first, as compilers do, as a call."""
+    def _idioms(self) -> None:
+        """Write the steps by which compilers compute an exponential, or divide floats, as a call."""
         for code in lists_of(self.code):
-            for at in range(len(code) - 1):
-                hit = set_form(code[at], "as_int(D) & 0x7f800000") or set_form(code[at], "as_uint(D) & 0x7f800000")
-                scale = set_form(code[at + 1], _SCALE, B=hit["TO"]) if hit is not None else None
-                if hit is None or scale is None or self.body.uses(scale["TO"].op) != 3:
-                    continue
-                parts, rules = {"D": hit["D"], "F": scale["TO"]}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}
-                gone, uses = [code[at], code[at + 1]], self.body.uses(hit["TO"].op)
-                if uses == 4:  # a quotient that is 1 for equal numbers
-                    flags = self._equal_flags(code[at + 2 :], hit, gone)
-                    parts |= flags
-                    rules = {"P ? 1.0f : recip(D * F) * X * F": "scaled_divide_or_one(X, D)"} if flags else {}
-                self._replace(code[at + 2 :] if uses in (3, 4) else [], partial(rewritten, rules=rules, **parts), gone)
-            code[:] = [one for one in code if one.text]
+            for index in range(len(code)):
+                _ = any(self._write_idiom(code, index, idiom) for idiom in _IDIOMS)
+            code[:] = [node for node in code if node.text]
 
-    def _equal_flags(self, code: list[Node], hit: dict[str, Tree], gone: list[Node]) -> dict[str, Tree]:
-        """Return the flag `P` that the dividend `X` equals the divisor, and add the lines that compute it to ``gone``."""
-        parts = {"B": hit["TO"], "D": hit["D"]}
-        for to, patterns in (
-            ("G", ("B == 0",)), ("G", (_MANTISSA, _MANTISSA.replace("int", "uint"))), ("P", ("X == D",)), ("P", ("P && !G",)),
-        ):  # fmt: skip
-            known = {key: parts[key] for key in "BDGPX" if key in parts}
-            found = ((one, set_form(one, text, **known)) for one in code for text in patterns)
-            node, forms = next(
-                ((one, new) for one, new in found if new and new["TO"] == parts.get(to, new["TO"])), (None, None)
-            )
-            if node is None or forms is None:
-                return {}
-            parts |= forms
-            parts[to] = parts.pop("TO")
-            gone.append(node)
-        return parts if self.body.uses(parts["G"].op) == 4 == self.body.uses(parts["P"].op) else {}
+    def _write_idiom(self, code: list[Node], index: int, idiom: Idiom) -> bool:
+        """Write a call in place of the steps that begin at a line; return whether they are there, and nothing else needs them."""
+        parts: dict[str, Tree] = {}
+        steps: list[Node] = []
+        for name, *patterns in idiom.steps:
+            lines = [node for node in (code[index:] if steps else code[index : index + 1]) if node not in steps]
+            forms = ((node, set_form(node, pattern, **parts)) for node in lines for pattern in patterns)
+            step = next(((node, hit) for node, hit in forms if hit and hit["TO"] == parts.get(name, hit["TO"])), None)
+            if step is None:
+                return False
+            parts |= step[1]
+            parts[name] = parts.pop("TO")
+            steps.append(step[0])
+        if any(self.body.uses(parts[name].op) != count for name, count in idiom.uses.items()):
+            return False
+        return self._replace(code[index:], partial(rewritten, rules=idiom.rules, **parts), steps)
 
-    def _replace(self, code: list[Node], rule: Callable[[Tree], Tree | None], gone: list[Node]) -> None:
-        """Apply a rule to the first line that it changes, and empty the lines that are no longer needed then."""
+    def _replace(self, code: list[Node], rule: Callable[[Tree], Tree | None], gone: list[Node]) -> bool:
+        """Apply a rule to the first line that it changes, and empty the lines that are no longer needed then; return whether there is one."""
         use = next((node for node in code if node not in gone and change_line(node, rule)), None)
-        if use is not None:
-            use.places = places_of(use, *gone)
-            for one in gone:
-                one.text = ""
+        if use is None:
+            return False
+        use.places = places_of(use, *gone)
+        for node in gone:
+            node.text = ""
+        return True
 
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
@@ -803,23 +821,6 @@ class Tidier:
 
         fixed = itertools.takewhile(lambda one: not any(is_set(n.text, half.value.op) for n in walk([one])), code)
         self._replace(list(fixed), rule, [node])
-
-    def _exponentials(self) -> None:
-        """Write the steps by which compilers compute an exponential as a call."""
-        for code in lists_of(self.code):
-            for at in range(len(code) - 1):
-                whole = set_form(code[at], "trunc(X * 1.442695f)")
-                if whole is None or self.body.uses(whole["TO"].op) != 4:
-                    continue
-                low = find_set(code[at:], "X < -105.0f", X=whole["X"])
-                mid = find_set(code[at:], _EXPONENTIAL, X=whole["X"], W=whole["TO"])
-                if low is None or mid is None or mid[1]["L"] != low[1]["TO"]:
-                    continue
-                if self.body.uses(mid[1]["L"].op) == 2 == self.body.uses(mid[1]["TO"].op):
-                    parts = {"X": whole["X"], "M": mid[1]["TO"]}
-                    rules = {"X > 105.0f ? INFINITY : M": "exp(X)"}
-                    self._replace(code, partial(rewritten, rules=rules, **parts), [code[at], low[0], mid[0]])
-            code[:] = [one for one in code if one.text]
 
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
@@ -922,11 +923,6 @@ def set_form(node: Node, pattern: str, **parts: Tree) -> dict[str, Tree] | None:
     pair = assigned(node)
     hit = form(pattern, pair[1], **parts) if pair is not None else None
     return hit | {"TO": leaf(pair[0])} if hit is not None and pair is not None else None
-
-
-def find_set(code: list[Node], pattern: str, **parts: Tree) -> tuple[Node, dict[str, Tree]] | None:
-    """Return the first line that assigns a value of a form, and the parts of the value."""
-    return next(((node, hit) for node in code if (hit := set_form(node, pattern, **parts)) is not None), None)
 
 
 def as_index(value: Text | None) -> Text | None:
