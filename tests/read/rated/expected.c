@@ -39,19 +39,18 @@ kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32
     }
 }
 kernel void gemm(global float *a, global float *b, global float *c, int n) {  // 32 lanes
-    local float (*tile1)[8] = (local float (*)[8])slm;  // 8 rows
-    local float (*tile2)[8] = (local float (*)[8])(slm + 256);  // 8 rows
+    local float *slm_float = (local float *)slm;  // 128 elements
     int lx = local_id(0);
     int x = global_id(0);
     int ly = local_id(1);
     int y = global_id(1);
     float sum = 0.0f;
     for (int k = 0; k < n; k += 8) {
-        tile1[ly][lx] = a[y * n + k + lx];
-        tile2[ly][lx] = b[(k + ly) * n + x];
+        slm_float[ly * 8 + lx] = a[y * n + k + lx];
+        slm_float[ly * 8 + 64 + lx] = b[(k + ly) * n + x];
         work_group_barrier();
         for (int j = 0; j < 8; j++) {
-            sum = fma(tile2[j][lx], tile1[ly][j], sum);
+            sum = fma(slm_float[lx + j * 8 + 64], slm_float[ly * 8 + j], sum);
         }
         work_group_barrier();
     }
@@ -59,12 +58,17 @@ kernel void gemm(global float *a, global float *b, global float *c, int n) {  //
 }
 kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
     uint gid = global_id(0);
-    ulong s_gid = s[gid];
+    int2 s_gid = ((int2 *)s)[gid];
+    uint t = s_gid.x;
+    uint t2 = s_gid.y;
     for (int k = 0; k < n; k++) {
-        s_gid = s_gid * 0x5851f42d4c957f2d + 0x14057b7ef767814f;
+        uint product = t * 0x4c957f2d;
+        uint t3 = ((ulong)((long)t * 0x4c957f2d) >> 32) + t * 0x5851f42d + 0x4c957f2d * t2;
+        t = product - 0x8987eb1;
+        t2 = carry(product, (uint)-0x8987eb1) + (t3 + 0x14057b7e);
     }
-    s[gid] = s_gid;
-    o[gid] = s_gid >> 33;
+    ((int2 *)s)[gid] = (int2){t, t2};
+    o[gid] = t2 >> 1;
 }
 kernel void primes(global int *o, int n) {  // 16 lanes
     int gid = global_id(0);
@@ -74,7 +78,7 @@ kernel void primes(global int *o, int n) {  // 16 lanes
             if ((k & 1) != 0 || k <= 2) {
                 bool holds = true;
                 for (uint j = 2; j * j <= k; j++) {
-                    if (k % j == 0) {
+                    if (remainder(k, j) == 0) {
                         holds = false;
                         break;
                     }

@@ -690,11 +690,6 @@ class Cells:
                 step = cell.starts[lanes[1]] - cell.starts[lanes[0]] if len(lanes) > 1 else 0
                 yield cell.variable, cell.root, cell.starts[lanes[0]] - step * max(0, lanes[0]), step
 
-    def is_shared(self, value: Expr, control: ExecControl) -> bool:
-        """Return whether an operand belongs to an array that the lanes share."""
-        span = self.span(value, control)
-        return span is not None and span.root in self.shared
-
     def cell_of(self, span: Span) -> Cell | None:
         """Return the cell of elements; None for a shared array."""
         if span.root in self.shared:

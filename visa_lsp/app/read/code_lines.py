@@ -97,8 +97,6 @@ class Body:
     scalars: Mapping[str, str]  # arguments -> their types
     sizes: Sequence[int]  # of a group, if a launch must have them; zeros else
     surfaces: frozenset[str]  # arrays that offsets of 32 bits address: no index is negative
-    local: str  # the array of local memory
-    tiles: dict[str, str] = field(default_factory=dict)  # parts of local memory with their declarations
     fields: dict[str, str] = field(default_factory=dict)  # structures with their fields
 
     def new(self, kind: DataType, count: int = 0) -> str:

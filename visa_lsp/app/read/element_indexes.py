@@ -5,14 +5,7 @@ Invariant: a value that is no sum of whole elements stays as it is.
 
 from __future__ import annotations
 
-import re
-
 from visa_lsp.app.read.tree import Tree, form, leaf, number_of
-
-
-def of_lane(text: str, lane: int) -> str:
-    """Write elements of a lane's own number as elements of the lane."""
-    return re.sub(rf"\[{lane}\]", "[lane]", re.sub(rf"\[{lane % 16}\]", "[lane]" if lane < 16 else "[lane - 16]", text))
 
 
 def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:

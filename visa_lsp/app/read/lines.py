@@ -223,10 +223,6 @@ class CodePrinter:
             out.append(f"uchar pad{end}[{size - end}];")
         return " ".join(out)
 
-    def _label(self, entry: int, label: int | None) -> str:
-        found = self.names.text.labels.get(label) if label is not None else None
-        return found or f"routine_{entry}"
-
     # ---- declarations
 
     def _declare(self, main: list[Node]) -> None:
@@ -249,11 +245,9 @@ class CodePrinter:
             scalars = dict(
                 declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
             )
-            local = self._local_array.name if self._local_array is not None else ""
-            body = Body(main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces(), local)
-            Tidier(body, self.cells.declarations, filled).run()
+            body = Body(main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces())
+            Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields
-            top += [Node(text) for name, text in body.tiles.items()]
         used = names_of(main)
         for name in declarations:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared

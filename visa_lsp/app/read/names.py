@@ -131,14 +131,6 @@ class ReadingNames(Struct, frozen=True):
                 return Bound(f"({c_type(part)}){inner}", part)
         return None
 
-    def elements(self, number: int) -> int:
-        """Return the number of elements of a general variable."""
-        declared = self.kernel.variable(number)
-        if declared is not None:
-            return declared.num_elements
-        predefined_variable = predefined.VARIABLES[number] if 0 <= number < len(predefined.VARIABLES) else None
-        return predefined_variable.num_elements if predefined_variable is not None else 0
-
 
 def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
     """Return the names of a body; ``info`` is its description in ze_info."""

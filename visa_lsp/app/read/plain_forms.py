@@ -306,12 +306,14 @@ class Former:
         if hit is not None and shift is not None and shift["X"].op in known:
             factor, size = 1 << (number_of(shift["K"]) or 0), number_of(hit["N"]) or 0
             return shift["X"] if factor == size else None
-        if not tree.op.endswith(" *)"):
-            return None
-        hit = form("(ulong)P + (uint)(X << K)", tree.args[0])
-        if hit is None or hit["X"].op not in known or self.body.elements.get(hit["P"].op) != tree.op[1:-3]:
-            return None
+        hit = form("(ulong)P + (uint)(X << K)", tree.args[0]) if tree.op.endswith(" *)") else None
         kind = BY_NAME.get(tree.op[1:-3])
-        if kind is None or number_of(hit["K"]) != kind.size.bit_length() - 1:
+        if (
+            hit is None
+            or kind is None
+            or hit["X"].op not in known
+            or self.body.elements.get(hit["P"].op) != c_type(kind)
+        ):
             return None
-        return Tree("u&", (Tree("[]", (hit["P"], hit["X"])),))
+        element = Tree("[]", (hit["P"], hit["X"]))
+        return Tree("u&", (element,)) if number_of(hit["K"]) == kind.size.bit_length() - 1 else None

@@ -179,8 +179,6 @@ def _fold_one(tree: Tree) -> Tree | None:
     found = {"+": a + b, "-": a - b, "*": a * b, "fma()": a * b + c, "u-": -a}.get(op)
     if not reals and op in (">>", "<<") and 0 <= b < 11:
         found = int(a) >> int(b) if op == ">>" else int(a) << int(b)
-    if op == "clamp()":
-        found = min(max(a, b), c)
     if op in ("u-", "fma()") and not reals:
         return None
     return (
@@ -246,7 +244,6 @@ class Shaper:
         for _ in range(2):
             for code in list(lists_of(self.code))[::-1]:
                 self._shorten(code)
-                self.clamp_values(code)
                 self.end_loops(code)
             self.split_variables()
             self.unite_copies()
@@ -309,42 +306,6 @@ class Shaper:
         for node in walk(code):
             if old in node.own_names():
                 node.change(partial(word.sub, new))
-
-    def clamp_values(self, code: list[Node]) -> None:
-        """Write a chain of three values, two of them limits, as one value between limits."""
-        for at in range(len(code) - 3, -1, -1):
-            if at + 2 >= len(code):
-                continue
-            low, high, other = code[at : at + 3]
-            tests = [condition_of(one.text) for one in (low, high)]
-            inner = [one.inner or [] for one in (low, high, other)]
-            sets = [assigned(one[0]) if len(one) == 1 else None for one in inner]
-            if None in tests or None in sets or not (high.continues and other.text == "} else {") or low.continues:
-                continue
-            (name, first), (_, second), (_, value) = (one for one in sets if one is not None)
-            if any(one is not None and one[0] != name for one in sets):
-                continue
-            shift = form("X >> N", value)
-            base, bits = (shift["X"], number_of(shift["N"])) if shift is not None else (value, 0)
-            limits = number_of(first), number_of(second)
-            ends = [form(word, one) for word, one in zip(("X <= N", "X >= N"), tests, strict=True)]
-            if (
-                None in limits
-                or None in ends
-                or bits is None
-                or any(one is not None and one["X"] != base for one in ends)
-            ):
-                continue
-            below, above = (number_of(one["N"]) for one in ends if one is not None)
-            if below is None or above is None or limits[0] is None or limits[1] is None or limits[0] > limits[1]:
-                continue
-            if self.kinds.get(base.op) is not ty.D or above <= below:
-                continue
-            if below >> bits <= limits[0] <= below + 1 >> bits and above - 1 >> bits <= limits[1] <= above >> bits:
-                line = inner[2][0]
-                line.places = places_of(low, high, other, *(one[0] for one in inner))
-                line.text = f"{name} = {Tree('clamp()', (value, first, second))};"
-                code[at : at + 3] = [line]
 
     def recover_counters(self) -> None:
         """Write `N - 1` in place of the old value of a counter whose new one is `N`; compare halves, not what is halved."""

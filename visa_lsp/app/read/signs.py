@@ -6,11 +6,11 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, set_in, walk
+from visa_lsp.app.read.code_lines import Body, lists_of, places_of, rank_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.shape import PURE, assigned, change_line, change_lines, conjuncts
-from visa_lsp.app.read.tree import WORD, Step, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.shape import PURE, assigned, change_lines
+from visa_lsp.app.read.tree import WORD, Step, Tree, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -84,41 +84,6 @@ class Signs:
                     (*value.args[:first], *(self.low(one, size) for one in value.args[first:last]), *value.args[last:]),
                 )
         return value
-
-    def plain_divisions(self, code: list[Node], positive: frozenset[Tree]) -> None:
-        """Write `/` and `%` where no divisor is 0 or -1: a counter that starts above 0, or a value that a condition compares."""
-
-        def rule(tree: Tree) -> Tree | None:
-            sign = {"quotient()": "/", "remainder()": "%"}.get(tree.op)
-            return Tree(sign, tree.args) if sign is not None and tree.args[1] in positive else None
-
-        for node in code:
-            change_line(node, rule)
-            if node.inner is not None:
-                sets = set_in(node.inner)
-                kept = {one for one in positive if not node.is_loop or not one.names() & sets}
-                self.plain_divisions(node.inner, frozenset(kept | self._positive_in(node, sets)))
-            sets = set_in([node])
-            positive = frozenset(one for one in positive if not one.names() & sets)
-
-    def _positive_in(self, node: Node, sets: set[str]) -> set[Tree]:
-        """Return the values that are not 0, and not -1, at the beginning of a branch or of each round of a loop."""
-        step = step_of(node.text)
-        if step is None or not node.text.startswith(("if (", "while (", "for (")):
-            return set()
-        if node.text.startswith("for ("):
-            start = number_of(step.trees[1]) if len(step.trees) > 1 else None
-            counts = start is not None and start > 0 and step.words[-1].startswith("++")
-            return {step.trees[0]} if counts and step.trees[0].op not in sets else set()
-        found: set[Tree] = set()
-        for test in conjuncts(step.trees[0]):
-            for pattern in ("B != 0", "B > 0", "0 < B", "B >= 1", "1 <= B"):
-                hit = form(pattern, test)
-                if hit is not None and (
-                    self.type_of(hit["B"]) is ty.UD or (pattern != "B != 0" and self.type_of(hit["B"]) is ty.D)
-                ):
-                    found.add(hit["B"])
-        return found
 
     # ---- uses
 

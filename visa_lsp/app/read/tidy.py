@@ -8,7 +8,7 @@ from __future__ import annotations
 import itertools
 import re
 from collections import Counter
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -23,11 +23,12 @@ from visa_lsp.app.read.code_lines import (
     lists_of,
     places_of,
     rank_of,
+    set_in,
     setters,
     trees_of,
     walk,
 )
-from visa_lsp.app.read.element_indexes import divided, of_lane, short_index
+from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
@@ -75,14 +76,11 @@ _STORE: Final = re.compile(
 )
 _LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
 _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
-_ONE_LANE: Final = re.compile(r"if \(lane == (\d+)\) ")
-_COPY: Final = re.compile(r"(\w+)\[(\d+)\] = (\w+)\[(\d+)\];")
+_COPY: Final = re.compile(r"\w+\[\d+\] = (?P<source>\w+)\[\d+\];")
 _NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 _WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
-_VECTOR_LOAD: Final = re.compile(r"memcpy\((\w+), &\(\((\w+) \*\)(\w+)\)\[(.+) \* (\d+)\], (\d+)\);")
 _VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
 _HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
-_MIN_COPIES: Final = 3
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
 _CHOICES: Final = {
@@ -152,8 +150,9 @@ _IDIOMS: Final = (
 class Tidier:
     """Shortens the lines of one body."""
 
-    def __init__(self, body: Body, declarations: Mapping[str, Declaration], filled: Container[str]) -> None:
+    def __init__(self, body: Body, declarations: Mapping[str, Declaration], filled: frozenset[str]) -> None:
         self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
+        self.filled = filled  # variables that a launch fills
         shared = {name: one.type for name, one in declarations.items() if one.is_shared}
         plain = {name: one for name, one in declarations.items() if not one.is_shared}
         self.shared = shared  # arrays that the lanes of a thread share -> types of their elements
@@ -181,9 +180,7 @@ class Tidier:
         self._scale()
         self.is_scaled = True
         change_lines(self.code, short_index)
-        self._by_lane(self.code)
-        self._halves(self.code)
-        self._copies(self.code)
+        self._drop_empty_copies()
         self._inline_all()
         fold_sub_groups(self.body, self.shared)
         self._atomics()
@@ -214,14 +211,11 @@ class Tidier:
         Roller(self.body).run()
         Places(self.body).run()
         self.signs.run()
-        self._halve()
-        self.signs.plain_divisions(self.code, frozenset())
         self._inline_all()
         self.former.simplify_flags()
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.signs.join_barriers()
-        self._hex_numbers()
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self.shaper.join_operators()
         change_lines(self.code, plain_value)
@@ -353,7 +347,11 @@ class Tidier:
                 and code[at - 1].text[low.end() :] == code[at].text[high.end() :]
             ):
                 text = code[at].text[high.end() :]
-                if code[at].inner is None and code[at - 1].inner is None and "lane" not in text:
+                if (
+                    code[at].inner is None
+                    and code[at - 1].inner is None
+                    and not ("lane" in text and _MEMORY.search(text))
+                ):
                     code[at - 1].text = text
                     code[at - 1].places = places_of(code[at - 1], code[at])
                     del code[at]
@@ -361,62 +359,14 @@ class Tidier:
             if node.inner is not None:
                 self._halves(node.inner)
 
-    def _by_lane(self, code: list[Node]) -> None:
-        """Make one line of a line for each lane."""
-        for inner in (node.inner for node in code if node.inner is not None):
-            self._by_lane(inner)
-        at = 0
-        while at < len(code):
-            first = _ONE_LANE.match(code[at].text)
-            end = at
-            while first is not None and end < len(code) and code[end].inner is None:
-                hit = _ONE_LANE.match(code[end].text)
-                number = int(first[1]) + end - at
-                if (
-                    hit is None
-                    or int(hit[1]) != number
-                    or of_lane(code[end].text[hit.end() :], number)
-                    != of_lane(code[at].text[first.end() :], int(first[1]))
-                ):
-                    break
-                end += 1
-            if first is not None and end - at > 1:
-                text = of_lane(code[at].text[first.end() :], int(first[1]))
-                low, high = int(first[1]), int(first[1]) + end - at - 1
-                head = f"if (lane <= {high}) " if not low else f"if ({low} <= lane && lane <= {high}) "
-                code[at:end] = [Node(head + text, places_of(*code[at:end]))]
-            at += 1
-
-    def _copies(self, code: list[Node]) -> None:
-        """Make one line of copies of successive elements; drop copies of what was never written."""
-        for inner in (node.inner for node in code if node.inner is not None):
-            self._copies(inner)
-        at = 0
-        while at < len(code):
-            end, first = at, _COPY.fullmatch(code[at].text)
-            while first is not None and end < len(code):
-                hit = _COPY.fullmatch(code[end].text)
-                if (
-                    hit is None
-                    or (hit[1], hit[3]) != (first[1], first[3])
-                    or int(hit[2]) - int(first[2]) != end - at
-                    or int(hit[4]) - int(first[4]) != end - at
-                ):
-                    break
-                end += 1
-            if first is not None and end - at >= _MIN_COPIES and first[1] != first[3]:
-                to, source = (
-                    f"&{name}[{number}]" if int(number) else name
-                    for name, number in ((first[1], first[2]), (first[3], first[4]))
-                )
-                written = self._is_written(first[3])
-                line = Node(f"memcpy({to}, {source}, {end - at} * sizeof *{first[1]});", places_of(*code[at:end]))
-                code[at:end] = [line] if written else []
-            at += 1
-
-    def _is_written(self, array: str) -> bool:
-        pattern = re.compile(rf"\b{array}\[[^\]]*\] [-+*/&|^]?= |memcpy\(&?{array}\b")
-        return any(pattern.search(node.text) for node in walk(self.code))
+    def _drop_empty_copies(self) -> None:
+        """Drop copies of elements of arrays that nothing has filled."""
+        whole = {arg.op for tree in trees_of(self.code) if tree.op != "[]" for arg in tree.args}
+        empty = self.types.keys() - set_in(self.code) - whole - self.filled
+        for code in lists_of(self.code):
+            code[:] = [
+                node for node in code if (hit := _COPY.fullmatch(node.text)) is None or hit["source"] not in empty
+            ]
 
     def _scale(self) -> None:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
@@ -436,8 +386,6 @@ class Tidier:
         found = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
         divisors = [number_of(hit["N"]) or 0 for hit in found if hit is not None]
         sets = setters(self.code, name)
-        if self._drop_shift(name, sets, divisors):
-            return True
         steps = [step for node in sets if (step := step_of(node.text)) is not None and step.op in ("=", "+=", "-=")]
         if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
             return False
@@ -464,22 +412,6 @@ class Tidier:
             factor = Tree("*", (leaf(name), leaf(size // divisor))) if size > divisor else leaf(name)
             new = factor if size >= divisor else Tree("/", (leaf(name), leaf(divisor // size)))
             change_lines(self.code, in_place_of(Tree("/", (leaf(name), leaf(divisor))), new))
-        return True
-
-    def _drop_shift(self, name: str, sets: list[Node], divisors: list[int]) -> bool:
-        """Let a variable that is set, and then shifted for its other uses, count elements; return whether it does."""
-        code = next((one for one in lists_of(self.code) if len(sets) == 2 and all(node in one for node in sets)), None)
-        shift = step_of(sets[-1].text) if code is not None else None
-        if code is None or shift is None or shift.op != "<<=" or sets[0].assigns != name:
-            return False
-        size, last = 1 << (number_of(shift.trees[1]) or 0), code.index(sets[1])
-        inside = count_of(rf"\b{name} / ", code[last:])
-        if any(size % one for one in divisors) or not len(divisors) == inside == self.body.uses(name) - 2:
-            return False
-        for divisor in set(divisors):
-            new = leaf(name) if size == divisor else Tree("*", (leaf(name), leaf(size // divisor)))
-            change_lines(code[last:], in_place_of(Tree("/", (leaf(name), leaf(divisor))), new), sets[1].places)
-        code.remove(sets[1])
         return True
 
     # ---- values
@@ -801,16 +733,6 @@ class Tidier:
                     self._quotient_in(code[at + 1 :], node, half)
             code[:] = [one for one in code if one.text]
 
-    def _halve(self) -> None:
-        """Write a shift of a number, after 1 is added to a negative one, as a division."""
-        for code in lists_of(self.code):
-            for at in range(len(code) - 1, 0, -1):
-                hit, test = re.fullmatch(r"(\w+) >>= 1;", code[at].text), code[at - 1]
-                inner = [one.text for one in test.inner or []]
-                if hit is not None and test.text == f"if ({hit[1]} < 0) {{" and inner == [f"{hit[1]}++;"]:
-                    places = places_of(test, code[at], *(test.inner or []))
-                    code[at - 1 : at + 1] = [Node(f"{hit[1]} /= 2;", places)]
-
     def _quotient_in(self, code: list[Node], node: Node, half: HighHalf) -> None:
         """Write the quotient of a step in the later line that corrects it."""
 
@@ -848,23 +770,7 @@ class Tidier:
                 code[at : at + len(lines)] = [Node(text, places_of(*lines))]
 
     def _vectors(self) -> None:
-        """Load and store whole elements of buffers of vectors in the type that the buffers have."""
-        for node in walk(self.code):
-            hit = _VECTOR_LOAD.fullmatch(node.text)
-            if hit is not None:
-                name, word, pointer, index, count, _ = hit.groups()
-                own = f"{word}{count}"
-                whole = self.body.elements.get(pointer) == own and self.types.get(name) == f"{word} {name}[{count}]"
-                parts = count_of(rf"\b{name}\[[0-3]\]", self.code)
-                if whole and count in ("2", "3", "4") and parts + 1 == self.body.uses(name):
-                    node.text = f"{name} = {pointer}[{index}];"
-                    self.types[name] = f"{own} {name}"
-                    self._change(
-                        partial(
-                            re.compile(rf"\b{name}\[([0-3])\]").sub,
-                            lambda one, name=name: f"{name}.{'xyzw'[int(one[1])]}",
-                        )
-                    )
+        """Store whole elements of buffers of vectors in the type that the buffers have."""
         for node in walk(self.code):
             hit = _VECTOR_STORE.fullmatch(node.text)
             if hit is not None:
@@ -908,14 +814,6 @@ class Tidier:
             if hit is not None and (hit["F"].op in NEGATED or self.kinds.get(hit["F"].op) is ty.BOOL):
                 return filled(value, hit)
         return None
-
-    def _hex_numbers(self) -> None:
-        """Write the bits of large negative numbers that a variable of 32 bits gets."""
-        for node in walk(self.code):
-            hit = re.fullmatch(r"(\w+) = -0x([0-9a-f]+);", node.text)
-            kind = self.kinds.get(hit[1]) if hit is not None else None
-            if hit is not None and kind in (ty.D, ty.UD):
-                node.text = f"{hit[1]} = 0x{(1 << 32) - int(hit[2], 16):x};"
 
 
 def set_form(node: Node, pattern: str, **parts: Tree) -> dict[str, Tree] | None:
