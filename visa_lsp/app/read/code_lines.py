@@ -180,7 +180,9 @@ def match_lines(patterns: Sequence[str], code: Sequence[Node]) -> dict[str, Tree
         wanted, step = step_of(pattern), step_of(node.text)
         if wanted is None or step is None or wanted.words != step.words:
             return None
-        if not all(matched(one, other, parts) for one, other in zip(wanted.trees, step.trees, strict=True)):
+        if not all(
+            matched(pattern_tree, tree, parts) for pattern_tree, tree in zip(wanted.trees, step.trees, strict=True)
+        ):
             return None
     return parts if len(code) >= len(patterns) else None
 

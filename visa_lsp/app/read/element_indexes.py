@@ -53,4 +53,4 @@ def _without_factor(tree: Tree) -> Tree | None:
     index = divided(value, size, set()) if not value.op.isdecimal() else None
     if index is None or hit["X"].op != "(ushort)" or index.op != "(ushort)":
         return index
-    return index.args[0] if not any(one.op.endswith("()") for one in index.walk()) else index
+    return index.args[0] if not any(part.op.endswith("()") for part in index.walk()) else index

@@ -495,11 +495,11 @@ class _Folder:
         try:
             if isinstance(statement, Set):
                 value = map_leaves(statement.value, exchange)
-                found: Plain = replace(statement, value=value)
+                changed: Plain = replace(statement, value=value)
                 size = _operations(value)
             else:
                 address = map_leaves(statement.address, exchange)
-                found, size = replace(statement, address=address), _operations(address)
+                changed, size = replace(statement, address=address), _operations(address)
                 if _stores_one(statement):
                     own = self.kernel.variable_type(statement.data.var)
                     data: Expr = statement.value or (
@@ -508,7 +508,7 @@ class _Folder:
                     if data is not None:
                         stored = map_leaves(data, exchange)
                         if stored != data:
-                            found = replace(found, value=stored)
+                            changed = replace(changed, value=stored)
                         size = max(size, _operations(stored))
         except _Unfit:
             return None
@@ -516,11 +516,11 @@ class _Folder:
         if (
             seen != definition.mask
             or (count > 1 and not definition.is_cheap)
-            or found == statement
+            or changed == statement
             or (size > MAX_STATEMENT and not definition.is_cheap)
         ):
             return None
-        return found if self._reads_no_more(found, definition) else None
+        return changed if self._reads_no_more(changed, definition) else None
 
     def _reads_no_more(self, statement: Plain, definition: _Definition) -> bool:
         """Return whether only the expressions of a statement read a definition, and no other operand."""

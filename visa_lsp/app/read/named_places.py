@@ -98,9 +98,9 @@ class Places:
         ):
             return
         whole = {
-            found[0]: uses[found[1]]
+            assignment[0]: uses[assignment[1]]
             for node in walk(self.code)
-            if (found := assigned(node)) is not None and found[1] in uses and uses[found[1]][1] > 1
+            if (assignment := assigned(node)) is not None and assignment[1] in uses and uses[assignment[1]][1] > 1
         }
         integers = self._find_integers(whole, uses)
         for name in whole:
@@ -117,8 +117,8 @@ class Places:
             return None
 
         for code in list(lists_of(self.code)):
-            for at in range(len(code) - 1, -1, -1):
-                step = step_of(code[at].text)
+            for end in range(len(code) - 1, -1, -1):
+                step = step_of(code[end].text)
                 target = step.trees[0] if step is not None and step.op == "=" else None
                 if target is None or target not in uses or step is None:
                     continue
@@ -126,16 +126,16 @@ class Places:
                 for number, value in enumerate(_parts_of(step.trees[1])):
                     where = place(uses[target], number)
                     own = value.args[0] if where.op in integers and value.op == "as_float()" else value
-                    lines.append(Node(f"{where} = {own};", code[at].places))
-                code[at : at + 1] = lines
+                    lines.append(Node(f"{where} = {own};", code[end].places))
+                code[end : end + 1] = lines
         change_lines(self.code, rule)
-        out, at = [], 0
-        for first in sorted(fields):
-            if first > at:
-                out.append(f"uchar pad{at}[{first - at}];")
-            out.append(f"{'int' if f'.at{first}' in integers else c_type(fields[first])} at{first};")
-            at = first + fields[first].size
-        self.body.fields[structure] = " ".join([*out, *([f"uchar pad{at}[{size - at}];"] if at < size else [])])
+        out, end = [], 0
+        for offset in sorted(fields):
+            if offset > end:
+                out.append(f"uchar pad{end}[{offset - end}];")
+            out.append(f"{'int' if f'.at{offset}' in integers else c_type(fields[offset])} at{offset};")
+            end = offset + fields[offset].size
+        self.body.fields[structure] = " ".join([*out, *([f"uchar pad{end}[{size - end}];"] if end < size else [])])
 
     def _is_stored_in_parts(
         self, use: tuple[DataType, int, Tree, int], uses: dict[Tree, tuple[DataType, int, Tree, int]]
@@ -143,9 +143,9 @@ class Places:
         """Return whether the lines with a vector all store values that are made there."""
         for step in steps_of(self.code):
             for number, tree in enumerate(step.trees):
-                if any(uses.get(one) == use for one in tree.walk()):
-                    made = step.op == "=" and number == 0 and step.trees[1].op[0] == "{"
-                    if not made or any(reads_memory(one) for one in step.trees[1].args[1:]):
+                if any(uses.get(part) == use for part in tree.walk()):
+                    is_new = step.op == "=" and number == 0 and step.trees[1].op[0] == "{"
+                    if not is_new or any(reads_memory(part) for part in step.trees[1].args[1:]):
                         return False
         return True
 
@@ -158,15 +158,15 @@ class Places:
         def note(use: tuple[DataType, int, Tree, int], number: int, *, is_integer: bool) -> None:
             asked[f".at{use[3] + number * use[0].size}"].add(is_integer and use[0] is ty.F)
 
-        for one in trees_of(self.code):
-            for part in one.args:
+        for tree in trees_of(self.code):
+            for part in tree.args:
                 if part.op[0] == "." and part.args[0].op in whole:
-                    note(whole[part.args[0].op], "xyzw".index(part.op[1]), is_integer=one.op == "as_int()")
+                    note(whole[part.args[0].op], "xyzw".index(part.op[1]), is_integer=tree.op == "as_int()")
         for step in steps_of(self.code):
             if step.op == "=" and step.trees[0] in uses:
                 for number, value in enumerate(_parts_of(step.trees[1])):
                     note(uses[step.trees[0]], number, is_integer=value.op == "as_float()")
-        return {name for name, found in asked.items() if found == {True}}
+        return {name for name, answers in asked.items() if answers == {True}}
 
     # ---- halves
 

@@ -360,7 +360,9 @@ def component(number: int, count: int) -> str:
 
 def _writes_r0(kernel: Kernel) -> bool:
     aliases = {
-        predefined.FIRST_VARIABLE + index for index, one in enumerate(kernel.variables) if one.alias_index == _R0
+        predefined.FIRST_VARIABLE + index
+        for index, declared in enumerate(kernel.variables)
+        if declared.alias_index == _R0
     }
     written = (inst.get("dst") for inst in kernel.instructions)
     return any(isinstance(target, General | RawOperand) and target.var in {_R0, *aliases} for target in written)

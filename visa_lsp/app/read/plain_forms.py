@@ -55,13 +55,13 @@ def split_constant(tree: Tree) -> tuple[Tree | None, int]:
         return None, number
     if tree.op not in ("+", "-") or len(tree.args) != 2:
         return tree, 0
-    (left, one), (right, two) = (split_constant(part) for part in tree.args)
+    (left, left_number), (right, right_number) = (split_constant(part) for part in tree.args)
     sign = 1 if tree.op == "+" else -1
     if right is None:
-        return left, one + sign * two
+        return left, left_number + sign * right_number
     if left is None:
-        return (right, one + two) if sign > 0 else (tree, 0)
-    return Tree(tree.op, (left, right)), one + sign * two
+        return (right, left_number + right_number) if sign > 0 else (tree, 0)
+    return Tree(tree.op, (left, right)), left_number + sign * right_number
 
 
 def _moved(element: Tree, number: int) -> Tree:
@@ -87,22 +87,22 @@ class Former:
         """Load the elements of an array one by one where no variable needs them as a vector."""
         texts = [text for node in walk(self.code) for text in node.texts()]
         for code in lists_of(self.code):
-            for at in range(len(code) - 1, -1, -1):
-                found = assigned(code[at])
-                vector = self._vector_of(found[1]) if found is not None else None
-                if found is None or vector is None:
+            for index in range(len(code) - 1, -1, -1):
+                assignment = assigned(code[index])
+                vector = self._vector_of(assignment[1]) if assignment is not None else None
+                if assignment is None or vector is None:
                     continue
-                name, (element, kind, count) = found[0], vector
+                name, (element, kind, count) = assignment[0], vector
                 word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
                 whole = sum(len(word.findall(text)) for text in texts)
-                if whole != 1 or found[1].args[0].op != f"({self.body.type_name(name)} *)":
+                if whole != 1 or assignment[1].args[0].op != f"({self.body.type_name(name)} *)":
                     continue
                 lines = {}
                 for number, part in enumerate("xyzw"[:count]):
                     value = str(_moved(element, number))
-                    lines[part] = Node(f"{name}.{part} = {value};", code[at].places, range=text_of(value, 10, kind))
-                used = [one for part, one in lines.items() if any(f"{name}.{part}" in text for text in texts)]
-                code[at : at + 1] = used or [lines["x"]]
+                    lines[part] = Node(f"{name}.{part} = {value};", code[index].places, range=text_of(value, 10, kind))
+                used = [line for part, line in lines.items() if any(f"{name}.{part}" in text for text in texts)]
+                code[index : index + 1] = used or [lines["x"]]
 
     def _vector_of(self, tree: Tree) -> tuple[Tree, ty.DataType, int] | None:
         """Return the first element of an array that is accessed as a vector, its type, and the number of elements."""
@@ -118,18 +118,23 @@ class Former:
     def spread_sums(self) -> None:
         """Write sums and products of steady values in place of variables that only indexes need."""
         for node in list(self.code):
-            found = assigned(node)
-            if found is None or self.kinds.get(found[0]) not in (ty.D, ty.UD):
+            assignment = assigned(node)
+            if assignment is None or self.kinds.get(assignment[0]) not in (ty.D, ty.UD):
                 continue
-            name, value = found
+            name, value = assignment
             parts = list(value.walk())
             inner = value.names() & self.types.keys()
-            plain = all(one.op in ("+", "-", "*", "<<") or not one.args for one in parts)
+            plain = all(inner_part.op in ("+", "-", "*", "<<") or not inner_part.args for inner_part in parts)
             own = all(self.kinds.get(word, ty.D) is self.kinds[name] and self._set_once(word) for word in inner)
             typed = self.kinds[name] is ty.D or bool(inner)
             if not (own and plain and typed and 1 < len(parts) <= _MAX_SUM and self._set_once(name)):
                 continue
-            uses = sum(text.count(name) for one in walk(self.code) if one is not node for text in one.texts())
+            uses = sum(
+                text.count(name)
+                for inner_part in walk(self.code)
+                if inner_part is not node
+                for text in inner_part.texts()
+            )
             indexes = [tree.args[1] for tree in trees_of(self.code) if tree.op == "[]"]
             inside = sum(part == leaf(name) for index in indexes for part in index.walk())
             if uses and uses == inside:
@@ -145,24 +150,26 @@ class Former:
 
     def _set_once(self, name: str) -> bool:
         if self.counts is None:
-            self.counts = Counter(word for one in walk(self.code) for word in set_names(one.text))
+            self.counts = Counter(word for node in walk(self.code) for word in set_names(node.text))
         return self.counts[name] == 1
 
     def name_ids(self) -> None:
         """Give an id a variable where lines need it more than once."""
-        every = Counter(one for one in trees_of(self.code) if one.op in ("global_id()", "local_id()", "group_id()"))
-        compared = {arg for one in trees_of(self.code) if one.op in ("<", ">", "<=", ">=") for arg in one.args}
+        every = Counter(tree for tree in trees_of(self.code) if tree.op in ("global_id()", "local_id()", "group_id()"))
+        compared = {arg for tree in trees_of(self.code) if tree.op in ("<", ">", "<=", ">=") for arg in tree.args}
         mixed = {
             part
             for node in self.code
-            if (found := assigned(node)) is not None and found[1].op == "*"
-            for part in found[1].args
+            if (assignment := assigned(node)) is not None and assignment[1].op == "*"
+            for part in assignment[1].args
         }
         for call, count in every.items():
             holders = [
-                (node, found[0])
+                (node, assignment[0])
                 for node in self.code
-                if (found := assigned(node)) is not None and found[1] == call and self._set_once(found[0])
+                if (assignment := assigned(node)) is not None
+                and assignment[1] == call
+                and self._set_once(assignment[0])
             ]
             if count < _MIN_IDS and call not in mixed:
                 continue
@@ -172,14 +179,14 @@ class Former:
                 name = f"V_{call.op[:-2]}_{call.args[0]}"
                 self.kinds[name] = ty.UD if call in compared else ty.D
                 self.types[name] = f"{c_type(self.kinds[name])} {name}"
-                first = next(n for n, one in enumerate(self.code) if call in trees_of([one]))
-                while self.code[first].continues:
-                    first -= 1
-                self.code.insert(first, Node(f"{name} = {call};"))
-                holder = self.code[first]
+                first_use = next(n for n, tree in enumerate(self.code) if call in trees_of([tree]))
+                while self.code[first_use].continues:
+                    first_use -= 1
+                self.code.insert(first_use, Node(f"{name} = {call};"))
+                holder = self.code[first_use]
             value = leaf(name) if self.kinds[name] is ty.UD or call not in compared else Tree("(uint)", (leaf(name),))
-            at = self.code.index(holder)
-            change_lines(self.code[at + 1 :], in_place_of(call, value))
+            index = self.code.index(holder)
+            change_lines(self.code[index + 1 :], in_place_of(call, value))
         self.counts = None
 
     def simplify_flags(self) -> None:
@@ -198,37 +205,42 @@ class Former:
 
     def simplify_ids(self) -> None:
         """Write sums of ids as the id that they are, and use one variable for one id."""
-        known: dict[str, Tree] = {}
+        ids: dict[str, Tree] = {}
         for node in list(self.code):
-            found = assigned(node)
-            if found is None or not self._set_once(found[0]) or found[1].names() & self.types.keys():
+            assignment = assigned(node)
+            if assignment is None or not self._set_once(assignment[0]) or assignment[1].names() & self.types.keys():
                 continue
-            if {one.op for one in found[1].walk() if one.op.endswith("()")} <= set(PURE):
-                known[found[0]] = found[1]
-        self.change(lambda one: self._as_id(one, known))
+            if {tree.op for tree in assignment[1].walk() if tree.op.endswith("()")} <= set(PURE):
+                ids[assignment[0]] = assignment[1]
+        self.change(lambda tree: self._as_id(tree, ids))
         holders: dict[str, str] = {}
         for node in list(self.code):
-            found = assigned(node)
-            if found is None or not found[1].op.endswith("()") or found[1].op not in PURE or found[0] not in known:
+            assignment = assigned(node)
+            if (
+                assignment is None
+                or not assignment[1].op.endswith("()")
+                or assignment[1].op not in PURE
+                or assignment[0] not in ids
+            ):
                 continue
-            name, other = found[0], holders.setdefault(str(found[1]), found[0])
+            name, other = assignment[0], holders.setdefault(str(assignment[1]), assignment[0])
             if other != name and self.kinds.get(name) in (ty.D, ty.UD) and self.kinds.get(other) in (ty.D, ty.UD):
                 own = self.types[name].split()[0]
                 value = leaf(other) if self.kinds[name] is self.kinds[other] else Tree(f"({own})", (leaf(other),))
                 self.code.remove(node)
                 self.change(in_place_of(leaf(name), value), node.places)
 
-    def _as_id(self, tree: Tree, known: Mapping[str, Tree]) -> Tree | None:
+    def _as_id(self, tree: Tree, ids: Mapping[str, Tree]) -> Tree | None:
         parts = terms(tree)
-        offsets = [one for one in parts if one.op == "global_id_offset()"]
+        offsets = [term for term in parts if term.op == "global_id_offset()"]
         if len(parts) < 3 or len(offsets) != 1:
             return None
         axis = offsets[0].args
-        own = [one for one in parts if known.get(one.op, one) == Tree("local_id()", axis)]
-        group = [one for one in parts if self._is_group(known.get(one.op, one), axis)]
+        own = [term for term in parts if ids.get(term.op, term) == Tree("local_id()", axis)]
+        group = [term for term in parts if self._is_group(ids.get(term.op, term), axis)]
         if not own or not group:
             return None
-        rest = [one for one in parts if one not in (offsets[0], own[0], group[0])]
+        rest = [term for term in parts if term not in (offsets[0], own[0], group[0])]
         return sum_of([Tree("global_id()", axis), *rest]) if len(rest) == len(parts) - 3 else None
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
@@ -247,8 +259,8 @@ class Former:
         self._by_ranges(self.code, {})
         self.change(self._element)
         for code in lists_of(self.code):
-            for at in range(len(code) - 1, -1, -1):
-                code[at : at + 1] = self._stored_parts(code[at])
+            for index in range(len(code) - 1, -1, -1):
+                code[index : index + 1] = self._stored_parts(code[index])
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
@@ -263,23 +275,23 @@ class Former:
         if step is None or vector is None or step.trees[1].op[0] != "{":
             return [node]
         values = step.trees[1].args
-        if any(reads_memory(one) for one in values[1:]):
+        if any(reads_memory(part) for part in values[1:]):
             return [node]
         return [Node(f"{_moved(vector[0], n)} = {value};", node.places) for n, value in enumerate(values)]
 
     def _by_ranges(self, code: list[Node], limits: Mapping[str, int]) -> None:
         """Write addresses as elements where the numbers of these are known to be small."""
-        known = dict(limits)
+        tops = dict(limits)
         scaled: dict[str, Tree] = {}
         for node in code:
-            inside = dict(known.items())
+            inside = dict(tops.items())
             test = condition_of(node.text) if node.inner is not None else None
             if node.text.startswith("for ("):
                 test = parse(node.text.split(";")[1])
             changed = set_in([node])
-            known = {name: top for name, top in known.items() if name not in changed}
+            tops = {name: top for name, top in tops.items() if name not in changed}
             scaled = {name: value for name, value in scaled.items() if not changed & {name, *value.names()}}
-            inside = dict(known)
+            inside = dict(tops)
             if test is not None:
                 for part in conjuncts(test):
                     hit = form("X < N", part)
@@ -289,21 +301,25 @@ class Former:
                         if hit["X"].op == "(uint)" or self.kinds.get(name) is ty.UD:
                             inside[name] = top
             if node.inner is None:
-                change_lines([node], partial(self._small, known, scaled))
-                found = assigned(node)
-                if found is not None and form("X << K", found[1]) is not None and found[1].names() <= known.keys():
-                    scaled[found[0]] = found[1]
+                change_lines([node], partial(self._small, tops, scaled))
+                assignment = assigned(node)
+                if (
+                    assignment is not None
+                    and form("X << K", assignment[1]) is not None
+                    and assignment[1].names() <= tops.keys()
+                ):
+                    scaled[assignment[0]] = assignment[1]
             else:
                 last = node.inner[-1] if node.text.startswith("while (") and node.inner else None
-                sets = set_in(one for one in node.inner if one is not last)
+                sets = set_in(line for line in node.inner if line is not last)
                 self._by_ranges(node.inner, {name: top for name, top in inside.items() if name not in sets})
 
-    def _small(self, known: Mapping[str, int], scaled: Mapping[str, Tree], tree: Tree) -> Tree | None:
+    def _small(self, tops: Mapping[str, int], scaled: Mapping[str, Tree], tree: Tree) -> Tree | None:
         """Return an element of whose index the limit is known."""
         tree = tree.put(scaled)
         hit = form("X / N", tree)
         shift = form("X << K", hit["X"]) if hit is not None else None
-        if hit is not None and shift is not None and shift["X"].op in known:
+        if hit is not None and shift is not None and shift["X"].op in tops:
             factor, size = 1 << (number_of(shift["K"]) or 0), number_of(hit["N"]) or 0
             return shift["X"] if factor == size else None
         hit = form("(ulong)P + (uint)(X << K)", tree.args[0]) if tree.op.endswith(" *)") else None
@@ -311,7 +327,7 @@ class Former:
         if (
             hit is None
             or kind is None
-            or hit["X"].op not in known
+            or hit["X"].op not in tops
             or self.body.elements.get(hit["P"].op) != c_type(kind)
         ):
             return None

@@ -20,7 +20,7 @@ _MIN_EXCHANGES: Final = 6
 
 def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
     """Return a tree without the numbers in its indexes, which are added to a list."""
-    args = tuple(_skeleton(one, numbers) for one in tree.args)
+    args = tuple(_skeleton(arg, numbers) for arg in tree.args)
     if tree.op != "[]":
         return Tree(tree.op, args)
     rest, number = split_constant(args[1])
@@ -45,58 +45,58 @@ class Roller:
 
     def _split_chains(self, code: list[Node]) -> None:
         """Write a sum of products of so many levels as so many sums."""
-        at = len(code)
-        while at:
-            at -= 1
-            found = assigned(code[at])
-            if found is None or found[1].op not in ("fma()", "+") or found[0] not in self.kinds:
+        index = len(code)
+        while index:
+            index -= 1
+            assignment = assigned(code[index])
+            if assignment is None or assignment[1].op not in ("fma()", "+") or assignment[0] not in self.kinds:
                 continue
-            whole, used = self._expand(code, at, found[1])
-            levels = list(_levels(whole, found[0]))
+            whole, used = self._expand(code, index, assignment[1])
+            levels = list(_levels(whole, assignment[0]))
             if len(levels) < _MIN_STEPS:
                 continue
-            places = places_of(code[at], *used)
-            lines = [Node(f"{found[0]} = {one};", places) for one in levels]
-            code[at : at + 1] = lines
-            for one in used:
-                code.remove(one)
-                at -= 1
+            places = places_of(code[index], *used)
+            lines = [Node(f"{assignment[0]} = {level};", places) for level in levels]
+            code[index : index + 1] = lines
+            for level in used:
+                code.remove(level)
+                index -= 1
 
-    def _expand(self, code: list[Node], at: int, value: Tree) -> tuple[Tree, list[Node]]:
+    def _expand(self, code: list[Node], index: int, value: Tree) -> tuple[Tree, list[Node]]:
         """Put into a value what earlier lines compute for it alone; return it, and these lines."""
         used: list[Node] = []
         seen: set[str] = set()
-        for one in code[:at][::-1]:
-            if one.inner is not None or (stores(one) and assigned(one) is None):
+        for line in code[:index][::-1]:
+            if line.inner is not None or (stores(line) and assigned(line) is None):
                 break
-            found = assigned(one)
-            if found is None:
+            assignment = assigned(line)
+            if assignment is None:
                 continue
-            name = found[0]
-            if name not in value.names() or found[1].names() & seen:
+            name = assignment[0]
+            if name not in value.names() or assignment[1].names() & seen:
                 seen.add(name)
                 continue
-            if self.body.uses(name) != 2 or found[1].op not in ("[]", "fma()", "+"):
+            if self.body.uses(name) != 2 or assignment[1].op not in ("[]", "fma()", "+"):
                 seen.add(name)
                 continue
-            value = value.put({name: found[1]})
-            used.append(one)
+            value = value.put({name: assignment[1]})
+            used.append(line)
         return value, used
 
     # ---- loops
 
     def _roll(self, code: list[Node]) -> None:
         """Write lines that differ in the numbers of their indexes alone as a loop."""
-        at = 0
-        while at < len(code):
-            first = _shape(code[at])
-            end = at + 1
-            steps: list[list[int]] = [first[1]] if first is not None else []
+        index = 0
+        while index < len(code):
+            first_shape = _shape(code[index])
+            end = index + 1
+            steps: list[list[int]] = [first_shape[1]] if first_shape is not None else []
             while (
-                first is not None
+                first_shape is not None
                 and end < len(code)
                 and (other := _shape(code[end])) is not None
-                and other[0] == first[0]
+                and other[0] == first_shape[0]
             ):
                 step = [b - a for a, b in zip(steps[0], other[1], strict=True)]
                 if len(steps) > 1 and step != [(b - a) * len(steps) for a, b in zip(steps[0], steps[1], strict=True)]:
@@ -104,14 +104,18 @@ class Roller:
                 steps.append(other[1])
                 end += 1
             count = len(steps)
-            if first is not None and count >= _MIN_STEPS and steps[0] != steps[1]:
+            if first_shape is not None and count >= _MIN_STEPS and steps[0] != steps[1]:
                 counter = self.body.new(ty.D)
                 moves = [b - a for a, b in zip(steps[0], steps[1], strict=True)]
                 numbers = iter(zip(steps[0], moves, strict=True))
-                text = str(Step(first[0].words, tuple(_filled(tree, numbers, counter) for tree in first[0].trees)))
-                places = places_of(*code[at:end])
-                code[at:end] = [_for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)]
-            at += 1
+                text = str(
+                    Step(first_shape[0].words, tuple(_filled(tree, numbers, counter) for tree in first_shape[0].trees))
+                )
+                places = places_of(*code[index:end])
+                code[index:end] = [
+                    _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
+                ]
+            index += 1
 
     # ---- exchanges
 
@@ -123,24 +127,26 @@ class Roller:
         for node in code:
             step = step_of(node.text)
             for tree in step.trees if step is not None else ():
-                for one in tree.walk():
-                    if one.op not in ("min()", "max()") or any(
-                        arg.args or self.kinds.get(arg.op) not in (ty.D, ty.UD) for arg in one.args
+                for part in tree.walk():
+                    if part.op not in ("min()", "max()") or any(
+                        arg.args or self.kinds.get(arg.op) not in (ty.D, ty.UD) for arg in part.args
                     ):
                         continue
-                    pair = frozenset(arg.op for arg in one.args)
+                    pair = frozenset(arg.op for arg in part.args)
                     if pair not in pairs:
                         order.append(pair)
                     results = pairs.setdefault(pair, {})
-                    found = assigned(node)
-                    results[one.op[:3]] = found[0] if found is not None and found[1] == one else str(one)
-                    if found is not None and found[1] == one:
-                        owners[found[0]] = pair
-        if len(order) < _MIN_EXCHANGES or any(len(one) != 2 or len(pairs[one]) != 2 for one in order):
+                    assignment = assigned(node)
+                    results[part.op[:3]] = (
+                        assignment[0] if assignment is not None and assignment[1] == part else str(part)
+                    )
+                    if assignment is not None and assignment[1] == part:
+                        owners[assignment[0]] = pair
+        if len(order) < _MIN_EXCHANGES or any(len(part) != 2 or len(pairs[part]) != 2 for part in order):
             return
         words = {name for pair in order for name in pair}
         kinds = {self.kinds[name] for name in words}
-        sets = [found[0] for node in code if (found := assigned(node)) is not None]
+        sets = [assignment[0] for node in code if (assignment := assigned(node)) is not None]
         inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
         if any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
             return
@@ -159,11 +165,11 @@ class Roller:
                     slots[name] = place
                 for args in ((left, right), (right, left)):
                     values[Tree(f"{word}()", (leaf(args[0]), leaf(args[1])))] = place
-        lines = [node for node in code if (found := assigned(node)) is not None and found[0] in owners]
+        lines = [node for node in code if (assignment := assigned(node)) is not None and assignment[0] in owners]
         outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
         last = code.index(lines[-1]) if lines else -1
         if any(
-            self._read_alone(node, values) & set(slots) or any(one in values for one in trees_of([node]))
+            self._read_alone(node, values) & set(slots) or any(part in values for part in trees_of([node]))
             for node in code[:last]
             if node not in lines
         ):
@@ -195,13 +201,13 @@ class Roller:
     ) -> None:
         array = self.body.new(kind, len(inputs))
         for node in code:
-            found = assigned(node)
-            if found is not None and found[0] in inputs:
-                node.text = f"{array}[{inputs.index(found[0])}] = {found[1]};"
-        at, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
+            assignment = assigned(node)
+            if assignment is not None and assignment[0] in inputs:
+                node.text = f"{array}[{inputs.index(assignment[0])}] = {assignment[1]};"
+        index, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
 
-        def exchange(one: object, other: object) -> list[Node]:
-            swap, pair = self.body.new(kind), (f"{array}[{one}]", f"{array}[{other}]")
+        def exchange(low_place: object, other_place: object) -> list[Node]:
+            swap, pair = self.body.new(kind), (f"{array}[{low_place}]", f"{array}[{other_place}]")
             texts = (
                 f"{swap} = min({pair[0]}, {pair[1]});",
                 f"{pair[1]} = max({pair[0]}, {pair[1]});",
@@ -215,11 +221,11 @@ class Roller:
             block = [_for(f"{limit} = {count - 1}; {limit} > 0; {limit}--", [loop], places)]
         else:
             block = [node for pair in exchanges for node in exchange(*pair)]
-        code[at + 1 : at + 1] = block
+        code[index + 1 : index + 1] = block
         for node in lines:
             code.remove(node)
-        known = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
-        change_lines(self.code, known.get)
+        elements = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
+        change_lines(self.code, elements.get)
 
 
 def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
@@ -238,7 +244,7 @@ def _levels(tree: Tree, name: str) -> Iterator[Tree]:
             inner, args = tree.args[0], (leaf(name), tree.args[1])
         else:
             return
-        if any(name in one.names() for one in args if one != leaf(name)):
+        if any(name in arg.names() for arg in args if arg != leaf(name)):
             return
         steps.append(Tree(tree.op, args))
         tree = inner
@@ -257,14 +263,14 @@ def _shape(node: Node) -> tuple[Step, list[int]] | None:
 
 def _filled(tree: Tree, numbers: Iterator[tuple[int, int]], counter: str) -> Tree:
     """Put numbers into the indexes of a tree without them: each a start and a step."""
-    args = tuple(_filled(one, numbers, counter) for one in tree.args)
+    args = tuple(_filled(arg, numbers, counter) for arg in tree.args)
     if tree.op != "[]":
         return Tree(tree.op, args)
     start, step = next(numbers)
     rest = None if args[1] == leaf(_NUMBER) else args[1].args[0]
     moved = None if not step else leaf(counter) if step == 1 else Tree("*", (leaf(counter), leaf(step)))
-    parts = [one for one in (rest, moved) if one is not None]
+    parts = [arg for arg in (rest, moved) if arg is not None]
     index = parts[0] if parts else leaf(start)
-    for one in parts[1:]:
-        index = Tree("+", (index, one))
+    for arg in parts[1:]:
+        index = Tree("+", (index, arg))
     return Tree("[]", (args[0], add(index, start) if parts else index))

@@ -131,16 +131,16 @@ def copied(value: Tree) -> str:
 
 def is_copy(node: Node, name: str, source: str) -> bool:
     """Return whether a line copies one variable to another."""
-    found = assigned(node)
-    return found is not None and found[0] == name and copied(found[1]) == source
+    assignment = assigned(node)
+    return assignment is not None and assignment[0] == name and copied(assignment[1]) == source
 
 
 def reads_memory(tree: Tree) -> bool:
     """Return whether a value depends on memory or on other lanes."""
     return any(
-        one.op in ("[]", "u*", "u&")
-        or (one.op.endswith("()") and one.op not in PURE and not one.op.startswith(_OF_VALUES))
-        for one in tree.walk()
+        part.op in ("[]", "u*", "u&")
+        or (part.op.endswith("()") and part.op not in PURE and not part.op.startswith(_OF_VALUES))
+        for part in tree.walk()
     )
 
 
@@ -150,8 +150,8 @@ def opposite(tree: Tree, is_float: Callable[[Tree], bool]) -> Tree:
         return tree.args[0]
     if tree.op in ("==", "!=") or (tree.op in NEGATED and not is_float(tree)):
         return Tree(NEGATED[tree.op], tree.args)
-    if tree.op in ("&&", "||") and not any(one.op in NEGATED and is_float(one) for one in tree.walk()):
-        return Tree("||" if tree.op == "&&" else "&&", tuple(opposite(one, is_float) for one in tree.args))
+    if tree.op in ("&&", "||") and not any(part.op in NEGATED and is_float(part) for part in tree.walk()):
+        return Tree("||" if tree.op == "&&" else "&&", tuple(opposite(part, is_float) for part in tree.args))
     return Tree("u!", (tree,))
 
 
@@ -163,30 +163,30 @@ def fold(tree: Tree) -> Tree:
 def _fold_one(tree: Tree) -> Tree | None:
     op, args = tree.op, tree.args
     if op == "&&":
-        known = [one for one in args if one != TRUE]
-        return FALSE if FALSE in args else known[0] if len(known) == 1 else TRUE if not known else None
+        open_tests = [arg for arg in args if arg != TRUE]
+        return FALSE if FALSE in args else open_tests[0] if len(open_tests) == 1 else TRUE if not open_tests else None
     if op == "(uint)" and (inner := args[0].args[0] if args[0].op == "(int)" else args[0]).op in PURE:
         return inner
     if op in ("(int)", "(uint)") and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:
         return leaf(value)
-    values = [number_of(one) if _real(one) is None else _real(one) for one in args]
-    if not args or None in values or any(abs(one or 0) > _EXACT for one in values):
+    values = [number_of(arg) if _real(arg) is None else _real(arg) for arg in args]
+    if not args or None in values or any(abs(arg or 0) > _EXACT for arg in values):
         return None
-    reals = any(isinstance(one, float) for one in values)
-    a, b, c = (*(one or 0 for one in values), 0, 0)[:3]
+    reals = any(isinstance(arg, float) for arg in values)
+    a, b, c = (*(arg or 0 for arg in values), 0, 0)[:3]
     if op in COMPARE:
         return TRUE if COMPARE[op](a, b) else FALSE
-    found = {"+": a + b, "-": a - b, "*": a * b, "fma()": a * b + c, "u-": -a}.get(op)
+    number = {"+": a + b, "-": a - b, "*": a * b, "fma()": a * b + c, "u-": -a}.get(op)
     if not reals and op in (">>", "<<") and 0 <= b < 11:
-        found = int(a) >> int(b) if op == ">>" else int(a) << int(b)
+        number = int(a) >> int(b) if op == ">>" else int(a) << int(b)
     if op in ("u-", "fma()") and not reals:
         return None
     return (
         None
-        if found is None
-        else leaf(f"{float(found)}f" if reals else int(found))
-        if found >= 0
-        else Tree("u-", (leaf(abs(found)),))
+        if number is None
+        else leaf(f"{float(number)}f" if reals else int(number))
+        if number >= 0
+        else Tree("u-", (leaf(abs(number)),))
     )
 
 
@@ -202,16 +202,17 @@ def normal(tree: Tree) -> Tree:
     op, args = tree.op, tree.args
     if op not in NEGATED:
         return tree
-    known = any(number_of(one) is not None for one in args)  # ids are never negative as integers
+    has_number = any(number_of(arg) is not None for arg in args)  # ids are never negative as integers
     args = tuple(
-        one.args[0]
-        if one.op in ("(int)", "(uint)") and (number_of(one.args[0]) is not None or (known and one.args[0].op in PURE))
-        else one
-        for one in args
+        arg.args[0]
+        if arg.op in ("(int)", "(uint)")
+        and (number_of(arg.args[0]) is not None or (has_number and arg.args[0].op in PURE))
+        else arg
+        for arg in args
     )
     if op in (">", ">="):
         op, args = MIRROR[op], args[::-1]
-    left, right = (number_of(one) for one in args)
+    left, right = (number_of(arg) for arg in args)
     if op == "<" and left is not None:
         return Tree("<=", (leaf(left + 1), args[1]))
     if op == "<" and right is not None and right > 0:
@@ -265,11 +266,15 @@ class Shaper:
     def spread_tests(self) -> None:
         """Write a test of what the launch gives in place of the flag that holds it."""
         for node in list(self.code):
-            found = assigned(node)
-            if found is None or self.kinds.get(found[0]) is not ty.BOOL or len(setters(self.code, found[0])) != 1:
+            assignment = assigned(node)
+            if (
+                assignment is None
+                or self.kinds.get(assignment[0]) is not ty.BOOL
+                or len(setters(self.code, assignment[0])) != 1
+            ):
                 continue
-            name, value = found
-            calls = {one.op for one in value.walk() if one.op.endswith("()")}
+            name, value = assignment
+            calls = {part.op for part in value.walk() if part.op.endswith("()")}
             if value.op in NEGATED and calls <= set(PURE) and not value.names() & self.types.keys():
                 self.code.remove(node)
                 change_lines(self.code, in_place_of(leaf(name), value), node.places)
@@ -279,14 +284,14 @@ class Shaper:
         live, fresh = self.live(), 0
         counts = Counter(word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text))
         for code in list(lists_of(self.code)):
-            at = 0
-            while at < len(code):
-                end = at + 1
+            index = 0
+            while index < len(code):
+                end = index + 1
                 while end < len(code) and code[end].continues:
                     end += 1
-                chain, at = code[at:end], end
+                chain, index = code[index:end], end
                 if chain[0].inner is None or (
-                    not chain[0].is_loop and any(LEAVES.search(one.text) for one in walk(chain))
+                    not chain[0].is_loop and any(LEAVES.search(inner_line.text) for inner_line in walk(chain))
                 ):
                     continue
                 before, after = live.before[id(chain[0])], live.after[id(chain[0])]
@@ -310,20 +315,20 @@ class Shaper:
     def recover_counters(self) -> None:
         """Write `N - 1` in place of the old value of a counter whose new one is `N`; compare halves, not what is halved."""
         for code in lists_of(self.code):
-            for at, node in enumerate(code):
-                found = assigned(node)
-                hit = form("OLD + STEP", found[1]) if found is not None else None
-                half = form("OLD >> STEP", found[1]) if found is not None else None
+            for index, node in enumerate(code):
+                assignment = assigned(node)
+                hit = form("OLD + STEP", assignment[1]) if assignment is not None else None
+                half = form("OLD >> STEP", assignment[1]) if assignment is not None else None
                 pair = hit or half
-                if found is None or pair is None or number_of(pair["STEP"]) is None or pair["OLD"].args:
+                if assignment is None or pair is None or number_of(pair["STEP"]) is None or pair["OLD"].args:
                     continue
-                name, old, count = found[0], pair["OLD"].op, number_of(pair["STEP"]) or 0
-                last = next((n for n in range(at + 1, len(code)) if assigned(code[n]) == (old, leaf(name))), None)
+                name, old, count = assignment[0], pair["OLD"].op, number_of(pair["STEP"]) or 0
+                last = next((n for n in range(index + 1, len(code)) if assigned(code[n]) == (old, leaf(name))), None)
                 own = self.kinds.get(name)
                 if last is None or own is None or own is not self.kinds.get(old) or own.size != ty.D.size:
                     continue
-                between = code[at + 1 : last]
-                if any(is_set(one.text, old) or is_set(one.text, name) for one in walk(between)):
+                between = code[index + 1 : last]
+                if any(is_set(line.text, old) or is_set(line.text, name) for line in walk(between)):
                     continue
                 if old in names_of(between):
                     before = Tree("-", (leaf(name), pair["STEP"])) if hit is not None else None
@@ -345,22 +350,26 @@ class Shaper:
             for word in words_of(text)
         }
         for node in list(walk(self.code)):
-            found = assigned(node)
-            source = copied(found[1]) if found is not None else ""
-            if found is None or not source or found[0] == source:
+            assignment = assigned(node)
+            source = copied(assignment[1]) if assignment is not None else ""
+            if assignment is None or not source or assignment[0] == source:
                 continue
-            name = found[0]
+            name = assignment[0]
             if not self._alike(name, source) or self._interfere(name, source, live) or source in odd:
                 continue
             self._rename(source, name, live)
         for code in lists_of(self.code):
-            code[:] = [node for node in code if (found := assigned(node)) is None or copied(found[1]) != found[0]]
+            code[:] = [
+                node
+                for node in code
+                if (assignment := assigned(node)) is None or copied(assignment[1]) != assignment[0]
+            ]
 
     def _alike(self, name: str, source: str) -> bool:
         """Return whether two variables have one type."""
-        one, other = self.kinds.get(name), self.kinds.get(source)
-        same = one is other or {one, other} == {ty.D, ty.UD}
-        return one is not None and same and source in self.types and name in self.types
+        kind, other_kind = self.kinds.get(name), self.kinds.get(source)
+        same = kind is other_kind or {kind, other_kind} == {ty.D, ty.UD}
+        return kind is not None and same and source in self.types and name in self.types
 
     def _interfere(self, name: str, source: str, live: Liveness) -> bool:
         """Return whether two variables are needed with different values at one place."""
@@ -385,32 +394,32 @@ class Shaper:
                 node.text = str(Step(step.words, tuple(trees)))
             change_line(node, in_place_of(leaf(old), same))
         self.setters[new] += self.setters.pop(old, [])
-        for known in (live.after, live.before):
-            for key, names in known.items():
+        for names_by_line in (live.after, live.before):
+            for key, names in names_by_line.items():
                 if old in names:
-                    known[key] = names - {old} | {new}
+                    names_by_line[key] = names - {old} | {new}
 
     def _drop_dead(self, code: list[Node], live: Liveness) -> None:
         for part in lists_of(code):
-            for at in range(len(part) - 1, -1, -1):
-                found = assigned(part[at])
-                if found is None or found[0] not in self.types or CALLS.search(part[at].text):
+            for index in range(len(part) - 1, -1, -1):
+                assignment = assigned(part[index])
+                if assignment is None or assignment[0] not in self.types or CALLS.search(part[index].text):
                     continue
-                if found[0] not in live.after[id(part[at])]:
-                    other = part[at + 1] if at + 1 < len(part) else part[at - 1]
-                    other.places = places_of(other, part[at])
-                    del part[at]
+                if assignment[0] not in live.after[id(part[index])]:
+                    other = part[index + 1] if index + 1 < len(part) else part[index - 1]
+                    other.places = places_of(other, part[index])
+                    del part[index]
 
     # ---- loops
 
     def end_loops(self, code: list[Node]) -> None:
         """Write a loop whose last line leaves it with its test at the end, and load at its beginning what a round needs."""
-        for at, node in enumerate(code):
+        for index, node in enumerate(code):
             if node.text != "for (;;) {" or not node.inner:
                 continue
-            self._default_before(code, at)
+            self._default_before(code, index)
             inner = node.inner
-            if any(one.text.endswith("continue;") for one in walk(inner)):
+            if any(line.text.endswith("continue;") for line in walk(inner)):
                 continue
             self._shorten(inner)
             self._copy_first(code, code.index(node))
@@ -426,119 +435,138 @@ class Shaper:
             if node.text != "do {" or node.tail is None or not node.inner:
                 continue
             later: set[str] = set()  # a copy made before a variable changes is not what the test reads
-            for one in node.inner[::-1]:
-                found = assigned(one)
-                if found is None or found[1].args or not self._alike(found[0], found[1].op):
+            for line in node.inner[::-1]:
+                assignment = assigned(line)
+                if assignment is None or assignment[1].args or not self._alike(assignment[0], assignment[1].op):
                     break
                 test = condition_of(node.tail.text)
                 if (
                     test is not None
-                    and found[1].op in test.names() - later
-                    and found[0] not in later
+                    and assignment[1].op in test.names() - later
+                    and assignment[0] not in later
                     and not any(n.text.endswith("continue;") for n in walk(node.inner))
                 ):
-                    node.tail = replace(node.tail, text=f"}} while ({test.put({found[1].op: leaf(found[0])})});")
-                later.add(found[0])
+                    node.tail = replace(
+                        node.tail, text=f"}} while ({test.put({assignment[1].op: leaf(assignment[0])})});"
+                    )
+                later.add(assignment[0])
 
     def _shorten(self, code: list[Node]) -> None:
         """Write a condition with nothing but a jump inside in one line."""
-        for at in range(len(code) - 1, -1, -1):
-            node = code[at]
+        for index in range(len(code) - 1, -1, -1):
+            node = code[index]
             inner = node.inner or []
-            rest = code[at + 1] if at + 1 < len(code) and code[at + 1].continues else None
+            rest = code[index + 1] if index + 1 < len(code) and code[index + 1].continues else None
             if node.text == "if (true) {" and rest is None:
-                code[at : at + 1] = inner
+                code[index : index + 1] = inner
                 continue
             if node.text == "if (false) {" and rest is not None and rest.text == "} else {":
-                code[at : at + 2] = rest.inner or []
+                code[index : index + 2] = rest.inner or []
                 continue
             alone = node.text.startswith("if (") and rest is None
             if alone and len(inner) == 1 and inner[0].text in ("break;", "continue;"):
-                code[at] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
+                code[index] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
 
     def _leaves(self, node: Node) -> bool:
         return node.inner is None and node.text.startswith("if (") and node.text.endswith(" break;")
 
-    def _copy_first(self, code: list[Node], at: int) -> None:
+    def _copy_first(self, code: list[Node], index: int) -> None:
         """Move what only the next round needs from behind the test at the end of a loop, before the test or to the beginning."""
-        inner = code[at].inner or []
+        inner = code[index].inner or []
         test = next((n for n in range(len(inner) - 1, 0, -1) if assigned(inner[n]) is None), 0)
         if not test or not self._leaves(inner[test]):
             return
-        after = self.live().after.get(id(code[at]), frozenset()) if test + 1 < len(inner) else frozenset()
-        for one in inner[test + 1 :]:
-            found = assigned(one)
-            if found is None or found[0] in after | inner[test].own_names() or found[0] not in self.kinds:
+        after = self.live().after.get(id(code[index]), frozenset()) if test + 1 < len(inner) else frozenset()
+        for line in inner[test + 1 :]:
+            assignment = assigned(line)
+            if (
+                assignment is None
+                or assignment[0] in after | inner[test].own_names()
+                or assignment[0] not in self.kinds
+            ):
                 return
-            if not reads_memory(found[1]):
-                inner.remove(one)
-                inner.insert(test, one)
+            if not reads_memory(assignment[1]):
+                inner.remove(line)
+                inner.insert(test, line)
                 test += 1
-            elif one is inner[-1]:
-                self._load_first(code, at, *found)
+            elif line is inner[-1]:
+                self._load_first(code, index, *assignment)
 
-    def _load_first(self, code: list[Node], at: int, name: str, value: Tree) -> None:
+    def _load_first(self, code: list[Node], index: int, name: str, value: Tree) -> None:
         """Move the load for the next round to the beginning of a loop, if the first round's was the same."""
-        inner = code[at].inner or []
+        inner = code[index].inner or []
         if len(setters(inner, name)) != 1:
             return
-        starts = self._values_before(code, at, chain=False)
-        first = starts.get(name)
-        origin = self._origin(first) if first is not None else None
+        starts = self._values_before(code, index, chain=False)
+        first_value = starts.get(name)
+        origin = self._origin(first_value) if first_value is not None else None
         varying = {word: starts[word] for word in value.names() & starts.keys() if setters(inner, word)}
         missing = [word for word in value.names() & self.types.keys() if setters(inner, word) and word not in varying]
         if origin is None or missing or without_zeros(value.put(varying)) != without_zeros(origin[1]):
             return
-        if self._stores_between(origin[0], code[at]):
+        if self._stores_between(origin[0], code[index]):
             return
         inner.insert(0, inner.pop())
 
-    def _values_before(self, code: list[Node], at: int, *, chain: bool = True) -> dict[str, Tree]:
+    def _values_before(self, code: list[Node], index: int, *, chain: bool = True) -> dict[str, Tree]:
         """Return the values of variables that the lines before a place set; by themselves, or (``chain``) by earlier ones."""
-        found: dict[str, Tree] = {}
-        for one in code[:at]:
-            known = assigned(one)
-            sets = set_in([one]) & self.types.keys()
-            value = known[1].put(found) if known is not None and chain else known[1] if known is not None else None
-            found = {name: old for name, old in found.items() if name not in sets and not old.names() & sets}
-            if known is not None and value is not None and not reads_memory(value) and known[0] not in value.names():
-                found[known[0]] = value
-        return found
+        values: dict[str, Tree] = {}
+        for line in code[:index]:
+            assignment = assigned(line)
+            sets = set_in([line]) & self.types.keys()
+            value = (
+                assignment[1].put(values)
+                if assignment is not None and chain
+                else assignment[1]
+                if assignment is not None
+                else None
+            )
+            values = {name: old for name, old in values.items() if name not in sets and not old.names() & sets}
+            if (
+                assignment is not None
+                and value is not None
+                and not reads_memory(value)
+                and assignment[0] not in value.names()
+            ):
+                values[assignment[0]] = value
+        return values
 
     def _origin(self, tree: Tree) -> tuple[Node, Tree] | None:
         """Return the line that sets a variable which is set once, and the value."""
         if tree.args:
             return None
         nodes = setters(self.code, tree.op)
-        found = assigned(nodes[0]) if len(nodes) == 1 else None
-        return (nodes[0], found[1]) if found is not None else None
+        assignment = assigned(nodes[0]) if len(nodes) == 1 else None
+        return (nodes[0], assignment[1]) if assignment is not None else None
 
-    def _stores_between(self, first: Node, last: Node) -> bool:
+    def _stores_between(self, first_node: Node, last_node: Node) -> bool:
         """Return whether a line between two others may change memory."""
         is_between = False
         for node in walk(self.code):
-            if node is last:
+            if node is last_node:
                 return False
             if is_between and node.inner is None and stores(node):
                 return True
-            is_between = is_between or node is first
+            is_between = is_between or node is first_node
         return True
 
-    def _default_before(self, code: list[Node], at: int) -> None:
+    def _default_before(self, code: list[Node], index: int) -> None:
         """Give a variable before a loop the value that it has if the last line leaves the loop."""
-        inner = code[at].inner or []
+        inner = code[index].inner or []
         last = inner[-1]
         leaving = last.inner if last.inner is not None and not last.continues and last.text.startswith("if (") else None
         if leaving is None or len(leaving) != 2 or leaving[1].text != "break;":
             return
-        found = assigned(leaving[0])
-        if found is None or not is_constant(found[1]):
+        assignment = assigned(leaving[0])
+        if assignment is None or not is_constant(assignment[1]):
             return
         live = self.live()
-        reads = any(found[0] in uses for uses in (live.before.get(id(code[at]), ()),))
-        if reads or sum(found[0] in one.own_names() for one in walk(inner)) != len(setters(inner, found[0])):
+        reads = any(assignment[0] in uses for uses in (live.before.get(id(code[index]), ()),))
+        if reads or sum(assignment[0] in line.own_names() for line in walk(inner)) != len(
+            setters(inner, assignment[0])
+        ):
             return
-        code.insert(at, leaving[0])
+        code.insert(index, leaving[0])
         test = condition_of(last.text)
         inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]))
 
@@ -546,47 +574,47 @@ class Shaper:
 
     def hoist_equal(self, code: list[Node]) -> None:
         """Write before an `if` the values that both of its branches begin with."""
-        at = 0
-        while at + 1 < len(code):
-            node, other = code[at], code[at + 1]
+        index = 0
+        while index + 1 < len(code):
+            node, other = code[index], code[index + 1]
             test = condition_of(node.text)
-            ends = at + 2 >= len(code) or not code[at + 2].continues
+            ends = index + 2 >= len(code) or not code[index + 2].continues
             if not (node.text.startswith("if (") and other.text == "} else {" and ends and test is not None):
-                at += 1
+                index += 1
                 continue
-            for one in list(node.inner or []):
-                found = assigned(one)
-                if found is None or not is_constant(found[1]) or found[0] in test.names():
+            for line in list(node.inner or []):
+                assignment = assigned(line)
+                if assignment is None or not is_constant(assignment[1]) or assignment[0] in test.names():
                     continue
-                same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == found), None)
+                same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == assignment), None)
                 earlier = (other.inner or [])[:same]
-                if same is None or any(found[0] in two.names for two in earlier):
+                if same is None or any(assignment[0] in two.names for two in earlier):
                     continue
                 assert node.inner is not None
                 assert other.inner is not None
-                if any(found[0] in two.names for two in node.inner[: node.inner.index(one)]):
+                if any(assignment[0] in two.names for two in node.inner[: node.inner.index(line)]):
                     continue
-                node.inner.remove(one)
-                one.places = places_of(one, other.inner.pop(same))
-                code.insert(at, one)
-                at += 1
+                node.inner.remove(line)
+                line.places = places_of(line, other.inner.pop(same))
+                code.insert(index, line)
+                index += 1
             if not node.inner or not other.inner:
                 kept, condition = (other, self.opposite(test)) if not node.inner else (node, test)
                 kept.text, kept.tail = f"if ({condition}) {{", Line("}")
                 kept.places = places_of(node, other)
-                code[at : at + 2] = [kept] if kept.inner else []
-            at += 1
+                code[index : index + 2] = [kept] if kept.inner else []
+            index += 1
 
     def drop_guards(self, code: list[Node]) -> None:
         """Drop an `if` around a loop whose first test fails where the condition does."""
-        at = 0
-        while at < len(code):
-            node = code[at]
+        index = 0
+        while index < len(code):
+            node = code[index]
             test = condition_of(node.text) if node.text.startswith("if (") and node.inner else None
             if test is not None:
-                rest = code[at + 1] if at + 1 < len(code) and code[at + 1].text == "} else {" else None
+                rest = code[index + 1] if index + 1 < len(code) and code[index + 1].text == "} else {" else None
                 pairs: list[tuple[list[Node], list[Node], Tree]] = []
-                if rest is None and not (at + 1 < len(code) and code[at + 1].continues):
+                if rest is None and not (index + 1 < len(code) and code[index + 1].continues):
                     pairs = [(node.inner or [], [], test)]
                 elif rest is not None:
                     pairs = [
@@ -594,16 +622,16 @@ class Shaper:
                         (rest.inner or [], node.inner or [], self.opposite(test)),
                     ]
                 for loops, skips, holds in pairs:
-                    found = self._without_guard(loops, skips, holds, node, self._values_before(code, at))
-                    if found is not None:
-                        code[at : at + 1 + (rest is not None)] = found
+                    lines = self._without_guard(loops, skips, holds, node, self._values_before(code, index))
+                    if lines is not None:
+                        code[index : index + 1 + (rest is not None)] = lines
                         break
-            at += 1
+            index += 1
 
-    def _same(self, one: Tree, other: Tree) -> bool:
+    def _same(self, test: Tree, other_test: Tree) -> bool:
         """Return whether two conditions hold together."""
-        one, other = normal(one), normal(other)
-        for left, right in ((one, other), (other, one)):
+        test, other_test = normal(test), normal(other_test)
+        for left, right in ((test, other_test), (other_test, test)):
             hit, value = form("1 <= X", left), form("X != 0", right)
             if (
                 hit is not None
@@ -611,7 +639,7 @@ class Shaper:
                 and (self.body.type_name(hit["X"].op) == "uint" or hit["X"].op == "(uint)")
             ):
                 return True
-        return one == other
+        return test == other_test
 
     def _converted(self, name: str, value: Tree) -> Tree:
         """Return a value as a variable holds it, if it is a variable of the other sign."""
@@ -622,8 +650,8 @@ class Shaper:
         self, loops: list[Node], skips: list[Node], holds: Tree, node: Node, starts: Mapping[str, Tree]
     ) -> list[Node] | None:
         """Return the branch of a loop if it does what the other branch does where the condition does not hold."""
-        known = {name: value for one in skips if (pair := assigned(one)) is not None for name, value in [pair]}
-        if len(known) != len(skips) or not all(is_constant(value) for value in known.values()):
+        skipped = {name: value for line in skips if (pair := assigned(line)) is not None for name, value in [pair]}
+        if len(skipped) != len(skips) or not all(is_constant(value) for value in skipped.values()):
             return None
         if holds.op not in ("==", "!=") and self.body.has_floats(holds):
             return None
@@ -632,28 +660,28 @@ class Shaper:
         touched: set[str] = set()  # by loops, and not set again
         every: set[str] = set()
         own: set[str] = set()
-        for one in loops:
-            found = assigned(one)
-            if found is not None and not reads_memory(found[1]):
-                values[found[0]] = self._converted(found[0], fold(found[1].put(values)))
-                own.add(found[0])
-                touched.discard(found[0])
+        for line in loops:
+            assignment = assigned(line)
+            if assignment is not None and not reads_memory(assignment[1]):
+                values[assignment[0]] = self._converted(assignment[0], fold(assignment[1].put(values)))
+                own.add(assignment[0])
+                touched.discard(assignment[0])
                 continue
-            if not one.is_loop or one.inner is None or one.tail is None:
+            if not line.is_loop or line.inner is None or line.tail is None:
                 return None
-            test = condition_of(one.tail.text if one.text == "do {" else one.text)
+            test = condition_of(line.tail.text if line.text == "do {" else line.text)
             if test is None or reads_memory(test) or not self._same(fold(test.put(values)), fold(holds.put(starts))):
                 return None
-            if one.text == "do {":
-                if test.names() & touched or any(inner.text.endswith("continue;") for inner in walk(one.inner)):
+            if line.text == "do {":
+                if test.names() & touched or any(inner.text.endswith("continue;") for inner in walk(line.inner)):
                     return None
-                changed.append((one, f"while ({test}) {{", one.tail))
-            touched |= set_in([one]) & self.types.keys()
-            every |= set_in([one]) & self.types.keys()
-        if not every or any(values.get(name) != value for name, value in known.items()):
+                changed.append((line, f"while ({test}) {{", line.tail))
+            touched |= set_in([line]) & self.types.keys()
+            every |= set_in([line]) & self.types.keys()
+        if not every or any(values.get(name) != value for name, value in skipped.items()):
             return None
         live = self.live().after.get(id(node), frozenset())
-        if any(name in live and name not in known for name in own):
+        if any(name in live and name not in skipped for name in own):
             return None
         for loop, text, tail in changed:
             loop.text, loop.tail = text, Line("}")
@@ -667,20 +695,20 @@ class Shaper:
         """Make `for` loops; ``facts`` hold at the beginning of the list."""
         if code is self.code:
             self.join_operators()
-        at = 0
-        while at < len(code):
-            node = code[at]
+        index = 0
+        while index < len(code):
+            node = code[index]
             if node.inner is not None:
-                self.make_for(node.inner, self._facts_of(code, at))
+                self.make_for(node.inner, self._facts_of(code, index))
             if node.is_loop and node.inner and node.tail is not None:
-                at -= self._count(code, at, facts)
-            at += 1
+                index -= self._count(code, index, facts)
+            index += 1
 
-    def _facts_of(self, code: list[Node], at: int) -> list[Tree]:
+    def _facts_of(self, code: list[Node], index: int) -> list[Tree]:
         """Return comparisons that hold at the beginning of a branch."""
-        test = condition_of(code[at].text) if code[at].text.startswith("if (") else None
-        if test is None and code[at].text == "} else {" and code[at - 1].text.startswith("if ("):
-            before = condition_of(code[at - 1].text)
+        test = condition_of(code[index].text) if code[index].text.startswith("if (") else None
+        if test is None and code[index].text == "} else {" and code[index - 1].text.startswith("if ("):
+            before = condition_of(code[index - 1].text)
             test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
         return [] if test is None else conjuncts(test)
 
@@ -712,7 +740,7 @@ class Shaper:
     def split_counters(self) -> None:
         """Give loops counters of their own, where they go on with a variable that stands for an id."""
         for code in lists_of(self.code):
-            for at, node in enumerate(code):
+            for index, node in enumerate(code):
                 if (
                     node.text.startswith("while (")
                     and node.inner
@@ -721,35 +749,35 @@ class Shaper:
                     name = step.trees[0].op
                     test = condition_of(node.text)
                     is_step = len(step.words) > 1 and step.words[1].strip() not in ("", ";", "=")
-                    is_new = at > 0 and assigned(code[at - 1]) is not None and code[at - 1].assigns == name
+                    is_new = index > 0 and assigned(code[index - 1]) is not None and code[index - 1].assigns == name
                     if is_step and not is_new and name in self.kinds and test is not None and name in test.names():
-                        value = self._own_counter(code, at, name)
+                        value = self._own_counter(code, index, name)
                         if value is not None and (own := step_of(node.inner[-1].text)) is not None:
                             new = own.trees[0].op
-                            code.insert(at, Node(f"{new} = {value};", node.places))
+                            code.insert(index, Node(f"{new} = {value};", node.places))
                             return self.split_counters()
         return None
 
-    def _own_counter(self, code: list[Node], at: int, name: str) -> Tree | None:
+    def _own_counter(self, code: list[Node], index: int, name: str) -> Tree | None:
         """Give a loop a counter of its own, if it changes a variable whose value before it is known; return this value."""
-        value = self._values_before(code, at).get(name)
+        value = self._values_before(code, index).get(name)
         if (
             value is None
             or value.names() & self.types.keys()
-            or name in self.live().after.get(id(code[at]), frozenset())
+            or name in self.live().after.get(id(code[index]), frozenset())
         ):
             return None
         new = f"{name}_{len(self.types)}"
         self.kinds[new], self.types[new] = self.kinds[name], self.types[name].replace(name, new)
-        self._rename_in([code[at]], name, new)
+        self._rename_in([code[index]], name, new)
         return value
 
-    def _count(self, code: list[Node], at: int, facts: list[Tree]) -> int:
+    def _count(self, code: list[Node], index: int, facts: list[Tree]) -> int:
         """Make a loop that counts a variable a `for`; return the number of lines before it that are gone."""
-        node = code[at]
+        node = code[index]
         assert node.inner is not None
         assert node.tail is not None
-        self._step_last(code, at)
+        self._step_last(code, index)
         test = condition_of(node.tail.text if node.text == "do {" else node.text)
         step = step_of(node.inner[-1].text)
         if test is None or step is None or step.trees[0].args or step.words[1][:-1] in ("", " ="):
@@ -758,42 +786,42 @@ class Shaper:
         if (
             name not in self.kinds
             or name not in test.names()
-            or any(one.text.endswith("continue;") for one in own_level(node.inner))
+            or any(line.text.endswith("continue;") for line in own_level(node.inner))
         ):
             return 0
-        first = next((n for n in range(at - 1, max(-1, at - 8), -1) if name in code[n].names), None)
-        found = assigned(code[first]) if first is not None else None
-        if found is not None and first is not None:
-            others = [word for one in code[first + 1 : at] for word in set_in([one])]
+        start_index = next((n for n in range(index - 1, max(-1, index - 8), -1) if name in code[n].names), None)
+        assignment = assigned(code[start_index]) if start_index is not None else None
+        if assignment is not None and start_index is not None:
+            others = [word for line in code[start_index + 1 : index] for word in set_in([line])]
             if (
-                found[0] != name
-                or found[1].names() & set(others)
-                or any(one.inner is not None for one in code[first:at])
+                assignment[0] != name
+                or assignment[1].names() & set(others)
+                or any(line.inner is not None for line in code[start_index:index])
             ):
-                found = None
-        start = found[1] if found is not None else leaf(name)
+                assignment = None
+        start = assignment[1] if assignment is not None else leaf(name)
         if node.text == "do {":
             begins = fold(test.put({name: self._converted(name, start)}))
             if not any(self._same(begins, fact) for fact in facts):
                 return 0
         elif not node.text.startswith("while ("):
             return 0
-        head = f"{name} = {start}" if found is not None else ""
+        head = f"{name} = {start}" if assignment is not None else ""
         text = f"for ({head}; {test}; {str(step)[:-1]}) {{"
         if len(text) > _MAX_FOR:
             return 0
-        if found is None or first is None:
+        if assignment is None or start_index is None:
             return 0
         last = node.inner.pop()
         node.text = text
-        node.places = places_of(node, last, code[first], node.tail)
+        node.places = places_of(node, last, code[start_index], node.tail)
         node.tail = Line("}")
-        del code[first]
+        del code[start_index]
         return 1
 
-    def _step_last(self, code: list[Node], at: int) -> None:
+    def _step_last(self, code: list[Node], index: int) -> None:
         """Let a loop begin with the half of a variable, if it halves that at its beginning and needs nothing but halves."""
-        node, inner = code[at], code[at].inner or []
+        node, inner = code[index], code[index].inner or []
         step, test = step_of(inner[0].text), condition_of(node.text)
         hit = form("X >= N", test) if test is not None and node.text.startswith("while (") else None
         if (
@@ -808,14 +836,14 @@ class Shaper:
         if not count or not least or least % (1 << count) or len(setters(inner, name)) != 1:
             return
         if name in self.live().after.get(id(node), frozenset()) or any(
-            one.text.endswith("continue;") for one in own_level(inner)
+            line.text.endswith("continue;") for line in own_level(inner)
         ):
             return
-        before = next((n for n in range(at - 1, -1, -1) if name in code[n].names), None)
-        found = assigned(code[before]) if before is not None else None
-        if found is None or before is None or found[0] != name:
+        before = next((n for n in range(index - 1, -1, -1) if name in code[n].names), None)
+        assignment = assigned(code[before]) if before is not None else None
+        if assignment is None or before is None or assignment[0] != name:
             return
-        code[before].text = f"{name} = {Tree('>>', (found[1], leaf(count)))};"
+        code[before].text = f"{name} = {Tree('>>', (assignment[1], leaf(count)))};"
         inner.append(inner.pop(0))
         end = least >> count
         unsigned = self.kinds[name] is ty.UD and end == 1
@@ -832,7 +860,7 @@ def own_level(code: list[Node]) -> Iterator[Node]:
 
 def one_of(tree: Tree, part: Tree) -> bool:
     """Return whether a tree has another one inside."""
-    return any(one == part for one in tree.walk())
+    return any(inner == part for inner in tree.walk())
 
 
 def stores(node: Node) -> bool:
@@ -842,12 +870,12 @@ def stores(node: Node) -> bool:
         return node.text not in ("break;", "continue;", "return;")
     target = step.trees[0]
     calls = any(
-        one.op.endswith("()") and one.op.startswith(("atomic", "barrier", "write", "memcpy", "one_for_all", "fence"))
+        part.op.endswith("()") and part.op.startswith(("atomic", "barrier", "write", "memcpy", "one_for_all", "fence"))
         for tree in step.trees
-        for one in tree.walk()
+        for part in tree.walk()
     )
     return calls or (
-        len(step.words) > 1 and step.words[0] == "" and any(one.op in ("[]", "u*") for one in target.walk())
+        len(step.words) > 1 and step.words[0] == "" and any(part.op in ("[]", "u*") for part in target.walk())
     )
 
 

@@ -51,15 +51,15 @@ class Signs:
             if step is None:
                 continue
             trees = list(step.trees)
-            for at in range(1, len(trees)):
-                own = self.type_of(trees[at - 1])
+            for index in range(1, len(trees)):
+                own = self.type_of(trees[index - 1])
                 if (
-                    step.words[at].strip() in ("=", "+=", "-=", "^=", "&=", "|=")
+                    step.words[index].strip() in ("=", "+=", "-=", "^=", "&=", "|=")
                     and own is not None
                     and own.is_int
                     and own is not ty.BOOL
                 ):
-                    trees[at] = self.low(trees[at], own.size).change(_with_products)
+                    trees[index] = self.low(trees[index], own.size).change(_with_products)
             if tuple(trees) != step.trees:
                 node.text, node.range = str(Step(step.words, tuple(trees))), None
 
@@ -75,13 +75,13 @@ class Signs:
         if kind is not None and kind.is_int and kind.size >= size and self.type_of(value.args[0]) is not None:
             return self.low(value.args[0], size)
         if value.op in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") or (value.op == "<<" and size >= ty.D.size):
-            kinds = {self._promoted(one) for one in value.args[value.op == "?" :]}
+            kinds = {self._promoted(arg) for arg in value.args[value.op == "?" :]}
             if size <= ty.D.size and kinds <= {ty.D, ty.UD}:
-                first = 1 if value.op == "?" else 0
-                last = 1 if value.op == "<<" else len(value.args)
+                start = 1 if value.op == "?" else 0
+                end = 1 if value.op == "<<" else len(value.args)
                 return Tree(
                     value.op,
-                    (*value.args[:first], *(self.low(one, size) for one in value.args[first:last]), *value.args[last:]),
+                    (*value.args[:start], *(self.low(arg, size) for arg in value.args[start:end]), *value.args[end:]),
                 )
         return value
 
@@ -95,12 +95,14 @@ class Signs:
                     for name in WORD.findall(text):
                         self.asked[name] |= {"int", "uint"}
                     continue
-                for at, tree in enumerate(step.trees):
+                for index, tree in enumerate(step.trees):
                     target = (
-                        step.trees[at - 1] if at and "=" in step.words[at] and step.words[at].strip() != "==" else None
+                        step.trees[index - 1]
+                        if index and "=" in step.words[index] and step.words[index].strip() != "=="
+                        else None
                     )
                     own = self.type_of(target) if target is not None else None
-                    word = step.words[at].strip()
+                    word = step.words[index].strip()
                     if (
                         target is not None
                         and word in ("=", "+=", "-=", "*=", "^=", "&=", "|=", "<<=")
@@ -111,11 +113,11 @@ class Signs:
                     elif target is not None and own in (ty.B, ty.UB, ty.W, ty.UW):
                         self._use(tree, "")
                     elif (
-                        at + 1 < len(step.words)
-                        and step.words[at + 1].strip(" ;){")[-1:] in ("=", "+", "-")
-                        and step.words[at + 1].strip()[:2] not in ("==", "<=", ">=", "!=")
+                        index + 1 < len(step.words)
+                        and step.words[index + 1].strip(" ;){")[-1:] in ("=", "+", "-")
+                        and step.words[index + 1].strip()[:2] not in ("==", "<=", ">=", "!=")
                     ):
-                        self._target(tree, step.words[at + 1].strip())
+                        self._target(tree, step.words[index + 1].strip())
                     else:
                         self._use(tree, "own")
 
@@ -146,21 +148,21 @@ class Signs:
             self._use(args[1], "" if base in self.surfaces else "own")
         elif op == "?":
             self._use(args[0], "own")
-            for one in args[1:]:
-                self._use(one, asked)
+            for arg in args[1:]:
+                self._use(arg, asked)
         elif op in ("<", ">", "<=", ">=", "/", "%"):
-            kinds = [self.type_of(one) for one in args]
-            for one, other in zip(args, kinds[::-1], strict=True):
-                self._use(one, "uint" if other is ty.UD else "own")
+            kinds = [self.type_of(arg) for arg in args]
+            for arg, other in zip(args, kinds[::-1], strict=True):
+                self._use(arg, "uint" if other is ty.UD else "own")
         elif op in ("==", "!="):
-            for one in args:
-                self._use(one, "")
+            for arg in args:
+                self._use(arg, "")
         elif op in _NEUTRAL:
-            for one in args:
-                self._use(one, "" if op == "<<" and one is args[1] else asked)
+            for arg in args:
+                self._use(arg, "" if op == "<<" and arg is args[1] else asked)
         else:
-            for one in args:
-                self._use(one, "own")
+            for arg in args:
+                self._use(arg, "own")
 
     # ---- casts
 
@@ -172,7 +174,7 @@ class Signs:
             return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))
         part = BY_NAME.get(tree.op[1:-1].rstrip("0123456789")) if tree.op[0] == "{" else None
         if part is not None and part.is_int and part.size < ty.D.size:
-            return Tree(tree.op, tuple(_as_number(self.low(one, part.size), part) for one in tree.args))
+            return Tree(tree.op, tuple(_as_number(self.low(arg, part.size), part) for arg in tree.args))
         narrow = BY_NAME.get(tree.op[1:-1]) if tree.op[0] == "(" else None
         if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
             return Tree(tree.op, (self.low(tree.args[0], narrow.size),))
@@ -181,7 +183,7 @@ class Signs:
             and tree.args[0].op == "u&"
             and self.type_of(tree.args[0].args[0]) in (ty.D, ty.UD)
         ):
-            return Tree(tree.op, (tree.args[0], *(self.low(one, ty.D.size) for one in tree.args[1:])))
+            return Tree(tree.op, (tree.args[0], *(self.low(arg, ty.D.size) for arg in tree.args[1:])))
         if tree.op in ("+", "-") and len(tree.args) == 2:
             left, right = tree.args
             if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
@@ -193,27 +195,30 @@ class Signs:
             return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
         if tree.op in ("==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "&", "|", "^") and len(tree.args) == 2:
             left, right = tree.args
-            for one, other in ((left, right), (right, left)):
-                value = number_of(one.args[0]) if one.op == "(uint)" else None
+            for arg, other in ((left, right), (right, left)):
+                value = number_of(arg.args[0]) if arg.op == "(uint)" else None
                 if value is not None and value >= 0 and self.type_of(other) is ty.UD:
-                    new = one.args[0]
-                    return Tree(tree.op, (new, right) if one is left else (left, new))
+                    new = arg.args[0]
+                    return Tree(tree.op, (new, right) if arg is left else (left, new))
                 if (
-                    one.op == "(uint)"
+                    arg.op == "(uint)"
                     and tree.op in ("+", "-", "*", "&", "|", "^", "==", "!=")
                     and self.type_of(other) is ty.UD
-                    and self.type_of(one.args[0]) is ty.D
+                    and self.type_of(arg.args[0]) is ty.D
                 ):
-                    return Tree(tree.op, (one.args[0], right) if one is left else (left, one.args[0]))
+                    return Tree(tree.op, (arg.args[0], right) if arg is left else (left, arg.args[0]))
         return None
 
     def join_barriers(self) -> None:
         """Write a fence and a barrier as the barrier of OpenCL that does both; conditions the positive way."""
         for code in lists_of(self.code):
-            for at in range(len(code) - 1, 0, -1):
-                if code[at].text == "barrier();" and code[at - 1].text == "fence();":
-                    code[at].text, code[at].places = "work_group_barrier();", places_of(code[at - 1], code[at])
-                    del code[at - 1]
+            for index in range(len(code) - 1, 0, -1):
+                if code[index].text == "barrier();" and code[index - 1].text == "fence();":
+                    code[index].text, code[index].places = (
+                        "work_group_barrier();",
+                        places_of(code[index - 1], code[index]),
+                    )
+                    del code[index - 1]
 
     def type_of(self, tree: Tree) -> DataType | None:
         """Return the type that C gives an integer; None for other values."""
@@ -257,7 +262,7 @@ class Signs:
         return ty.D if kind is not None and (kind is ty.BOOL or kind.size < ty.D.size) else kind
 
     def _common(self, args: tuple[Tree, ...]) -> DataType | None:
-        kinds = [self._promoted(one) for one in args]
+        kinds = [self._promoted(arg) for arg in args]
         if None in kinds:
             return None
         return next((kind for kind in (ty.UQ, ty.Q, ty.UD) if kind in kinds), ty.D)
@@ -279,6 +284,6 @@ def _with_products(tree: Tree) -> Tree | None:
     if tree.op not in ("+", "-") or len(tree.args) != 2:
         return None
     args = tuple(
-        rewritten(one, {f"X << {count}": f"X * {1 << count}" for count in range(1, 16)}) or one for one in tree.args
+        rewritten(arg, {f"X << {count}": f"X * {1 << count}" for count in range(1, 16)}) or arg for arg in tree.args
     )
     return Tree(tree.op, args) if args != tree.args else None

@@ -131,7 +131,10 @@ def _write_fold(body: Body, shared: Mapping[str, str], code: list[Node], index: 
     del code[index : index + len(fold.steps)]
     arrays = {parts[letter].op for letter in _ARRAYS if letter in parts}
     every = list(trees_of(body.code))
-    results = {pattern: [one for one in every if form(pattern, one, **parts) is not None] for pattern in fold.results}
+    results = {
+        pattern: [candidate for candidate in every if form(pattern, candidate, **parts) is not None]
+        for pattern in fold.results
+    }
     reads = [part.op for trees in results.values() for tree in trees for part in tree.walk() if part.op in arrays]
     if not reads or len(reads) != sum(map(body.uses, arrays)):
         code[index:index] = steps

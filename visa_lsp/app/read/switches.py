@@ -42,16 +42,16 @@ def test_of(node: Node) -> Test | None:
     return Test(left.op, tree.op, number, is_unsigned) if not left.args else None
 
 
-def find_cases(code: Sequence[Node], at: int, low: int, high: int) -> tuple[str, list[Branch], int] | None:
+def find_cases(code: Sequence[Node], index: int, low: int, high: int) -> tuple[str, list[Branch], int] | None:
     """Return the variable that a chain of `if` compares, the lines for each of its values, and the end of the chain."""
-    test = test_of(code[at])
-    if test is None or code[at].continues:
+    test = test_of(code[index])
+    if test is None or code[index].continues:
         return None
-    end = at + 1
+    end = index + 1
     while end < len(code) and code[end].continues:
         end += 1
-    found = list(_split(code[at:end], test.name, Branch(low, high, ())))
-    return None if any(one.low > one.high for one in found) else (test.name, found, end)
+    branches = list(_split(code[index:end], test.name, Branch(low, high, ())))
+    return None if any(branch.low > branch.high for branch in branches) else (test.name, branches, end)
 
 
 def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
@@ -65,14 +65,14 @@ def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
             yield Branch(1, 0, ())
             return
         else:
-            pieces = [piece for one in rest for piece in _cut(one, test.number)]
-            taken = [one for one in pieces if COMPARE[test.relation](one.low, test.number)]
-            rest = [one for one in pieces if one not in taken]
+            pieces = [piece for branch in rest for piece in _cut(branch, test.number)]
+            taken = [branch for branch in pieces if COMPARE[test.relation](branch.low, test.number)]
+            rest = [branch for branch in pieces if branch not in taken]
         inner = node.inner or []
-        first = test_of(inner[0]) if inner else None
-        nested = first is not None and first.name == name and all(one.continues for one in inner[1:])
-        for one in taken:
-            yield from _split(inner, name, one) if nested else _choices(inner, name, one)
+        inner_test = test_of(inner[0]) if inner else None
+        nested = inner_test is not None and inner_test.name == name and all(branch.continues for branch in inner[1:])
+        for branch in taken:
+            yield from _split(inner, name, branch) if nested else _choices(inner, name, branch)
     yield from rest
 
 
@@ -80,16 +80,20 @@ def _choices(code: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]
     """Yield the branches of an assignment that chooses by one more comparison; else one for all numbers."""
     pair = assigned(code[0]) if len(code) == 1 else None
     hits = [form(pattern, pair[1], X=leaf(name)) for pattern in _CHOICES] if pair is not None else []
-    hit = next((one for one in hits if one is not None and number_of(one["N"]) is not None), None)
+    hit = next((branch for branch in hits if branch is not None and number_of(branch["N"]) is not None), None)
     if pair is None or hit is None:
         yield Branch(whole.low, whole.high, code)
         return
     number = number_of(hit["N"]) or 0
-    for one in _cut(whole, number):
-        value = hit["YES"] if one.low == one.high == number else hit.get("NO", leaf(0))
-        yield Branch(one.low, one.high, [Node(f"{pair[0]} = {value};", code[0].places)])
+    for branch in _cut(whole, number):
+        value = hit["YES"] if branch.low == branch.high == number else hit.get("NO", leaf(0))
+        yield Branch(branch.low, branch.high, [Node(f"{pair[0]} = {value};", code[0].places)])
 
 
-def _cut(one: Branch, at: int) -> list[Branch]:
-    parts = ((one.low, min(one.high, at - 1)), (max(one.low, at), min(one.high, at)), (max(one.low, at + 1), one.high))
+def _cut(branch: Branch, number: int) -> list[Branch]:
+    parts = (
+        (branch.low, min(branch.high, number - 1)),
+        (max(branch.low, number), min(branch.high, number)),
+        (max(branch.low, number + 1), branch.high),
+    )
     return [Branch(low, high, ()) for low, high in parts if low <= high]

@@ -110,9 +110,11 @@ def plain_value(tree: Tree) -> Tree | None:
         "((H >> 32) << 32) | H | 1",
         "((H >> 32) << 32) | (H | 1)",
     ):  # the lowest bit is a tag
-        known = form(pattern, handle)
-        if known is not None and known["H"].op in ("handle_of()", "inline_sampler()"):
-            return known["H"].args[0] if known["H"].op == "handle_of()" else Tree(tree.op, (known["H"],))
+        handle_form = form(pattern, handle)
+        if handle_form is not None and handle_form["H"].op in ("handle_of()", "inline_sampler()"):
+            return (
+                handle_form["H"].args[0] if handle_form["H"].op == "handle_of()" else Tree(tree.op, (handle_form["H"],))
+            )
     return None
 
 
@@ -153,13 +155,17 @@ class Tidier:
     def __init__(self, body: Body, declarations: Mapping[str, Declaration], filled: frozenset[str]) -> None:
         self.body, self.code, self.types, self.kinds = body, body.code, body.types, body.kinds
         self.filled = filled  # variables that a launch fills
-        shared = {name: one.type for name, one in declarations.items() if one.is_shared}
-        plain = {name: one for name, one in declarations.items() if not one.is_shared}
+        shared = {name: declared.type for name, declared in declarations.items() if declared.is_shared}
+        plain = {name: declared for name, declared in declarations.items() if not declared.is_shared}
         self.shared = shared  # arrays that the lanes of a thread share -> types of their elements
         self.arrays = {
-            name: one.type for name, one in plain.items() if 0 < one.count <= _MAX_SPLIT and name not in filled
+            name: declared.type
+            for name, declared in plain.items()
+            if 0 < declared.count <= _MAX_SPLIT and name not in filled
         }
-        self.vectors = {name: one.type for name, one in plain.items() if not one.count and name not in body.kinds}
+        self.vectors = {
+            name: declared.type for name, declared in plain.items() if not declared.count and name not in body.kinds
+        }
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
         self.is_scaled = False
@@ -287,10 +293,10 @@ class Tidier:
         sets = self.sets
         top = {hit[1] for node in self.code if node.inner is None for hit in _SETS.finditer(node.text)}
         for code in list(lists_of(self.code)):
-            at = 0
-            while at < len(code):
-                node = code[at]
-                at += 1
+            index = 0
+            while index < len(code):
+                node = code[index]
+                index += 1
                 name, value = node.assigns, node.value
                 if not name or value is None or sets[name] != 1 or name not in self.kinds:
                     continue
@@ -299,15 +305,15 @@ class Tidier:
                 if hit is None or text is None:
                     continue
                 source = hit["name"] or hit["low"] or hit["high"] or hit["image"] or ""
-                before = {one.assigns for one in code[: at - 1]}
+                before = {earlier.assigns for earlier in code[: index - 1]}
                 steady = sets[source] == 0 or (sets[source] == 1 and (source in top or source in before))
-                uses = count_of(rf"\b{re.escape(name)}\b", code[at:])
+                uses = count_of(rf"\b{re.escape(name)}\b", code[index:])
                 if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
                 change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
-                self._change_in(code[at:], change)
-                at -= 1
-                del code[at]
+                self._change_in(code[index:], change)
+                index -= 1
+                del code[index]
 
     def _change_in(self, code: list[Node], change: Callable[[str], str]) -> None:
         for node in walk(code):
@@ -316,11 +322,11 @@ class Tidier:
     def _pair(self) -> None:
         """Make the two dwords of an address one value."""
         for code in lists_of(self.code):
-            at = 0
-            while at + 1 < len(code):
-                one, two = code[at], code[at + 1]
-                low, high = (step_of(node.text) for node in (one, two))
-                at += 1
+            index = 0
+            while index + 1 < len(code):
+                low_node, high_node = code[index], code[index + 1]
+                low, high = (step_of(node.text) for node in (low_node, high_node))
+                index += 1
                 if low is None or high is None or not low.op == high.op == "=" or low.trees[0].op != ".x":
                     continue
                 vector = low.trees[0].args[0]
@@ -331,30 +337,30 @@ class Tidier:
                     and self.counts[vector.op] == 3
                     and any(tree == use for tree in trees_of(self.code))
                 ):
-                    at -= 1
-                    del code[at : at + 2]
-                    change_lines(self.code, in_place_of(use, whole), places_of(one, two))
+                    index -= 1
+                    del code[index : index + 2]
+                    change_lines(self.code, in_place_of(use, whole), places_of(low_node, high_node))
                     change_lines(self.code, simple_pointer)
 
     def _halves(self, code: list[Node]) -> None:
         """Make one line of equal lines for the lower and the upper lanes."""
-        for at in range(len(code) - 1, 0, -1):
-            low, high = _LOW.match(code[at - 1].text), _HIGH.match(code[at].text)
+        for index in range(len(code) - 1, 0, -1):
+            low, high = _LOW.match(code[index - 1].text), _HIGH.match(code[index].text)
             if (
                 low
                 and high
                 and int(low[1]) + 1 == int(high[1])
-                and code[at - 1].text[low.end() :] == code[at].text[high.end() :]
+                and code[index - 1].text[low.end() :] == code[index].text[high.end() :]
             ):
-                text = code[at].text[high.end() :]
+                text = code[index].text[high.end() :]
                 if (
-                    code[at].inner is None
-                    and code[at - 1].inner is None
+                    code[index].inner is None
+                    and code[index - 1].inner is None
                     and not ("lane" in text and _MEMORY.search(text))
                 ):
-                    code[at - 1].text = text
-                    code[at - 1].places = places_of(code[at - 1], code[at])
-                    del code[at]
+                    code[index - 1].text = text
+                    code[index - 1].places = places_of(code[index - 1], code[index])
+                    del code[index]
         for node in code:
             if node.inner is not None:
                 self._halves(node.inner)
@@ -371,9 +377,9 @@ class Tidier:
     def _scale(self) -> None:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
         for _ in range(_SCALE_ROUNDS):
-            found = [form("X / N", tree) for tree in trees_of(self.code)]
+            quotients = [form("X / N", tree) for tree in trees_of(self.code)]
             names = dict.fromkeys(
-                hit["X"].op for hit in found if hit is not None and hit["N"].op in ("2", "4", "8", "16")
+                hit["X"].op for hit in quotients if hit is not None and hit["N"].op in ("2", "4", "8", "16")
             )
             if not sum(self._scale_one(name) for name in names if name in self.types):
                 break
@@ -383,8 +389,8 @@ class Tidier:
 
     def _scale_one(self, name: str) -> bool:
         """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
-        found = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
-        divisors = [number_of(hit["N"]) or 0 for hit in found if hit is not None]
+        quotients = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
+        divisors = [number_of(hit["N"]) or 0 for hit in quotients if hit is not None]
         sets = setters(self.code, name)
         steps = [step for node in sets if (step := step_of(node.text)) is not None and step.op in ("=", "+=", "-=")]
         if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
@@ -401,7 +407,7 @@ class Tidier:
             (least, variables),
         ):
             values = [divided(step.trees[1], size, rests) for step in steps]
-            fits = all(one % least == 0 and (not size % one or not one % size) for one in divisors)
+            fits = all(number % least == 0 and (not size % number or not number % size) for number in divisors)
             if fits and all(value is not None and name not in value.names() for value in values):
                 break
         else:
@@ -417,13 +423,13 @@ class Tidier:
     # ---- values
 
     def _inline(self, code: list[Node]) -> None:
-        at = 0
-        while at < len(code):
-            node = code[at]
+        index = 0
+        while index < len(code):
+            node = code[index]
             if node.inner is not None:
                 self._inline(node.inner)
-            elif node.assigns and node.value is not None and self.counts[node.assigns] == 2 and self._move(code, at):
-                del code[at]
+            elif node.assigns and node.value is not None and self.counts[node.assigns] == 2 and self._move(code, index):
+                del code[index]
                 continue
             elif (
                 node.assigns
@@ -432,12 +438,12 @@ class Tidier:
                 and not _STOPS.search(node.text)
             ):
                 self.counts.subtract(WORD.findall(node.text))
-                del code[at]  # nothing reads it
+                del code[index]  # nothing reads it
                 continue
-            at += 1
+            index += 1
 
-    def _move(self, code: list[Node], at: int) -> bool:
-        node = code[at]
+    def _move(self, code: list[Node], index: int) -> bool:
+        node = code[index]
         value, name = node.value, node.assigns
         assert value is not None
         if len(value.text) > _MAX_VALUE or name not in self.types:
@@ -447,7 +453,7 @@ class Tidier:
             return False
         reads = set(WORD.findall(value.text))
         loads = bool(_MEMORY.search(value.text))
-        return self._move_into(code, at + 1, name, text, reads, node.places, loads=loads) is True
+        return self._move_into(code, index + 1, name, text, reads, node.places, loads=loads) is True
 
     def _as_declared(self, value: Text, name: str) -> Text | None:
         kind = self.kinds.get(name)
@@ -471,7 +477,7 @@ class Tidier:
     def _move_into(
         self,
         code: list[Node],
-        at: int,
+        index: int,
         name: str,
         value: Text,
         reads: set[str],
@@ -480,7 +486,7 @@ class Tidier:
         loads: bool,
     ) -> bool | None:
         """Put a value into its use behind a place; False if that is not possible, None if the use is not there."""
-        for node in code[at:]:
+        for node in code[index:]:
             if name in node.names and name in WORD.findall(node.text):
                 if node.is_loop or node.continues:
                     return False
@@ -491,9 +497,9 @@ class Tidier:
                 if name in node.names:
                     if node.is_loop and (loads or not self._is_steady(value, reads)):
                         return False
-                    found = self._move_into(node.inner, 0, name, value, reads, places, loads=loads)
-                    return bool(found)
-                if any(self._blocks(one, reads, loads=loads) for one in walk([node])):
+                    is_put = self._move_into(node.inner, 0, name, value, reads, places, loads=loads)
+                    return bool(is_put)
+                if any(self._blocks(line, reads, loads=loads) for line in walk([node])):
                     return False
             elif self._blocks(node, reads, loads=loads):
                 return False
@@ -524,20 +530,21 @@ class Tidier:
         step, tree = step_of(node.text), parse(value.text)
         if step is None or tree is None:
             return False
-        parents = [one for whole in step.trees for one in whole.walk() if leaf(name) in one.args]
-        uses = sum(one == leaf(name) for whole in step.trees for one in whole.walk())
+        parents = [part for whole in step.trees for part in whole.walk() if leaf(name) in part.args]
+        uses = sum(part == leaf(name) for whole in step.trees for part in whole.walk())
         sets = any(
-            SETS.fullmatch(word) and one == leaf(name) for word, one in zip(step.words[1:], step.trees, strict=True)
+            SETS.fullmatch(word) and part == leaf(name) for word, part in zip(step.words[1:], step.trees, strict=True)
         )
         if (
             uses != 1
             or sets
             or any(
-                one.op == "u&" or one.op[0] == "." or (one.op == "[]" and one.args[0] == leaf(name)) for one in parents
+                part.op == "u&" or part.op[0] == "." or (part.op == "[]" and part.args[0] == leaf(name))
+                for part in parents
             )
         ):
             return False
-        trees = [one.put({name: tree}) for one in step.trees]
+        trees = [part.put({name: tree}) for part in step.trees]
         text = str(Step(step.words, tuple(trees)))
         if len(text) > _MAX_LINE:
             return False
@@ -548,11 +555,11 @@ class Tidier:
 
     def _join(self, code: list[Node]) -> None:
         """Make one condition of a condition with nothing but another one inside."""
-        for at, node in enumerate(code):
+        for index, node in enumerate(code):
             if node.inner is None:
                 continue
             self._join(node.inner)
-            alone = at + 1 == len(code) or not code[at + 1].continues
+            alone = index + 1 == len(code) or not code[index + 1].continues
             while alone and node.text.startswith("if (") and len(node.inner) == 1:
                 (inner,) = node.inner
                 if (
@@ -572,35 +579,41 @@ class Tidier:
 
     def _leave_early(self, code: list[Node]) -> None:
         """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
-        for at in range(len(code) - 1, -1, -1):
-            node = code[at]
+        for index in range(len(code) - 1, -1, -1):
+            node = code[index]
             if node.inner is None:
                 continue
             self._leave_early(node.inner)
             if node.tail is None or node.tail.text != "} while (false);":
                 continue
-            first, rest = node.inner[0], node.inner[1:]
-            ends = first.inner is not None and first.tail is not None and first.inner[-1].text == "break;"
-            if not ends or not rest or sum(one.text.endswith("break;") for one in walk(node.inner)) > 1:
+            first_branch, rest = node.inner[0], node.inner[1:]
+            ends = (
+                first_branch.inner is not None
+                and first_branch.tail is not None
+                and first_branch.inner[-1].text == "break;"
+            )
+            if not ends or not rest or sum(line.text.endswith("break;") for line in walk(node.inner)) > 1:
                 continue
-            assert first.inner is not None
-            first.places = places_of(first, first.inner.pop())
-            first.tail = None
-            code[at : at + 1] = [first, Node("} else {", inner=rest, tail=Line("}"))]
+            assert first_branch.inner is not None
+            first_branch.places = places_of(first_branch, first_branch.inner.pop())
+            first_branch.tail = None
+            code[index : index + 1] = [first_branch, Node("} else {", inner=rest, tail=Line("}"))]
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
-        for at in range(len(code) - 1, -1, -1):
-            test = test_of(code[at])
+        for index in range(len(code) - 1, -1, -1):
+            test = test_of(code[index])
             kind = self.kinds.get(test.name) if test is not None else None
             is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
-            found = find_cases(code, at, *limits(kind)) if kind is not None and is_number else None
-            lines = self._cases(found[1]) if found is not None else None
-            if found is not None and lines is not None:
-                name, _, end = found
-                code[at:end] = [Node(f"switch ({name}) {{", places_of(*code[at:end]), inner=lines, tail=Line("}"))]
+            cases = find_cases(code, index, *limits(kind)) if kind is not None and is_number else None
+            lines = self._cases(cases[1]) if cases is not None else None
+            if cases is not None and lines is not None:
+                name, _, end = cases
+                code[index:end] = [
+                    Node(f"switch ({name}) {{", places_of(*code[index:end]), inner=lines, tail=Line("}"))
+                ]
                 self._switches(lines)
-            elif (inner := code[at].inner) is not None:
+            elif (inner := code[index].inner) is not None:
                 self._switches(inner)
 
     def _cases(self, branches: Sequence[Branch]) -> list[Node] | None:
@@ -633,8 +646,8 @@ class Tidier:
 
     def _choose(self, code: list[Node]) -> None:
         """Make one line of an `if` whose branches only give a variable one value or another."""
-        for at in range(len(code) - 1, -1, -1):
-            node, other = code[at], code[at + 1] if at + 1 < len(code) else None
+        for index in range(len(code) - 1, -1, -1):
+            node, other = code[index], code[index + 1] if index + 1 < len(code) else None
             if node.inner is not None:
                 self._choose(node.inner)
             if other is None or other.text != "} else {" or not node.text.startswith("if (") or node.continues:
@@ -645,19 +658,19 @@ class Tidier:
             value, name = self._chosen(node.text[len("if (") : -len(") {")], yes[0], no[0]), yes[0].assigns
             if value is not None and len(value.text) <= _MAX_CHOICE:
                 places = places_of(node, other, *yes, *no)
-                code[at : at + 2] = [Node(f"{name} = {value.text};", places, range=value)]
+                code[index : index + 2] = [Node(f"{name} = {value.text};", places, range=value)]
 
     def _chosen(self, test: str, yes: Node, no: Node) -> Text | None:
         """Return the value of one of two assignments to a variable, by a test."""
-        first, second = yes.value, no.value
-        if first is None or second is None:
+        yes_value, no_value = yes.value, no.value
+        if yes_value is None or no_value is None:
             return None
-        texts = [first.text, second.text]
-        if any(one.text != f"{one.assigns} = {text};" for one, text in zip((yes, no), texts, strict=True)):
+        texts = [yes_value.text, no_value.text]
+        if any(node.text != f"{node.assigns} = {text};" for node, text in zip((yes, no), texts, strict=True)):
             return None
-        kind, types = self.kinds.get(yes.assigns), {first.promoted, second.promoted}
-        is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(one.is_int for one in types)
-        if any(" ? " in one or "one_for_all" in one for one in texts) or (len(types) > 1 and not is_word):
+        kind, types = self.kinds.get(yes.assigns), {yes_value.promoted, no_value.promoted}
+        is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(node.is_int for node in types)
+        if any(" ? " in node or "one_for_all" in node for node in texts) or (len(types) > 1 and not is_word):
             return None  # of two types, C makes a third one
         tree = parse(test)
         if tree is None:
@@ -665,8 +678,8 @@ class Tidier:
         if tree.op in (">=", "!=") and "[" in texts[1] and "[" not in texts[0] and not self.body.has_floats(tree):
             tree, texts = self.shaper.opposite(tree), texts[::-1]
         test = str(tree) if rank_of(tree) >= UNARY else f"({tree})"
-        low, high = min(first.low, second.low), max(first.high, second.high)
-        type_ = first.promoted if len(types) == 1 else ty.UD
+        low, high = min(yes_value.low, no_value.low), max(yes_value.high, no_value.high)
+        type_ = yes_value.promoted if len(types) == 1 else ty.UD
         return Text(f"{test} ? {texts[0]} : {texts[1]}", CHOICE, type_, low, high)
 
     def _idioms(self) -> None:
@@ -706,7 +719,7 @@ class Tidier:
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
         for code in lists_of(self.code):
-            for at, node in enumerate(code):
+            for index, node in enumerate(code):
                 pair = assigned(node)
                 half = high_half(pair[1]) if pair is not None else None
                 if pair is None or half is None or self.sets[half.value.op] > 1:
@@ -714,12 +727,14 @@ class Tidier:
                 name, value = pair[0], half.value.op
                 if self.types.get(name) != f"int {name}" or self.body.type_name(value) != "int" or half.is_unsigned:
                     continue
-                moved = set_form(code[at + 1], "Q >> K", Q=leaf(name)) if at + 1 < len(code) else None
+                moved = set_form(code[index + 1], "Q >> K", Q=leaf(name)) if index + 1 < len(code) else None
                 shift = number_of(moved["K"]) if moved is not None else None
-                result, last = (moved["TO"].op, at + 2) if moved is not None and shift is not None else (name, at + 1)
+                result, last = (
+                    (moved["TO"].op, index + 2) if moved is not None and shift is not None else (name, index + 1)
+                )
                 divisor = find_divisor(half, shift or 0, signed=True)
                 test = code[last] if last < len(code) else node
-                corrects = test.text == f"if ({name} < 0) {{" and [one.text for one in test.inner or []] == [
+                corrects = test.text == f"if ({name} < 0) {{" and [line.text for line in test.inner or []] == [
                     f"{result}++;"
                 ]
                 is_whole = (last + 1 == len(code) or not code[last + 1].continues) and self.counts[name] >= 3
@@ -730,8 +745,8 @@ class Tidier:
                     if use is not node:
                         node.text = ""
                 elif self.counts[name] == 3:
-                    self._quotient_in(code[at + 1 :], node, half)
-            code[:] = [one for one in code if one.text]
+                    self._quotient_in(code[index + 1 :], node, half)
+            code[:] = [line for line in code if line.text]
 
     def _quotient_in(self, code: list[Node], node: Node, half: HighHalf) -> None:
         """Write the quotient of a step in the later line that corrects it."""
@@ -747,19 +762,19 @@ class Tidier:
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
         for code in list(lists_of(self.code)):
-            for at in range(len(code) - 1, -1, -1):
-                hit = _FIRST_PART.fullmatch(code[at].text)
+            for index in range(len(code) - 1, -1, -1):
+                hit = _FIRST_PART.fullmatch(code[index].text)
                 form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
                 if hit is None or form is None:
                     continue
                 name, count = hit[1], int(form[2])
-                lines = code[at : at + count]
-                parts = [one.text.removeprefix(f"{name}.{part} = ") for one, part in zip(lines, "xyzw", strict=False)]
-                changed = [one.text != text and one.inner is None for one, text in zip(lines, parts, strict=True)]
+                lines = code[index : index + count]
+                parts = [line.text.removeprefix(f"{name}.{part} = ") for line, part in zip(lines, "xyzw", strict=False)]
+                changed = [line.text != text and line.inner is None for line, text in zip(lines, parts, strict=True)]
                 value = f"({form[1]}){{{', '.join(text.removesuffix(';') for text in parts)}}}"
                 if len(lines) < count or not all(changed) or name in WORD.findall(value) or _STOPS.search(value):
                     continue
-                use = code[at + count] if at + count < len(code) else None
+                use = code[index + count] if index + count < len(code) else None
                 alone = use is not None and use.inner is None and self.counts[name] == count + 1
                 text = f"{name} = {value};"
                 place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
@@ -767,7 +782,7 @@ class Tidier:
                     lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
                 if len(text) > _MAX_VECTOR:
                     continue
-                code[at : at + len(lines)] = [Node(text, places_of(*lines))]
+                code[index : index + len(lines)] = [Node(text, places_of(*lines))]
 
     def _vectors(self) -> None:
         """Store whole elements of buffers of vectors in the type that the buffers have."""
@@ -789,23 +804,23 @@ class Tidier:
     def _atomics(self) -> None:
         """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
         for code in lists_of(self.code):
-            for at in range(len(code) - 2):
-                below = set_form(code[at], "sub_group_scan_inclusive_add(1)")
-                every = set_form(code[at + 1], "sub_group_reduce_add(1)")
+            for index in range(len(code) - 2):
+                below = set_form(code[index], "sub_group_scan_inclusive_add(1)")
+                every = set_form(code[index + 1], "sub_group_reduce_add(1)")
                 if below is None or every is None:
                     continue
-                add = set_form(code[at + 2], "one_for_all(atomic_add(A, E))", E=every["TO"])
+                add = set_form(code[index + 2], "one_for_all(atomic_add(A, E))", E=every["TO"])
                 if add is None or self.body.uses(every["TO"].op) != 2:
                     continue
-                parts, rest = {"B": below["TO"], "O": add["TO"]}, code[at + 3 :]
+                parts, rest = {"B": below["TO"], "O": add["TO"]}, code[index + 3 :]
                 rules = {"B + O - 1": "O", "O + B - 1": "O"}
                 uses = sum(rewritten(tree, rules, **parts) is not None for tree in trees_of(rest))
                 if uses and self.body.uses(below["TO"].op) == self.body.uses(add["TO"].op) == uses + 1:
                     change_lines(rest, partial(rewritten, rules=rules, **parts))
-                    code[at + 2].text = f"{add['TO']} = {filled('atomic_inc(A)', add)};"
-                    code[at + 2].places = places_of(*code[at : at + 3])
-                    code[at].text = code[at + 1].text = ""
-            code[:] = [one for one in code if one.text]
+                    code[index + 2].text = f"{add['TO']} = {filled('atomic_inc(A)', add)};"
+                    code[index + 2].places = places_of(*code[index : index + 3])
+                    code[index].text = code[index + 1].text = ""
+            code[:] = [line for line in code if line.text]
 
     def _select(self, tree: Tree) -> Tree | None:
         """Write a value that a flag masks as a choice."""
