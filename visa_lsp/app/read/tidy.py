@@ -177,7 +177,6 @@ class Tidier:
         change_lines(self.code, self._low_dword)
         self.former.load_parts()
         self._split()
-        self._split_arrays()
         self._inline_all()
         self._spread_copies()
         self._inline_all()
@@ -257,36 +256,23 @@ class Tidier:
     # ---- vectors
 
     def _split(self) -> None:
-        """Make the components of a vector that is never used as a whole variables of their own."""
-        whole: set[str] = set()
-        for node in walk(self.code):
-            for text in node.texts():
-                whole |= {hit[1] for hit in re.finditer(r"\b(\w+)\b(?!\.[xyzws])", text)}
-        split = {name for name in self.vectors if name not in whole}
-        if not split:
-            return
-        pattern = re.compile(rf"\b({'|'.join(map(re.escape, sorted(split)))})\.(\w+)")
-        for node in walk(self.code):
-            for name, part in pattern.findall("".join(node.texts())):
-                kind = BY_NAME.get(re.sub(r"\d+$", "", self.vectors[name]))
-                if kind is not None:
-                    self.kinds[f"{name}_{part}"] = kind
-                    self.types[f"{name}_{part}"] = f"{re.sub(r'[0-9]+$', '', self.vectors[name])} {name}_{part}"
-        self._change(lambda text: pattern.sub(r"\1_\2", text))
+        """Make variables of the components of a vector, or of the elements of an array, where lines name nothing else of it."""
+        parts = [(tree, part) for tree in trees_of(self.code) if (part := self._part_of(tree)) is not None]
+        counts = Counter(tree.args[0].op for tree, _ in parts)
+        split = {name for name, count in counts.items() if self.body.uses(name) == count}
+        names = {tree: leaf(name) for tree, (_, name) in parts if tree.args[0].op in split}
+        for tree, (word, name) in parts:
+            if tree in names:
+                self.kinds[name], self.types[name] = BY_NAME[word], f"{word} {name}"
+        change_lines(self.code, names.get)
 
-    def _split_arrays(self) -> None:
-        """Make the elements of an array whose indices are constants variables of their own."""
-        texts = [text for node in walk(self.code) for text in node.texts()]
-        for name, word in self.arrays.items():
-            kind = BY_NAME.get(word)
-            uses = sum(len(re.findall(rf"\b{re.escape(name)}\b", text)) for text in texts)
-            elements = [hit for text in texts for hit in re.findall(rf"\b{re.escape(name)}\[(\d+)\]", text)]
-            if kind is None or not uses or uses != len(elements):
-                continue
-            for number in set(elements):
-                self.kinds[f"{name}_{number}"] = kind
-                self.types[f"{name}_{number}"] = f"{word} {name}_{number}"
-            self._change(partial(re.compile(rf"\b{re.escape(name)}\[(\d+)\]").sub, rf"{name}_\1"))
+    def _part_of(self, tree: Tree) -> tuple[str, str] | None:
+        """Return the type and the new name of a component, or of an element with a constant index; None for another value."""
+        owner = tree.args[0].op if tree.args else ""
+        word = self.arrays.get(owner) or self.vectors.get(owner, "").rstrip("0123456789")
+        part = tree.op[1:] if tree.op[0] == "." else tree.args[1].op if tree.op == "[]" else ""
+        is_part = word in BY_NAME and (tree.op[0] == "." or part.isdecimal())
+        return (word, f"{owner}_{part}") if is_part else None
 
     def _spread_copies(self) -> None:
         """Use the source of a copy instead of the copy, where both are assigned once."""
