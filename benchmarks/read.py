@@ -6,7 +6,7 @@ has one. vISA lines are the lines of a text that hold an instruction, and all it
 Times are of CPU: a text of many kernels, read first and after an edit of one, and one kernel of many instructions, both of several lengths.
 With ``--execute`` the printed C of each launch is compiled and run lane by lane instead, of the corpus of both compilers and of
 ``--random`` N kernels; what does not run is named.
-Usage: python -m benchmarks.read [--texts] [--no-launches] [--own] [--speed] [--execute [--random N] [NAME ..]]; ``--own`` leaves
+Usage: python -m benchmarks.read [--texts] [--no-launches] [--own] [--speed] [--execute [--random N [--seed N]] [NAME ..]]; ``--own`` leaves
 out the corpus beside the repository.
 """
 
@@ -185,7 +185,7 @@ def speed() -> None:
 
 
 def _executions(
-    names: list[str], *, own: bool, random: int, folder: Path
+    names: list[str], *, own: bool, random: int, seed: int, folder: Path
 ) -> Iterator[tuple[str, Callable[[], ReadyRun]]]:
     """Yield launches by name: one of each kernel and platform of the corpus, then random kernels."""
     seen: set[tuple[str, str, str, str]] = set()
@@ -202,7 +202,7 @@ def _executions(
                 seen.add(key)
                 yield label, partial(_prepare_part, case, platform, part)
     for device, share in (("tgllp", random // 2), ("pvc", random - random // 2)):
-        for kernel, path in make_programs(share, 1, folder / device, device) if share else ():
+        for kernel, path in make_programs(share, seed, folder / device, device) if share else ():
             yield f"random/{device}/{kernel.name}", partial(_prepare_random, kernel, path, _PLATFORMS[device])
 
 
@@ -223,12 +223,12 @@ def _prepare_random(kernel: Kernel, path: Path, platform: str) -> ReadyRun:
     return ready(module, launch, RunOptions(path, platform=platform, engine="interp", checks="none"))
 
 
-def execute(names: list[str], *, own: bool, random: int) -> bool:
+def execute(names: list[str], *, own: bool, random: int, seed: int) -> bool:
     """Print how many launches the printed C computes alike; false where one differs."""
     counts: Counter[str] = Counter()
     said: list[str] = []
     with TemporaryDirectory() as folder, np.errstate(all="ignore"):
-        found = iter(_executions(names, own=own, random=random, folder=Path(folder)))
+        found = iter(_executions(names, own=own, random=random, seed=seed, folder=Path(folder)))
         while batch := list(itertools.islice(found, _BATCH)):
             pairs = []
             for name, make in batch:
@@ -273,6 +273,7 @@ def main() -> int:
     parser.add_argument("--own", action="store_true", help="the project's own corpus alone")
     parser.add_argument("--execute", action="store_true", help="compile and run the printed C")
     parser.add_argument("--random", type=int, default=0, metavar="N", help="with --execute: so many random kernels too")
+    parser.add_argument("--seed", type=int, default=1, metavar="N", help="with --random: which kernels")
     parser.add_argument(
         "names", nargs="*", metavar="NAME", help="with --execute: launches with one of these words in their name"
     )
@@ -282,7 +283,7 @@ def main() -> int:
         speed()
         return 0
     if args.execute:
-        return int(not execute(args.names, own=args.own, random=args.random))
+        return int(not execute(args.names, own=args.own, random=args.random, seed=args.seed))
     patterns = ("run/*/*/*.visaasm", *(("dev/[A-Z]*/*.visaasm",) if args.texts else ()))
     texts([path for path in files(*patterns) if not args.own or path.is_relative_to(OWN)])
     return int(not (args.no_launches or launches(own=args.own)))
