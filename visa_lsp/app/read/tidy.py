@@ -79,7 +79,9 @@ _HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
 _COPY: Final = re.compile(r"\w+\[\d+\] = (?P<source>\w+)\[\d+\];")
 _NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 _WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
-_VECTOR_STORE: Final = re.compile(r"\(\((\w+?)(\d+) \*\)(\w+)\)\[(.+)\] = (\w+);")
+_ELEMENT: Final = r"\(\((?P<word>\w+?)(?P<count>\d+) \*\)(?P<pointer>\w+)\)\[(?P<index>.+)\]"
+_VECTOR_STORE: Final = re.compile(rf"{_ELEMENT} = (?P<name>\w+);")
+_VECTOR_LOAD: Final = re.compile(rf"(?P<name>\w+) = {_ELEMENT};")
 _HANDLES: Final = r"handle_of\((?P<image>\w+)\)|inline_sampler\(\d\)"
 _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
@@ -771,21 +773,23 @@ class Tidier:
                 code[index : index + len(lines)] = [Node(text, places_of(*lines))]
 
     def _vectors(self) -> None:
-        """Store whole elements of buffers of vectors in the type that the buffers have."""
+        """Load and store whole elements of buffers of vectors with the sign that the buffers have."""
         for node in walk(self.code):
-            hit = _VECTOR_STORE.fullmatch(node.text)
-            if hit is not None:
-                word, count, pointer, index, name = hit.groups()
-                own = self.body.elements.get(pointer, "")
-                other = word[1:] if word.startswith("u") else f"u{word}"
-                writes = count_of(rf"\b{name}\.\w+ = ", self.code)
-                if (
-                    own == f"{other}{count}"
-                    and self.types.get(name) == f"{word}{count} {name}"
-                    and writes + 1 == self.body.uses(name)
-                ):
-                    node.text = f"{pointer}[{index}] = {name};"
-                    self.types[name] = f"{own} {name}"
+            hit = _VECTOR_STORE.fullmatch(node.text) or _VECTOR_LOAD.fullmatch(node.text)
+            if hit is None:
+                continue
+            name, word, is_load = hit["name"], hit["word"], hit.re is _VECTOR_LOAD
+            own, other = self.body.elements.get(hit["pointer"], ""), word[1:] if word.startswith("u") else f"u{word}"
+            parts = count_of(rf"\b{name}\.\w+(?! = )\b" if is_load else rf"\b{name}\.\w+ = ", self.code)
+            if own != f"{other}{hit['count']}" or self.types.get(name) != f"{word}{hit['count']} {name}":
+                continue
+            if parts + 1 == self.body.uses(name):
+                place = f"{hit['pointer']}[{hit['index']}]"
+                node.text = f"{name} = {place};" if is_load else f"{place} = {name};"
+                self.types[name] = f"{own} {name}"
+                for part in "xyzw" if is_load else "":
+                    read = Tree(f".{part}", (leaf(name),))
+                    change_lines(self.code, in_place_of(read, Tree(f"({word})", (read,))))
 
     def _atomics(self) -> None:
         """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
