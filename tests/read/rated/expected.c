@@ -13,6 +13,12 @@ kernel void hist(global uchar *px, global uint *h, uint n) {  // 32 lanes
         atomic_add(&h[k], slm_int[k]);
     }
 }
+kernel void copy(global int *a, global int *o) {  // 32 lanes
+    *o = *a;
+    for (int k = 0; k < 4; k++) {
+        o[k + 1] = a[k + 1];
+    }
+}
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
     uint gid = global_id(0);
     if (gid < n) {

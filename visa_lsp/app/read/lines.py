@@ -48,7 +48,7 @@ from visa_lsp.app.read.model import (
     Statement,
     Transfer,
 )
-from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, type_named
+from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, fields_text, type_named
 from visa_lsp.app.read.roles import Namer
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
 from visa_lsp.app.read.tidy import Tidier
@@ -211,17 +211,7 @@ class CodePrinter:
                 if (hit := re.search(r"\.at(\d+)$", cell.name)) and cell.structure == name
             }
         )
-        out, end = [], 0
-        for start, length, word in cells_by_place:
-            if start < end:
-                continue
-            if start > end:
-                out.append(f"uchar pad{end}[{start - end}];")
-            out.append(f"{word} at{start};")
-            end = start + length
-        if end < size:
-            out.append(f"uchar pad{end}[{size - end}];")
-        return " ".join(out)
+        return fields_text(cells_by_place, size)
 
     # ---- declarations
 

@@ -7,7 +7,7 @@ from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import Body, Node, lists_of, steps_of, trees_of, walk
-from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.names import BY_NAME, c_type, fields_text
 from visa_lsp.app.read.plain_forms import split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, reads_memory
 from visa_lsp.app.read.tree import Tree, form, leaf, number_of, step_of, words_of
@@ -117,8 +117,8 @@ class Places:
             return None
 
         for code in list(lists_of(self.code)):
-            for end in range(len(code) - 1, -1, -1):
-                step = step_of(code[end].text)
+            for index in range(len(code) - 1, -1, -1):
+                step = step_of(code[index].text)
                 target = step.trees[0] if step is not None and step.op == "=" else None
                 if target is None or target not in uses or step is None:
                     continue
@@ -126,16 +126,12 @@ class Places:
                 for number, value in enumerate(_parts_of(step.trees[1])):
                     where = place(uses[target], number)
                     own = value.args[0] if where.op in integers and value.op == "as_float()" else value
-                    lines.append(Node(f"{where} = {own};", code[end].places))
-                code[end : end + 1] = lines
+                    lines.append(Node(f"{where} = {own};", code[index].places))
+                code[index : index + 1] = lines
         change_lines(self.code, rule)
-        out, end = [], 0
-        for offset in sorted(fields):
-            if offset > end:
-                out.append(f"uchar pad{end}[{offset - end}];")
-            out.append(f"{'int' if f'.at{offset}' in integers else c_type(fields[offset])} at{offset};")
-            end = offset + fields[offset].size
-        self.body.fields[structure] = " ".join([*out, *([f"uchar pad{end}[{size - end}];"] if end < size else [])])
+        words = {offset: "int" if f".at{offset}" in integers else c_type(kind) for offset, kind in fields.items()}
+        parts = [(offset, fields[offset].size, word) for offset, word in sorted(words.items())]
+        self.body.fields[structure] = fields_text(parts, size)
 
     def _is_stored_in_parts(
         self, use: tuple[DataType, int, Tree, int], uses: dict[Tree, tuple[DataType, int, Tree, int]]

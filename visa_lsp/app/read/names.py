@@ -353,6 +353,17 @@ class _LaunchNames:
             self.bound[root, place, type_.size] = Bound(f"{name}.{part}", type_, 0, name)
 
 
+def fields_text(fields: Sequence[tuple[int, int, str]], size: int) -> str:
+    """Return the fields of a structure of so many bytes, given the first byte, the bytes and the type of those that are known."""
+    out, end = [], 0
+    for start, length, word in fields:
+        if start >= end:
+            out += [f"uchar pad{end}[{start - end}];"] if start > end else []
+            out.append(f"{word} at{start};")
+            end = start + length
+    return " ".join([*out, *([f"uchar pad{end}[{size - end}];"] if end < size else [])])
+
+
 def component(number: int, count: int) -> str:
     """Return the name of a component of a vector."""
     return "xyzw"[number] if count <= 4 else f"s{number:x}"

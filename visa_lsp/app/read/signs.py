@@ -177,7 +177,8 @@ class Signs:
             return Tree(tree.op, tuple(_as_number(self.low(arg, part.size), part) for arg in tree.args))
         narrow = BY_NAME.get(tree.op[1:-1]) if tree.op[0] == "(" else None
         if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
-            return Tree(tree.op, (self.low(tree.args[0], narrow.size),))
+            inner = self.low(tree.args[0], narrow.size)
+            return inner if self.type_of(inner) is narrow else Tree(tree.op, (inner,))
         if (
             tree.op.startswith("atomic_")
             and tree.args[0].op == "u&"

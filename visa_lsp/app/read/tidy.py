@@ -74,8 +74,8 @@ _STOPS: Final = re.compile(
 _STORE: Final = re.compile(
     r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
 )
-_LOW: Final = re.compile(r"if \(lane <= (\d+)\) ")
-_HIGH: Final = re.compile(r"if \(lane >= (\d+)\) ")
+_LOW: Final = re.compile(r"if \(lane <= (?P<lane>\d+)\) (?P<text>.+;)")
+_HIGH: Final = re.compile(r"if \(lane >= (?P<lane>\d+)\) (?P<text>.+;)")
 _COPY: Final = re.compile(r"\w+\[\d+\] = (?P<source>\w+)\[\d+\];")
 _NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 _WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
@@ -98,7 +98,7 @@ _PLAIN: Final = re.compile(
 
 def plain_value(tree: Tree) -> Tree | None:
     """Drop a conversion of a half to an integer and back, or one of two equal casts; write an argument in place of its handle."""
-    hit = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half((ushort)as_ushort(X))", tree)
+    hit = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
     if hit is not None and hit["X"].op != "float_to_bf()":
         return hit["X"]
     if tree.op in _NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
@@ -191,12 +191,12 @@ class Tidier:
         self._inline_all()
         fold_sub_groups(self.body, self.shared)
         self._atomics()
-        self._halves(self.code)
+        self._halves()
         self.former.simplify_ids()
         self.shaper.run()
         self._inline_all()
-        self._join(self.code)
-        self._leave_early(self.code)
+        self._join()
+        self._leave_early()
         self._quotients()
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self._switches(self.code)
@@ -330,28 +330,22 @@ class Tidier:
                     change_lines(self.code, in_place_of(use, whole), places_of(low_node, high_node))
                     change_lines(self.code, simple_pointer)
 
-    def _halves(self, code: list[Node]) -> None:
+    def _halves(self) -> None:
         """Make one line of equal lines for the lower and the upper lanes."""
-        for index in range(len(code) - 1, 0, -1):
-            low, high = _LOW.match(code[index - 1].text), _HIGH.match(code[index].text)
-            if (
-                low
-                and high
-                and int(low[1]) + 1 == int(high[1])
-                and code[index - 1].text[low.end() :] == code[index].text[high.end() :]
-            ):
-                text = code[index].text[high.end() :]
+        for code in lists_of(self.code):
+            for index in range(len(code) - 1, 0, -1):
+                lower, upper = code[index - 1], code[index]
+                low, high = _LOW.fullmatch(lower.text), _HIGH.fullmatch(upper.text)
                 if (
-                    code[index].inner is None
-                    and code[index - 1].inner is None
-                    and not ("lane" in text and _MEMORY.search(text))
+                    low is None
+                    or high is None
+                    or low["text"] != high["text"]
+                    or int(low["lane"]) + 1 != int(high["lane"])
                 ):
-                    code[index - 1].text = text
-                    code[index - 1].places = places_of(code[index - 1], code[index])
+                    continue
+                if "lane" not in low["text"] or not _MEMORY.search(low["text"]):
+                    lower.text, lower.places = low["text"], places_of(lower, upper)
                     del code[index]
-        for node in code:
-            if node.inner is not None:
-                self._halves(node.inner)
 
     def _drop_empty_copies(self) -> None:
         """Drop copies of elements of arrays that nothing has filled."""
@@ -541,51 +535,35 @@ class Tidier:
 
     # ---- conditions
 
-    def _join(self, code: list[Node]) -> None:
+    def _join(self) -> None:
         """Make one condition of a condition with nothing but another one inside."""
-        for index, node in enumerate(code):
-            if node.inner is None:
-                continue
-            self._join(node.inner)
-            alone = index + 1 == len(code) or not code[index + 1].continues
-            while alone and node.text.startswith("if (") and len(node.inner) == 1:
-                (inner,) = node.inner
-                if (
-                    inner.inner is None
-                    or not inner.text.startswith("if (")
-                    or inner.tail is None
-                    or " || " in node.text
-                    or " || " in inner.text
-                    or " ? " in node.text + inner.text
-                ):
-                    break
-                text = f"{node.text.removesuffix(') {')} && {inner.text.removeprefix('if (')}"
-                if len(text) > _MAX_LINE:
-                    break
-                node.text, node.inner = text, inner.inner
-                node.places = places_of(node, inner)
+        for code in lists_of(self.code):
+            for index, node in enumerate(code):
+                alone = index + 1 == len(code) or not code[index + 1].continues
+                while alone and node.text.startswith("if (") and node.inner is not None and len(node.inner) == 1:
+                    (inner,) = node.inner
+                    text = f"{node.text.removesuffix(') {')} && {inner.text.removeprefix('if (')}"
+                    if (
+                        inner.inner is None
+                        or not inner.text.startswith("if (")
+                        or any(sign in text for sign in (" || ", " ? "))
+                        or len(text) > _MAX_LINE
+                    ):
+                        break
+                    node.text, node.inner, node.places = text, inner.inner, places_of(node, inner)
 
-    def _leave_early(self, code: list[Node]) -> None:
+    def _leave_early(self) -> None:
         """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
-        for index in range(len(code) - 1, -1, -1):
-            node = code[index]
-            if node.inner is None:
-                continue
-            self._leave_early(node.inner)
-            if node.tail is None or node.tail.text != "} while (false);":
-                continue
-            first_branch, rest = node.inner[0], node.inner[1:]
-            ends = (
-                first_branch.inner is not None
-                and first_branch.tail is not None
-                and first_branch.inner[-1].text == "break;"
-            )
-            if not ends or not rest or sum(line.text.endswith("break;") for line in walk(node.inner)) > 1:
-                continue
-            assert first_branch.inner is not None
-            first_branch.places = places_of(first_branch, first_branch.inner.pop())
-            first_branch.tail = None
-            code[index : index + 1] = [first_branch, Node("} else {", inner=rest, tail=Line("}"))]
+        for code in lists_of(self.code):
+            for index in range(len(code) - 1, -1, -1):
+                tail, inner = code[index].tail, code[index].inner
+                if tail is None or tail.text != "} while (false);" or not inner or not inner[0].inner:
+                    continue
+                branch, rest = inner[0], inner[1:]
+                is_only = sum(line.text.endswith("break;") for line in walk(inner)) == 1
+                if branch.tail is not None and inner[0].inner[-1].text == "break;" and rest and is_only:
+                    branch.places, branch.tail = places_of(branch, inner[0].inner.pop()), None
+                    code[index : index + 1] = [branch, Node("} else {", inner=rest, tail=Line("}"))]
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
