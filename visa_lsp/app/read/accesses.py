@@ -19,7 +19,6 @@ from visa_lsp.program.message import (
     MessageMemory,
     SampleMessage,
     TexelMessage,
-    guard_of,
     sample_message_of,
     understood_message_of,
 )
@@ -140,6 +139,3 @@ def _memory(message: ElementMessage) -> MemoryPlace | None:
             return MemoryPlace(model=codes.ADDRTYPE[memory.model], operand=memory.operand)
         case MemoryKind.POINTER:
             return None
-
-
-__all__ = ["access_of", "atomic_of", "guard_of", "image_access_of"]

@@ -9,7 +9,6 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
 from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
@@ -61,7 +60,7 @@ from visa_lsp.isa.message_forms import MemoryUse, SampleForm, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
-from visa_lsp.program.message import BlockMessage, MemoryKind, understood_message_of
+from visa_lsp.program.message import BlockMessage, MemoryKind, guard_of, understood_message_of
 from visa_lsp.program.model import (
     Address,
     AddressOf,

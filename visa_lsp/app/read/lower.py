@@ -8,12 +8,13 @@ from typing import Final
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.accesses import access_of, atomic_of, guard_of, image_access_of
+from visa_lsp.app.read.accesses import access_of, atomic_of, image_access_of
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, NamedCall, Set, Transfer
 from visa_lsp.isa import lane
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.message import guard_of
 from visa_lsp.program.model import General, Immediate, Indirect, Inst, Kernel, Predicate, PredicateOperand, Value
 from visa_lsp.sim.values import execution_type
 

@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.accesses import guard_of
 from visa_lsp.app.read.lower import statements_of
 from visa_lsp.app.read.model import (
     BranchTest,
@@ -40,6 +39,7 @@ from visa_lsp.flow.solve import closure
 from visa_lsp.flow.structured_words import Structure, structure_of
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.message import guard_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
