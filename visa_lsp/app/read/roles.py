@@ -26,7 +26,6 @@ _IDS: Final = {
     "local_id()": ("lid", "xyz", "l"),
     "group_id()": ("group", "xyz", "group_"),
 }
-_SIZES: Final = {"local_size()": "size", "enqueued_local_size()": "size", "global_size()": "total"}
 _EXTREMES: Final = {"fmax()": "largest", "max()": "largest", "fmin()": "smallest", "min()": "smallest"}
 _COUNTERS: Final = ("k", "j", "m", "n")
 
@@ -169,8 +168,6 @@ class Namer:
         return ("value",) if not values else ("t",)
 
     def _id(self, value: Tree) -> tuple[str, ...]:
-        if value.op in _SIZES:
-            return (_SIZES[value.op],)
         if value.op not in _IDS:
             return ()
         plain, axes, prefix = _IDS[value.op]
@@ -209,8 +206,6 @@ class Namer:
         parts = {arg.op[1:] for arg in value.args if arg.op[0] == "."}
         if value.op == "-" and len(parts) == 1:
             return (f"d{parts.pop()}",)
-        if value.op in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!"):
-            return ("is_set", "flag")
         if name in self.indexes:
             return ("index",)
         if value.op.startswith("sub_group_"):
