@@ -105,13 +105,13 @@ def texts(paths: list[Path]) -> None:
     for path in paths:
         data = path.read_bytes()
         began = time.process_time()
-        found = read_data(str(path), data, None, say=lambda _line: None)
+        reading = read_data(str(path), data, None, say=lambda _line: None)
         spent += time.process_time() - began
-        if found is None:
+        if reading is None:
             counts["texts with errors"] += 1
             continue
         counts["texts"] += 1
-        for kernel in found.kernels:
+        for kernel in reading.kernels:
             if not kernel.instructions:
                 continue
             counts["bodies"] += 1
@@ -122,7 +122,7 @@ def texts(paths: list[Path]) -> None:
             counts["structured"] += kernel.structured
             counts["lines"] += sum(bool(line.text.strip()) for line in kernel.lines)
             kept.update(line.text.strip()[5:30] for line in kernel.lines if line.text.strip().startswith("asm("))
-        shown = [line.strip() for line in found.text if line.strip() and not line.strip().startswith("//")]
+        shown = [line.strip() for line in reading.text if line.strip() and not line.strip().startswith("//")]
         counts["visa lines"] += len(shown)
     lines, code = counts["lines"], counts["instructions"]
     print(f"{counts['texts']} texts, {counts['bodies']} bodies, {code} instructions, {spent:.1f} s of CPU")
@@ -142,8 +142,8 @@ def _many_kernels(count: int) -> str:
     heads: list[str] = [".version 4.1"]
     for path in itertools.cycle(sorted(OWN.glob("run/TGLLP/*/*.visaasm"))):
         lines = path.read_text().splitlines()
-        first = next(at for at, line in enumerate(lines) if line.startswith((".kernel", ".global_function")))
-        heads += [f'.kernel "k{len(heads)}"', *lines[first + 1 :]] if lines[first].startswith(".kernel") else []
+        head_line = next(index for index, line in enumerate(lines) if line.startswith((".kernel", ".global_function")))
+        heads += [f'.kernel "k{len(heads)}"', *lines[head_line + 1 :]] if lines[head_line].startswith(".kernel") else []
         if len(heads) >= count:
             return "\n".join(heads) + "\n"
     raise AssertionError("the corpus has no text")
@@ -159,8 +159,8 @@ def _one_kernel(count: int) -> str:
     ]
     lines += [f"    mov (M1, 16) {name}(0,0)<1> 0x3f800000:f" for name in names]
     for number in range(count - len(lines) - 1):
-        to, one, other = (names[(number * step + step) % 8] for step in (1, 3, 5))
-        lines.append(f"    mad (M1, 16) {to}(0,0)<1> {one}(0,0)<1;1,0> {other}(0,0)<1;1,0> {to}(0,0)<1;1,0>")
+        target, left, right = (names[(number * step + step) % 8] for step in (1, 3, 5))
+        lines.append(f"    mad (M1, 16) {target}(0,0)<1> {left}(0,0)<1;1,0> {right}(0,0)<1;1,0> {target}(0,0)<1;1,0>")
     return "\n".join([*lines, "    ret (M1, 1)", ""])
 
 
@@ -175,12 +175,12 @@ def speed() -> None:
     seconds(_many_kernels(100), {})
     for count in (5_000, 10_000, 20_000):
         text, kept = _many_kernels(count), Kept()
-        first = seconds(text, kept)
+        whole_time = seconds(text, kept)
         edited = text.replace("    ret (M1, 1)", "    fence_local.E\n    ret (M1, 1)", 1)
         again = seconds(edited, kept)
         alone = seconds(_one_kernel(count), {})
         print(
-            f"{count} lines: {first:.2f} s first, {again:.2f} s after an edit of one kernel; {alone:.2f} s as one kernel"
+            f"{count} lines: {whole_time:.2f} s first, {again:.2f} s after an edit of one kernel; {alone:.2f} s as one kernel"
         )
 
 
@@ -228,8 +228,8 @@ def execute(names: list[str], *, own: bool, random: int, seed: int) -> bool:
     counts: Counter[str] = Counter()
     said: list[str] = []
     with TemporaryDirectory() as folder, np.errstate(all="ignore"):
-        found = iter(_executions(names, own=own, random=random, seed=seed, folder=Path(folder)))
-        while batch := list(itertools.islice(found, _BATCH)):
+        executions = iter(_executions(names, own=own, random=random, seed=seed, folder=Path(folder)))
+        while batch := list(itertools.islice(executions, _BATCH)):
             pairs = []
             for name, make in batch:
                 try:
@@ -258,11 +258,11 @@ def execute(names: list[str], *, own: bool, random: int, seed: int) -> bool:
     return not counts["differ"]
 
 
-def same_values(one: np.ndarray, other: np.ndarray) -> bool:
+def same_values(array: np.ndarray, other_array: np.ndarray) -> bool:
     """Return whether two arrays have the same bits; NaNs of floating-point arrays count as equal."""
-    if one.dtype.kind == "f":
-        return bool(np.array_equal(one, other, equal_nan=True))
-    return one.tobytes() == other.tobytes()
+    if array.dtype.kind == "f":
+        return bool(np.array_equal(array, other_array, equal_nan=True))
+    return array.tobytes() == other_array.tobytes()
 
 
 def main() -> int:

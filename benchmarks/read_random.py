@@ -217,16 +217,16 @@ def _numbers(seed: np.random.Generator, type_: str, count: int) -> np.ndarray[tu
 
 def make_programs(count: int, seed: int, folder: Path, device: str, per_file: int = 20) -> list[tuple[Kernel, Path]]:
     """Compile so many kernels; return each with its text. Files that the compiler refuses are left out."""
-    found: list[tuple[Kernel, Path]] = []
+    programs: list[tuple[Kernel, Path]] = []
     numbers = iter(range(seed * 1_000_003, (seed + 1) * 1_000_003))
     doubles = device == "pvc"
-    while len(found) < count:
+    while len(programs) < count:
         kernels = [
             Kernel(f"r{number % 1_000_003}", number, doubles=doubles)
-            for number, _ in zip(numbers, range(min(per_file, count - len(found))), strict=False)
+            for number, _ in zip(numbers, range(min(per_file, count - len(programs))), strict=False)
         ]
-        found += _compile(kernels, folder / f"f{kernels[0].name}", device, doubles=doubles)
-    return found[:count]
+        programs += _compile(kernels, folder / f"f{kernels[0].name}", device, doubles=doubles)
+    return programs[:count]
 
 
 def _compile(kernels: Sequence[Kernel], folder: Path, device: str, *, doubles: bool) -> list[tuple[Kernel, Path]]:

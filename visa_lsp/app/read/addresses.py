@@ -9,7 +9,7 @@ from visa_lsp.app.read.tree import Tree, filled, form, sum_of, terms
 
 def strip(tree: Tree) -> Tree:
     """Drop casts between integers of 32 bits."""
-    return tree.change(lambda one: one.args[0] if one.op in ("(int)", "(uint)") else None)
+    return tree.change(lambda part: part.args[0] if part.op in ("(int)", "(uint)") else None)
 
 
 def whole_address(low: Tree, high: Tree) -> Tree | None:

@@ -168,7 +168,7 @@ class _Folder:
         run: list[_Item] = []
         last = -1
 
-        def close(behind: BranchTest | None = None, place: int = -1) -> tuple[Set | Both, ...]:
+        def close(next_test: BranchTest | None = None, place: int = -1) -> tuple[Set | Both, ...]:
             nonlocal last
             tests: tuple[Set | Both, ...] = ()
             if run:
@@ -178,7 +178,7 @@ class _Folder:
                         address = map_leaves(item.statement.address, self._tag_of)
                         item.statement = replace(item.statement, address=address)
                 self._merge(run)
-                tests = self._tests(run, behind, place) if behind is not None else ()
+                tests = self._tests(run, next_test, place) if next_test is not None else ()
                 out.extend(item.statement for item in run)
                 run.clear()
             last = -1

@@ -187,7 +187,7 @@ class Roller:
             return set(node.own_names())
         trees = step.trees[1:] if assigned(node) is not None else step.trees
         return {
-            name for tree in trees for name in tree.change(lambda one: leaf("0") if one in results else None).names()
+            name for tree in trees for name in tree.change(lambda part: leaf("0") if part in results else None).names()
         }
 
     def _write_exchanges(

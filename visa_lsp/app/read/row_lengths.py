@@ -44,7 +44,7 @@ def find_row_lengths(kernel: ReadKernel, values: Mapping[str, int], sizes: Mappi
 
 def _products(index: Tree, values_by_name: Mapping[str, Tree], depth: int = 0) -> Iterator[list[Tree]]:
     """Yield the factors of each term of a sum, with variables replaced by their values."""
-    plain = index.change(lambda one: one.args[0] if one.op[0] == "(" and len(one.args) == 1 else None)
+    plain = index.change(lambda part: part.args[0] if part.op[0] == "(" and len(part.args) == 1 else None)
     for term in terms(plain)[:_MAX_TERMS]:
         shift = form("X << N", term)
         if shift is not None:

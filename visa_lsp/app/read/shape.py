@@ -730,7 +730,7 @@ class Shaper:
         """Write conditions without a sign that negates a longer one."""
         change_lines(
             self.code,
-            lambda one: self.opposite(one.args[0]) if one.op == "u!" and one.args[0].op in ("&&", "||") else None,
+            lambda tree: self.opposite(tree.args[0]) if tree.op == "u!" and tree.args[0].op in ("&&", "||") else None,
         )
 
     def drop_dead(self) -> None:
@@ -882,11 +882,11 @@ def stores(node: Node) -> bool:
 def without_zeros(tree: Tree) -> Tree:
     """Return a sum without zeros."""
     return tree.change(
-        lambda one: (
-            one.args[0]
-            if one.op in ("+", "-") and len(one.args) == 2 and number_of(one.args[1]) == 0
-            else one.args[1]
-            if one.op == "+" and len(one.args) == 2 and number_of(one.args[0]) == 0
+        lambda part: (
+            part.args[0]
+            if part.op in ("+", "-") and len(part.args) == 2 and number_of(part.args[1]) == 0
+            else part.args[1]
+            if part.op == "+" and len(part.args) == 2 and number_of(part.args[0]) == 0
             else None
         )
     )

@@ -105,7 +105,7 @@ def plain_value(tree: Tree) -> Tree | None:
         return tree.args[0].args[0]
     if tree.op not in ("image_at()", "sampler_at()"):
         return None
-    handle = tree.args[0].change(lambda one: one.args[0] if one.op in _WIDE else None)
+    handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
     for pattern in (
         "H",
         "H | 1",
@@ -721,7 +721,7 @@ class Tidier:
             divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True) if hit is not None else 0
             return filled("(uint)(V / D)", {"V": half.value, "D": leaf(divisor)}) if divisor else None
 
-        fixed = itertools.takewhile(lambda one: not any(is_set(n.text, half.value.op) for n in walk([one])), code)
+        fixed = itertools.takewhile(lambda line: not any(is_set(n.text, half.value.op) for n in walk([line])), code)
         self._replace(list(fixed), rule, [node])
 
     def _fill_vectors(self) -> None:
