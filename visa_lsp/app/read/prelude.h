@@ -246,7 +246,6 @@ static inline bfloat float_to_bf(float v) {
 #undef max
 #define min(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); a_ < b_ ? a_ : b_; })
 #define max(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); a_ > b_ ? a_ : b_; })
-#define clamp(v, low, high) max(low, min(v, high))
 #undef abs
 #define abs(v) ({ __typeof__(v) v_ = (v); v_ < 0 ? -v_ : v_; })
 static inline uint carry(uint a, uint b) { return (ulong)a + b >> 32; }

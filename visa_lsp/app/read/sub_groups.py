@@ -114,7 +114,9 @@ def fold_sub_groups(body: Body, shared: Mapping[str, str]) -> None:
 
 def _write_calls(body: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:
     """Write the calls of a fold in place of its steps, if nothing else needs their arrays."""
-    _ = any(_write_fold(body, shared, code, index, fold) for fold in _folds())
+    for fold in _folds():
+        if _write_fold(body, shared, code, index, fold):
+            return
 
 
 def _write_fold(body: Body, shared: Mapping[str, str], code: list[Node], index: int, fold: Fold) -> bool:

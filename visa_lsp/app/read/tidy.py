@@ -226,8 +226,8 @@ class Tidier:
         self.shaper.join_operators()
         change_lines(self.code, plain_value)
         change_lines(self.code, self._select)
-        self._change(partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
-        self._change(lambda text: str(step_of(text) or text))
+        change_texts(self.code, partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
+        change_texts(self.code, lambda text: str(step_of(text) or text))
 
     def _inline_all(self) -> None:
         self._count_words()
@@ -241,9 +241,6 @@ class Tidier:
             self.sets.update(hit[1] for hit in _SETS.finditer(node.text))
             for text in node.texts():
                 self.counts.update(WORD.findall(text))
-
-    def _change(self, change: Callable[[str], str]) -> None:
-        self._change_in(self.code, change)
 
     def _low_dword(self, tree: Tree) -> Tree | None:
         """Return the lower half of a pair of dwords that is read as one integer."""
@@ -298,13 +295,9 @@ class Tidier:
                 if not steady or self.counts[name] != uses + 1 or (text.rank < UNARY and hit["name"]):
                     continue
                 change = partial(re.compile(rf"\b{re.escape(name)}\b").sub, text.within(UNARY))
-                self._change_in(code[index:], change)
+                change_texts(code[index:], change)
                 index -= 1
                 del code[index]
-
-    def _change_in(self, code: list[Node], change: Callable[[str], str]) -> None:
-        for node in walk(code):
-            node.change(change)
 
     def _pair(self) -> None:
         """Make the two dwords of an address one value."""
@@ -651,7 +644,9 @@ class Tidier:
         """Write the steps by which compilers compute an exponential, or divide floats, as a call."""
         for code in lists_of(self.code):
             for index in range(len(code)):
-                _ = any(self._write_idiom(code, index, idiom) for idiom in _IDIOMS)
+                for idiom in _IDIOMS:
+                    if self._write_idiom(code, index, idiom):
+                        break
             code[:] = [node for node in code if node.text]
 
     def _write_idiom(self, code: list[Node], index: int, idiom: Idiom) -> bool:
@@ -803,6 +798,12 @@ def set_form(node: Node, pattern: str, **parts: Tree) -> dict[str, Tree] | None:
     pair = assigned(node)
     hit = form(pattern, pair[1], **parts) if pair is not None else None
     return hit | {"TO": leaf(pair[0])} if hit is not None and pair is not None else None
+
+
+def change_texts(code: list[Node], change: Callable[[str], str]) -> None:
+    """Change the texts of all lines."""
+    for node in walk(code):
+        node.change(change)
 
 
 def as_index(value: Text | None) -> Text | None:
