@@ -45,6 +45,8 @@ FAULTS = {
     "two groups at one place": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> group(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
     "two groups at one byte of two dwords": ("    mov (M1, 16) value(0,0)<1> 0x7:d\n    add (M1, 16) at(0,0)<1> group(0,0)<0;1,0> 0x3:ud\n    scatter_scaled.2 (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
     "lanes with different values": ("    mov (M1, 16) at(0,0)<1> 0x0:ud\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {"groups": 1}),
+    "lanes that overlap": ("    shr (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x1:ud\n    scatter_scaled.4 (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {"groups": 1}),
+    "lanes whose elements overlap": ("    mov (M1, 16) two(0,0)<1> value(0,0)<1;1,0>\n    mov (M1, 16) two(2,0)<1> 0x7:d\n    scatter4_scaled.RG (M1, 16) x 0x0:ud at.0 two.0\n", "data-race", {"groups": 1, "declared": ".decl two v_type=G type=d num_elts=32 align=GRF\n"}),
     "threads that share without a barrier": ("    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x40:ud\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0\n", "data-race", {"groups": 1, "local": 32}),
     "never written": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 never.0\n", "uninitialised-read", {"groups": 1}),
     "shared memory that holds nothing": ("    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "uninitialised-read", {"groups": 1}),
