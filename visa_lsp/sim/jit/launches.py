@@ -65,10 +65,23 @@ def _count_elements(machine: CompiledMachine) -> int:
 
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
     """Compile a body for an interpreting machine, with another machine of the same kind."""
-    other = CompiledMachine(replace(machine.dispatch, show_progress=None), making, machine.mode, at_once=True)
-    if kernel is machine.dispatch.kernel and isinstance(runner_of(other), str) and other.mode.watched:
+    quiet = replace(machine.dispatch, show_progress=None)
+    if machine.mode.watched:
+        if kernel is machine.dispatch.kernel:
+            runner_of(_watched_machine(quiet, making))
         return
+    other = CompiledMachine(quiet, making, machine.mode, at_once=True)
     _ = other.compile_for(other.code(kernel), modes).call
+
+
+def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:
+    """Return a machine for a launch under observers, whose kernel has no calls where that is possible."""
+    inlined = making.inline(dispatch)
+    if inlined is not None:
+        dispatch = replace(dispatch, kernel=inlined.kernel)
+    machine = CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True)
+    machine.inlined = inlined
+    return machine
 
 
 def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
@@ -100,7 +113,7 @@ def run_watched(
     the compiled groups have no finding, runs nothing and returns the reason. Raises Suspicion if all groups must be
     interpreted.
     """
-    runner = runner_of(CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True))
+    runner = runner_of(_watched_machine(dispatch, making))
     if isinstance(runner, str):
         return runner
     runner.machine.make_whole = lambda: Replay(runner, observers, before, budget).run

@@ -20,7 +20,6 @@ from visa_lsp.sim.jit.writer import (
     I8,
     I32,
     I64,
-    PTR,
     Node,
     constants,
     integer,
