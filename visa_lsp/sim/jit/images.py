@@ -477,7 +477,7 @@ def emit_texels(e: Emitter, site: Site) -> None:
 def emit_block(e: Emitter, site: Site) -> None:
     """Move a rectangle of bytes; outside of the image reads give those at its ``edge`` or zero, and writes are dropped."""
     message, b = understood_message_of(site.inst), e.builder
-    if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None or e.mode.watched:
+    if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None:
         raise Uncompiled
     width, height, pitch, edge = message.width, message.height, message.pitch, message.edge
     write, zero, one = message.use is MemoryUse.WRITE, ir.Constant(I64, 0), ir.Constant(I64, 1)
@@ -499,6 +499,9 @@ def emit_block(e: Emitter, site: Site) -> None:
             raise Uncompiled
         room, host, texels, lines, _depth, line = (e.word(image, place) for place in places)
         row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
+        place, use = surface_place(e, image), check_instrumentation.WRITTEN if write else check_instrumentation.READ
+        if e.mode.watched:
+            check_instrumentation.access(e, place, use)
 
         def byte(row: Node, column: Node) -> None:
             at_x, at_y = b.add(x, column), b.add(y, row)
@@ -514,6 +517,10 @@ def emit_block(e: Emitter, site: Site) -> None:
                 b.store(ir.Constant(I8, 0), cell)
             with b.if_then(reduce(b.and_, inside)):
                 source, to = (cell, memory) if write else (memory, cell)
+                if e.mode.watched:
+                    unchanged = b.icmp_unsigned("==", *(b.load(p, typ=vector(I8, 1)) for p in (cell, memory)))
+                    same = unchanged if write else None
+                    check_instrumentation.mark(e, place, offset, 1, use, shared=False, same=same)
                 b.store(b.load(source, typ=I8), to)
                 e.add_to(e.writes if write else e.reads, one)
                 if write:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
 
-_MAX_WATCHED_ELEMENTS: Final = 300  # loaded and stored, each with its tests: some ten seconds
+_MAX_WATCHED_ELEMENTS: Final = 3000  # loaded and stored, each with its tests: some ten seconds
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
