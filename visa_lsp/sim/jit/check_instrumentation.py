@@ -103,6 +103,18 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
     suspect(e, e.outline(name, I1, [e.launch, *arguments], write_body))
 
 
+def outline_message(
+    e: Emitter, name: str, start: int, arguments: Sequence[Node], body: Callable[..., None]
+) -> None:
+    """Emit a message in a function of the module, for ``body`` the registers begin with byte ``start``."""
+
+    def write_body(block: Node, registers: Node, *own: Node) -> None:
+        with e.in_function(registers, block):
+            body(*own)
+
+    suspect_outlined(e, name, [e.block, e.address(e.registers, start), *arguments], write_body)
+
+
 def mark(
     e: Emitter, place: SpacePlace, start: Node, size: int, use: int, *, shared: bool, same: Node | None = None
 ) -> None:

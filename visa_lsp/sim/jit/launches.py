@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
 
-_MAX_WATCHED_ELEMENTS: Final = 3000  # loaded and stored, each with its tests: some ten seconds
+_MAX_WATCHED_ELEMENTS: Final = 1_000  # loaded and stored, each with its tests: some ten seconds
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
@@ -65,13 +65,14 @@ def _count_elements(machine: CompiledMachine) -> int:
 
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
     """Compile a body for an interpreting machine, with another machine of the same kind."""
-    quiet = replace(machine.dispatch, show_progress=None)
-    if machine.mode.watched:
-        if kernel is machine.dispatch.kernel:
-            runner_of(_watched_machine(quiet, making))
-        return
-    other = CompiledMachine(quiet, making, machine.mode, at_once=True)
-    _ = other.compile_for(other.code(kernel), modes).call
+    quiet, watched = replace(machine.dispatch, show_progress=None), machine.mode.watched
+    other = (
+        _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
+    )
+    if kernel is machine.dispatch.kernel:
+        runner_of(other)  # which writes the scheduler of groups
+    if not watched:
+        _ = other.compile_for(other.code(kernel), modes).call
 
 
 def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:

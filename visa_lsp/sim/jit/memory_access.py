@@ -8,6 +8,7 @@ interpreter executes the whole message.
 from __future__ import annotations
 
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 from llvmlite import ir
@@ -115,7 +116,6 @@ def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> No
 
 def transfer(
     e: Emitter,
-    site: Site,
     space: spaces.Found,
     addresses: Node,
     enabled: Node | None,
@@ -128,9 +128,32 @@ def transfer(
 
     All elements have the same size. ``any_address``: they need not be at multiples of it.
     """
+    move = partial(_transfer, e, write=write, any_address=any_address)
+    if not e.outlines or space.again is None:
+        move(space, addresses, enabled, moved)
+        return
+    first, again, lanes = moved[0].start, space.again, lanes_of(addresses)
+    near = [element._replace(start=element.start - first) if first >= 0 else element for element in moved]
+    name = f"move_{space.name}_{write}_{any_address}_{addresses.type}_{[tuple(element) for element in near]}"
+    bits = e.all_on(lanes) if enabled is None else enabled
+    check_instrumentation.outline_message(
+        e, name, max(first, 0), [addresses, bits], lambda *own: move(again(), *own, near)
+    )
+
+
+def _transfer(
+    e: Emitter,
+    space: spaces.Found,
+    addresses: Node,
+    enabled: Node | None,
+    moved: Sequence[Moved],
+    *,
+    write: bool,
+    any_address: bool,
+) -> None:
     builder, lanes, memory = e.builder, lanes_of(addresses), moved[0].memory
     use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
-    bits = e.some(enabled, site)
+    bits = e.all_on(lanes) if enabled is None else enabled
     any_lane = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
     addresses = space.offsets(addresses)
     # Evaluated first, because messages with the same addresses share the result.

@@ -47,11 +47,16 @@ class SpacePlace(NamedTuple):
 
 
 class Found(NamedTuple):
-    """A space: converts offsets of lanes to offsets in it, and returns its place for a range of them."""
+    """A space: converts offsets of lanes to offsets in it, and returns its place for a range of them.
+
+    ``name`` is that of a space that any function of the module can find, by ``again``.
+    """
 
     offsets: Callable[[Node], Node]
     place: Callable[[Node, Node], SpacePlace]
     shared: bool = False
+    name: str = ""
+    again: Callable[[], Found] | None = None
 
 
 class _RangeEntry(NamedTuple):
@@ -121,12 +126,14 @@ def by_value(e: Emitter, value: int) -> Found:
     if value in (SLM_SURFACE, SLM_INDEX):
         return find_shared(e)
     if value in e.bindings.surfaces:
-        return Found(lambda addresses: addresses, partial(_entry(e, value).place, e))
-    if value in STATELESS_INDEXES:
+        entry = _entry(e, value)
+    elif value in STATELESS_INDEXES:
         return flat(e)
-    if value == SCRATCH_SURFACE:
-        return Found(lambda addresses: addresses, partial(_scratch(e).place, e))
-    raise Uncompiled
+    elif value == SCRATCH_SURFACE:
+        entry = _scratch(e)
+    else:
+        raise Uncompiled
+    return Found(lambda offsets: offsets, partial(entry.place, e), False, f"surface{value}", lambda: by_value(e, value))
 
 
 def _scratch(e: Emitter) -> _RangeEntry:
@@ -168,7 +175,7 @@ def find_shared(e: Emitter) -> Found:
     host, size, marks = (e.word(e.block, offset) for offset in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
-    return Found(offsets, partial(entry.place, e), shared=True)
+    return Found(offsets, partial(entry.place, e), True, "shared", lambda: find_shared(e))
 
 
 def flat(e: Emitter) -> Found:
@@ -192,7 +199,7 @@ def flat(e: Emitter) -> Found:
         b.position_at_end(done)
         return candidate
 
-    return Found(lambda addresses: addresses, place)
+    return Found(lambda addresses: addresses, place, False, "flat", lambda: flat(e))
 
 
 def _handle(e: Emitter, site: Site, memory: MessageMemory) -> Found:
