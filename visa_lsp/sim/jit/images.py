@@ -146,12 +146,10 @@ class _Image:
         offsets, none = e.keep_lanes(b.sub(places, e.spread(self.host, self.lanes))), ir.Constant(bits.type, 0)
         outside = b.icmp_unsigned("!=", b.and_(bits, b.not_(there)), none)
         check_instrumentation.suspect(e, outside)
-        place = surface_place(e, self.row)
-        check_instrumentation.access(e, place, use)
+        place = surface_place(e, self.row, use)
+        check_instrumentation.access(e, place)
         with b.if_then(b.icmp_unsigned("!=", bits, none)):
-            size = self.form.texel_bytes
-            marks = place.marks, place.stride, place.flags
-            check_instrumentation.mark_lanes(e, marks, offsets, bits, size, use, shared=False)
+            check_instrumentation.mark_lanes(e, place, offsets, bits, self.form.texel_bytes)
 
     def _channel(self, value: Node) -> Node:
         """Return a channel in the bits that memory has, from a dword."""
@@ -499,9 +497,9 @@ def emit_block(e: Emitter, site: Site) -> None:
             raise Uncompiled
         room, host, texels, lines, _depth, line = (e.word(image, place) for place in places)
         row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
-        place, use = surface_place(e, image), check_instrumentation.WRITTEN if write else check_instrumentation.READ
+        place = surface_place(e, image, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
         if e.mode.watched:
-            check_instrumentation.access(e, place, use)
+            check_instrumentation.access(e, place)
 
         def byte(row: Node, column: Node) -> None:
             at_x, at_y = b.add(x, column), b.add(y, row)
@@ -519,8 +517,7 @@ def emit_block(e: Emitter, site: Site) -> None:
                 source, to = (cell, memory) if write else (memory, cell)
                 if e.mode.watched:
                     unchanged = b.icmp_unsigned("==", *(b.load(p, typ=vector(I8, 1)) for p in (cell, memory)))
-                    same = unchanged if write else None
-                    check_instrumentation.mark(e, place, offset, 1, use, shared=False, same=same)
+                    check_instrumentation.mark(e, place, offset, 1, unchanged if write else None)
                 b.store(b.load(source, typ=I8), to)
                 e.add_to(e.writes if write else e.reads, one)
                 if write:

@@ -66,9 +66,7 @@ def _count_elements(machine: CompiledMachine) -> int:
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
     """Compile a body for an interpreting machine, with another machine of the same kind."""
     quiet, watched = replace(machine.dispatch, show_progress=None), machine.mode.watched
-    other = (
-        _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
-    )
+    other = _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
     if kernel is machine.dispatch.kernel:
         runner_of(other)  # which writes the scheduler of groups
     if not watched:

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.sim.analyses.definedness_proof import Definedness, find_definedness
-from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup, Wait
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.memory import Buffer
