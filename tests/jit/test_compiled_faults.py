@@ -12,7 +12,8 @@ from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
-from visa_lsp.sim.jit import code_cache
+from visa_lsp.sim.jit import body as bodies
+from visa_lsp.sim.jit import code_cache, emitter, native
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -58,6 +59,11 @@ FAULTS = {
 }  # fmt: skip
 
 
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", 0)
+
+
 def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange", declared=""):
     launch = parse_launch(LAUNCH.format(groups=groups, local=local, more=more, init=init), Path("k.launch.yaml"))
     options = RunOptions(platform="TGLLP", engine=engine_name, checks=checks, budget=budget)
@@ -77,6 +83,13 @@ def test_no_fault_is_overlooked(what):
     assert found.engine == "interp"
     assert told(found) == told(expected)
     assert (found.buffers[0].array == expected.buffers[0].array).all()
+
+
+@pytest.mark.parametrize("what", ["out of bounds", "lanes whose elements overlap", "shared memory that holds nothing"])
+def test_no_fault_is_overlooked_in_a_function_for_equal_messages(what, monkeypatch):
+    monkeypatch.setattr(emitter, "MAX_INLINE_MESSAGES", 0)
+    monkeypatch.setattr(bodies, "MAX_HELD_INSTRUCTIONS", 0)
+    test_no_fault_is_overlooked(what)
 
 
 def test_what_is_clean_is_told_by_compiled_code():
