@@ -54,18 +54,18 @@ class _Inliner:
         self.instructions: list[Inst] = []
         self.origins: list[int] = []
 
-    def copy(self, start: int, callers: tuple[int, ...], behind: int | None, *, named: bool = True) -> bool:
+    def copy(self, start: int, callers: tuple[int, ...], return_label: int | None, *, named: bool = True) -> bool:
         """Append the body that begins at a place, and return whether that is possible.
 
-        Its returns go to the label ``behind``. Without ``named`` its own first label is left out.
+        Its returns go to the label ``return_label``. Without ``named`` its own first label is left out.
         """
         instructions = self._kernel.instructions
         last = start == self._starts[-1]
         end = len(instructions) if last else self._starts[self._starts.index(start) + 1]
         opened = [instructions[pc].get("label") for pc in range(start, end) if instructions[pc].row.opens_label]
-        if start in callers or not (self._ends(start, end) or (last and behind is None)):
+        if start in callers or not (self._ends(start, end) or (last and return_label is None)):
             return False
-        numbers = {label: label if behind is None else self._new_label() for label in opened[not named :]}
+        numbers = {label: label if return_label is None else self._new_label() for label in opened[not named :]}
         for pc in range(start + (not named), end):
             inst, values = instructions[pc], instructions[pc].values
             row, flow = inst.row, inst.row.flow
@@ -75,13 +75,13 @@ class _Inliner:
                 if not self._call(inst, pc, (*callers, start)):
                     return False
                 continue
-            if behind is not None and flow is FlowClass.RETURN:
-                row, values = _GOTO, (*values, behind)
+            if return_label is not None and flow is FlowClass.RETURN:
+                row, values = _GOTO, (*values, return_label)
             elif "label" in row.index:
                 if inst.get("label") not in numbers:
                     return False
-                at = row.index["label"]
-                values = (*values[:at], numbers[inst.get("label")], *values[at + 1 :])
+                index = row.index["label"]
+                values = (*values[:index], numbers[inst.get("label")], *values[index + 1 :])
             self._append(row, values, pc, inst.line)
         return True
 
@@ -89,15 +89,15 @@ class _Inliner:
         control, pred, start = inst.get("exec"), inst.get("pred"), self._places.get(inst.get("label"))
         if start not in self._starts or not self._takes_all(inst):
             return False
-        behind, guarded = self._new_label(), isinstance(pred, Predicate) and pred.var != 0
+        return_label, guarded = self._new_label(), isinstance(pred, Predicate) and pred.var != 0
         if guarded and isinstance(pred, Predicate):
             others = Predicate(pred.var, not pred.inverse, pred.combine)
-            self._append(_GOTO, (control, others, behind), pc, inst.line)
+            self._append(_GOTO, (control, others, return_label), pc, inst.line)
         else:
             self._append(_LABEL, (self._new_label(),), pc, inst.line)
-        if not self.copy(start, callers, behind, named=guarded):
+        if not self.copy(start, callers, return_label, named=guarded):
             return False
-        self._append(_LABEL, (behind,), -1 if guarded else start, inst.line)
+        self._append(_LABEL, (return_label,), -1 if guarded else start, inst.line)
         return True
 
     def _takes_all(self, inst: Inst) -> bool:

@@ -116,28 +116,23 @@ class _Image:
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
         bits, kept = builder.and_(bits, there), e.keep_lanes(places)
-        own = [(e.keep_lanes(self._channel(v)), ir.Constant(I64, n * size)) for n, v in values.items()]
+        channels = [(self._channel(value), number * size) for number, value in values.items()]
+        own = [(e.keep_lanes(channel), ir.Constant(I64, offset)) for channel, offset in channels]
 
         def put(lane: Node) -> None:
             texel = e.lane_of(kept, lane, I64)
             for place, offset in own:
                 e.store_at(builder.add(texel, offset), e.lane_of(place, lane, integer(8 * size)))
 
-        differs = e.variable(ir.Constant(I1, 0))
-
-        def look(lane: Node) -> None:
-            texel = e.lane_of(kept, lane, I64)
-            for place, offset in own:
-                stored = builder.load(builder.inttoptr(builder.add(texel, offset), PTR), typ=integer(8 * size), align=1)
-                other = builder.icmp_unsigned("!=", stored, e.lane_of(place, lane, integer(8 * size)))
-                e.set(differs, builder.or_(e.get(differs, I1), other))
-
         with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
             e.each_lane(bits, put)
             e.put_word(self.row, state.WRITTEN, 1)
-            if e.mode.watched:
-                e.each_lane(bits, look)
-        return e.get(differs, I1)
+        differs: Node = ir.Constant(I1, 0)
+        for channel, offset in channels if e.mode.watched else ():
+            stored = e.gather(channel.type, builder.add(places, splat(I64, offset, self.lanes)), bits, 1)
+            lost = builder.and_(builder.icmp_unsigned("!=", stored, channel), e.lanes(bits, self.lanes))
+            differs = builder.or_(differs, check_instrumentation.any_of(e, lost))
+        return differs
 
     def watch(self, coordinates: Sequence[LaneNumbers], bits: Node, use: int) -> None:
         """Suspect texels of the set lanes that are outside or that the argument forbids, and races; mark the use."""

@@ -130,8 +130,8 @@ def transfer(
     if not e.outlines:
         _transfer(e, space, addresses, enabled, moved, write=write, any_address=any_address)
         return
-    first, lanes, given = moved[0].start, lanes_of(addresses), [*space.given]
-    near = [element._replace(start=element.start - first) if first >= 0 else element for element in moved]
+    start, lanes, given = moved[0].start, lanes_of(addresses), [*space.given]
+    near = [element._replace(start=element.start - start) if start >= 0 else element for element in moved]
     name = (
         f"move_{space.name}_{len(given)}_{write}_{any_address}_{addresses.type}_{[tuple(element) for element in near]}"
     )
@@ -141,7 +141,7 @@ def transfer(
         again = space.again(*own[:-2])
         _transfer(e, again, own[-2], own[-1], near, write=write, any_address=any_address)
 
-    check_instrumentation.outline_message(e, name, max(first, 0), [*given, addresses, bits], body)
+    check_instrumentation.outline_message(e, name, max(start, 0), [*given, addresses, bits], body)
 
 
 def _transfer(
