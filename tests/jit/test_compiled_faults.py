@@ -12,7 +12,8 @@ from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
-from visa_lsp.sim.jit import code_cache
+from visa_lsp.sim.jit import body as bodies
+from visa_lsp.sim.jit import code_cache, emitter, native
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -45,6 +46,8 @@ FAULTS = {
     "two groups at one place": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> group(0,0)<0;1,0>\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
     "two groups at one byte of two dwords": ("    mov (M1, 16) value(0,0)<1> 0x7:d\n    add (M1, 16) at(0,0)<1> group(0,0)<0;1,0> 0x3:ud\n    scatter_scaled.2 (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {}),
     "lanes with different values": ("    mov (M1, 16) at(0,0)<1> 0x0:ud\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {"groups": 1}),
+    "lanes that overlap": ("    shr (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x1:ud\n    scatter_scaled.4 (M1, 16) x 0x0:ud at.0 value.0\n", "data-race", {"groups": 1}),
+    "lanes whose elements overlap": ("    mov (M1, 16) two(0,0)<1> value(0,0)<1;1,0>\n    mov (M1, 16) two(2,0)<1> 0x7:d\n    scatter4_scaled.RG (M1, 16) x 0x0:ud at.0 two.0\n", "data-race", {"groups": 1, "declared": ".decl two v_type=G type=d num_elts=32 align=GRF\n"}),
     "threads that share without a barrier": ("    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x40:ud\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0\n", "data-race", {"groups": 1, "local": 32}),
     "never written": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 never.0\n", "uninitialised-read", {"groups": 1}),
     "shared memory that holds nothing": ("    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "uninitialised-read", {"groups": 1}),
@@ -54,6 +57,11 @@ FAULTS = {
     "a store to what is readonly": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "wrong-access", {"groups": 1, "more": ", access: readonly"}),
     "a region that leaves its variable": ("    mov (M1, 16) value(1,0)<1> 0x1:d\n    mov (M1, 16) value(0,8)<1> 0x1:d\n", "region-outside-variable", {"groups": 1}),
 }  # fmt: skip
+
+
+@pytest.fixture(autouse=True)
+def _cheap(monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", 0)
 
 
 def ran(body, engine_name, checks="all", budget=None, groups=2, local=16, more="", init="arange", declared=""):
@@ -75,6 +83,13 @@ def test_no_fault_is_overlooked(what):
     assert found.engine == "interp"
     assert told(found) == told(expected)
     assert (found.buffers[0].array == expected.buffers[0].array).all()
+
+
+@pytest.mark.parametrize("what", ["out of bounds", "lanes whose elements overlap", "shared memory that holds nothing"])
+def test_no_fault_is_overlooked_in_a_function_for_equal_messages(what, monkeypatch):
+    monkeypatch.setattr(emitter, "MAX_INLINE_MESSAGES", 0)
+    monkeypatch.setattr(bodies, "MAX_HELD_INSTRUCTIONS", 0)
+    test_no_fault_is_overlooked(what)
 
 
 def test_what_is_clean_is_told_by_compiled_code():

@@ -150,3 +150,24 @@ def test_the_rest_is_compiled():
         OTHERS + KEEP.format("texels") + KEEP.format("more").replace("0x8:ud", "0x18:ud").replace("0x0:ud", "0x10:ud")
     )
     assert not agree(what)
+
+
+@pytest.mark.parametrize("what", ["clean", "race"])
+def test_blocks_are_compiled_under_checkers(what):
+    mine = "    mov (M1_NM, 16) texels(0,0)<1> %group_id_x(0,0)<0;1,0>\n" if what == "race" else ""
+    body = BODIES["block"].replace("    media_st", f"{mine}    media_st")
+    form, results = ("uint16", 1, 5), []
+
+    def watched(run, **how):
+        def run_and_keep(dispatch):
+            results.append(run(dispatch, [checker() for checker in engine.WATCHED], **how))
+            return results[-1]
+
+        return run_and_keep
+
+    assert ran(body, form, Sampler(), watched(engine.run, at_once=True)) == ran(
+        body, form, Sampler(), watched(interpret)
+    )
+    assert {fault.kind.value for fault in results[0].faults} == ({"data-race"} if what == "race" else set())
+    assert bool(results[0].replayed_groups) == (what == "race")
+    assert not results[0].limits

@@ -135,6 +135,7 @@ def announce(
     changes: Array | None = None,
     compared: Array | None = None,
     unread: Array | None = None,
+    element: int = 0,
 ) -> None:
     """Count a message and notify the observers."""
     thread = f.thread
@@ -149,7 +150,19 @@ def announce(
         rows = None if values is None else np.ascontiguousarray(values).view(np.uint8).reshape(addresses.size, size)
         machine.announce_access(
             MemoryAccess(
-                thread, kind, binding[0], addresses, size, lanes, number, rows, alignment, changes, compared, unread
+                thread,
+                kind,
+                binding[0],
+                addresses,
+                size,
+                lanes,
+                number,
+                rows,
+                alignment,
+                changes,
+                compared,
+                unread,
+                element,
             )
         )
 
@@ -176,16 +189,20 @@ def load32(
     return binding[0].load32(addresses) if binding[0] is not None else np.zeros(addresses.size, np.uint32)
 
 
-def store(f: Frame, binding: Binding, addresses: Array, values: Array, lanes: Array, alignment: int = 1) -> None:
+def store(
+    f: Frame, binding: Binding, addresses: Array, values: Array, lanes: Array, alignment: int = 1, element: int = 0
+) -> None:
     """Write row i of (n, size) bytes at address i."""
-    announce(f, "write", binding, addresses, values.shape[1], lanes, values, alignment)
+    announce(f, "write", binding, addresses, values.shape[1], lanes, values, alignment, element=element)
     if binding[0] is not None:
         binding[0].store(addresses, values)
 
 
-def store32(f: Frame, binding: Binding, addresses: Array, values: Array, lanes: Array, alignment: int = 4) -> None:
+def store32(
+    f: Frame, binding: Binding, addresses: Array, values: Array, lanes: Array, alignment: int = 4, element: int = 0
+) -> None:
     """Write a dword at each address."""
-    announce(f, "write", binding, addresses, 4, lanes, values, alignment)
+    announce(f, "write", binding, addresses, 4, lanes, values, alignment, element=element)
     if binding[0] is not None:
         binding[0].store32(addresses, values)
 

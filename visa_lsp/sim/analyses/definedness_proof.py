@@ -20,7 +20,7 @@ from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import number_of
 from visa_lsp.isa.lane import Lane
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import Combine, Inst
+from visa_lsp.program.model import Combine, Indirect, Inst
 from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, Travel, plan_of
 from visa_lsp.sim.observers.shadow import RegisterShadow
 
@@ -137,13 +137,19 @@ def find_definedness(code: Code, frame: Frame, *, full: bool) -> Definedness | N
 
 
 def find_indirect_ranges(code: Code) -> dict[int, list[range]]:
-    """Return, by place, the registers that an instruction may touch indirectly, as byte ranges; empty if they are unknown."""
+    """Return, by place, the registers that an instruction may touch indirectly, as byte ranges; empty if they are unknown.
+
+    The element before a variable is one of them: its number is that of the first lane of none.
+    """
     ranges: dict[int, list[range]] = {}
     for pc, variables in find_pointed_variables(steps_of(code.kernel, code.storage)).items():
         numbers = [number_of(variable) for variable in sorted(variables)]
         starts = [(code.layout.offset(number), number) for number in numbers if number >= 0]
+        before = max(value.type.size for value in code.kernel.instructions[pc].values if isinstance(value, Indirect))
         whole = len(starts) == len(numbers)
-        ranges[pc] = [range(start, start + code.layout.byte_size(number)) for start, number in starts] if whole else []
+        ranges[pc] = (
+            [range(start - before, start + code.layout.byte_size(number)) for start, number in starts] if whole else []
+        )
     return ranges
 
 
@@ -239,18 +245,18 @@ class _Proof:
         result = self._result(plan, pc, state)
         enough = (result == ALL).all() if everybody else result.all()
         # A value that is only computed with may be undefined, but not a divisor, which has a checker of its own, not
-        # the number of a register, and not what goes into one of several registers.
+        # what goes into one of several registers, and not the number of a register, which is not followed.
         effect = (
             plan.kind is not InstructionKind.VALUE
             or _divides(self._instructions[pc])
-            or any(selects for *_, selects in plan.addresses_read)
             or any(target.places is None for target in plan.targets)
         )
+        selects = any(selects for *_, selects in plan.addresses_read)
         if not enough:
             other = self._result(plan, pc, state, followed=False)
             if not ((other == ALL).all() if everybody else other.all()):
                 self._unknown.add(pc)
-            if effect and (pc in self._unknown or plan.kind not in _TESTED):
+            if (pc in self._unknown and (effect or selects)) or (effect and plan.kind not in _TESTED):
                 return False
             self._loosen(plan, pc, state, everybody=everybody)
             # Address variables are not followed: what is written to one is tested there.

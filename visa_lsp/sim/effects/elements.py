@@ -101,7 +101,7 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
         own = no_dwords if view is None else f.views[view][row]
         lanes = no_lanes if single else active
         if write:
-            messages.store32(f, binding, addresses, own if mask == full else own[active], lanes, alignment)
+            messages.store32(f, binding, addresses, own if mask == full else own[active], lanes, alignment, row)
             return
         got = messages.load32(f, binding, addresses, lanes, alignment, unread)
         if view is None:
@@ -117,9 +117,8 @@ def _make_move(site: Site, message: ElementMessage) -> Op:
         own = no_cells if view is None else f.views[view][row].reshape(columns, cell)
         lanes = no_lanes if single else active
         if write:
-            messages.store(
-                f, binding, addresses, np.ascontiguousarray(own[active, start : start + size]), lanes, alignment
-            )
+            stored = np.ascontiguousarray(own[active, start : start + size])
+            messages.store(f, binding, addresses, stored, lanes, alignment, row)
             return
         got = messages.load(f, binding, addresses, size, lanes, alignment, unread)
         if view is not None:

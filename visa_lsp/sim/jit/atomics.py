@@ -61,7 +61,7 @@ def emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, me
             check_instrumentation.alignment(e, addresses, e.lanes(bits, lanes), memory)
             if memory < 4:
                 check_instrumentation.suspect_always(e)
-            check_instrumentation.mark_each(e, place, addresses, bits, memory, use, shared=space.shared)
+            check_instrumentation.mark_each(e, place, addresses, bits, memory)
         offsets, kind = e.keep_lanes(addresses), integer(8 * memory)
 
         def update_lane(lane: Node) -> None:
@@ -89,7 +89,7 @@ def emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, me
                 builder.store(old if cell == memory else builder.zext(old, integer(8 * cell)), register(dst), align=1)
 
         e.each_lane(bits, update_lane)
-        end_access(e, place, use, builder.mul(e.count_of(bits), ir.Constant(I64, memory)))
+        end_access(e, place, builder.mul(e.count_of(bits), ir.Constant(I64, memory)))
 
 
 def _exchange(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:

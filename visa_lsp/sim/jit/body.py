@@ -85,6 +85,7 @@ class BodyPlan:
         self.ends = dict(zip(self.starts, [*self.starts[1:], count + 1], strict=True))
         small = self.never_leaves and count <= MAX_HELD_INSTRUCTIONS
         self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
+        self.messages = sum(type(inst.row.meaning) in _BY_FORM for inst in self.instructions)
         self.written_surfaces = self._find_written_surfaces()
         self.definedness = definedness
         named = [value for inst in self.instructions for value in inst.values]

@@ -10,7 +10,7 @@ this memory, or no fence at all, was executed.
 
 from __future__ import annotations
 
-from functools import reduce
+from functools import partial, reduce
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
@@ -80,9 +80,9 @@ def within(e: Emitter, byte_numbers: Node, chosen: Node | None, size: int, range
     suspect(e, any_of(e, wrong))
 
 
-def access(e: Emitter, place: SpacePlace, use: int) -> None:
+def access(e: Emitter, place: SpacePlace) -> None:
     """Suspect accesses that the argument forbids."""
-    forbidden = (state.READONLY if use != READ else 0) | (state.WRITEONLY if use != WRITTEN else 0)
+    forbidden = (state.READONLY if place.use != READ else 0) | (state.WRITEONLY if place.use != WRITTEN else 0)
     suspect(e, has_flag(e, place.flags, forbidden))
 
 
@@ -103,99 +103,77 @@ def suspect_outlined(e: Emitter, name: str, arguments: Sequence[Node], body: Cal
     suspect(e, e.outline(name, I1, [e.launch, *arguments], write_body))
 
 
-def mark(
-    e: Emitter, place: SpacePlace, start: Node, size: int, use: int, *, shared: bool, same: Node | None = None
-) -> None:
+def outline_message(e: Emitter, name: str, start: int, arguments: Sequence[Node], body: Callable[..., None]) -> None:
+    """Emit a message in a function of the module, for ``body`` the registers begin with byte ``start``."""
+
+    def write_body(block: Node, registers: Node, *own: Node) -> None:
+        with e.in_function(registers, block):
+            body(*own)
+
+    suspect_outlined(e, name, [e.block, e.address(e.registers, start), *arguments], write_body)
+
+
+def mark(e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None = None) -> None:
     """Record suspected races of a use of ``size`` contiguous bytes from an offset on, and mark the use.
 
     ``same`` has a bit for each dword that a store does not change.
     """
-
-    def body(marks: Node, stride: Node, flags: Node, offset: Node, same: Node | None = None) -> None:
-        _mark(e, marks, stride, flags, offset, size, use, shared=shared, same=same)
-
-    name = f"mark_{use}_{'shared' if shared else 'global'}_{size}"
-    given = [place.marks, place.stride, place.flags, start, *([] if same is None else [same])]
-    suspect_outlined(e, name, given, body)
+    _outline_marks(e, place, f"{size}", [start, *([] if same is None else [same])], partial(_mark, size=size))
 
 
-def mark_each(
-    e: Emitter,
-    place: SpacePlace,
-    addresses: Node,
-    bits: Node,
-    size: int,
-    use: int,
-    *,
-    shared: bool,
-    same: Node | None = None,
-) -> None:
+def mark_each(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, size: int, same: Node | None = None) -> None:
     """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane.
 
     ``same`` has a bit for each lane whose store changes nothing.
     """
 
-    def body(marks: Node, stride: Node, flags: Node, addresses: Node, bits: Node, same: Node | None = None) -> None:
-        mark_lanes(e, (marks, stride, flags), e.keep_lanes(addresses), bits, size, use, shared=shared, same=same)
+    def body(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, same: Node | None = None) -> None:
+        mark_lanes(e, place, e.keep_lanes(addresses), bits, size, same)
 
-    name = f"mark_{use}_{'shared' if shared else 'global'}_{lanes_of(addresses)}_of_{size}"
-    given = [place.marks, place.stride, place.flags, addresses, bits, *([] if same is None else [same])]
-    suspect_outlined(e, name, given, body)
+    given = [addresses, bits, *([] if same is None else [same])]
+    _outline_marks(e, place, f"{lanes_of(addresses)}_of_{size}", given, body)
 
 
-def mark_lanes(
-    e: Emitter,
-    marks: tuple[Node, Node, Node],
-    kept: Node,
-    bits: Node,
-    size: int,
-    use: int,
-    *,
-    shared: bool,
-    same: Node | None = None,
-) -> None:
-    """Mark elements of the set lanes, at least one, at the offsets in ``kept``; ``marks`` as of a ``SpacePlace``."""
+def _outline_marks(e: Emitter, place: SpacePlace, name: str, given: Sequence[Node], body: Callable[..., None]) -> None:
+    def write_body(marks: Node, stride: Node, flags: Node, *own: Node) -> None:
+        body(e, place._replace(marks=marks, stride=stride, flags=flags), *own)
+
+    full_name = f"mark_{place.use}_{'shared' if place.shared else 'global'}_{name}"
+    suspect_outlined(e, full_name, [place.marks, place.stride, place.flags, *given], write_body)
+
+
+def mark_lanes(e: Emitter, place: SpacePlace, kept: Node, bits: Node, size: int, same: Node | None = None) -> None:
+    """Mark elements of the set lanes, at least one, at the offsets in ``kept``."""
     unchanged = None if same is None else e.keep_lanes(e.builder.zext(same, vector(I8, lanes_of(same))))
 
     def mark_lane(lane: Node) -> None:
         own = None
         if unchanged is not None:
             own = e.spread(e.builder.trunc(e.lane_of(unchanged, lane, I8), I1), max(1, size // 4))
-        _mark(e, *marks, e.lane_of(kept, lane, I64), size, use, shared=shared, same=own)
+        _mark(e, place, e.lane_of(kept, lane, I64), own, size=size)
 
     e.each_lane(bits, mark_lane)
 
 
-def _mark(
-    e: Emitter,
-    marks: Node,
-    stride: Node,
-    flags: Node,
-    start: Node,
-    size: int,
-    use: int,
-    *,
-    shared: bool,
-    same: Node | None = None,
-) -> None:
-    """Emit the marks of ``size`` bytes; ``marks`` is the address for byte 0, ``stride`` the bytes between kinds."""
-    if shared:
-        _mark_dwords(e, marks, stride, start, size, use, shared=True, same=same)
+def _mark(e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, *, size: int) -> None:
+    """Emit the marks of ``size`` bytes from an offset on."""
+    if place.shared:
+        _mark_dwords(e, place, start, size, same)
         return
-    b = e.builder
-    with b.if_else(has_flag(e, flags, state.PRIVATE), likely=False) as (own, seen):
+    b, use = e.builder, place.use
+    with b.if_else(has_flag(e, place.flags, state.PRIVATE), likely=False) as (own, seen):
         with own:
-            _mark_private(e, b.inttoptr(b.add(start, marks), PTR), size, use)
+            _mark_private(e, b.inttoptr(b.add(start, place.marks), PTR), size, use)
         with seen:
-            undefined = has_flag(e, flags, state.UNDEFINED)
+            undefined = has_flag(e, place.flags, state.UNDEFINED)
             if use == WRITTEN and size < 4:
                 suspect(e, undefined)  # because a mark would claim that the whole dword is written
             elif use != WRITTEN:
                 count = max(1, size // 4)
-                pointer = b.inttoptr(b.add(b.and_(start, ir.Constant(I64, ~3)), marks), PTR)
+                pointer = b.inttoptr(b.add(b.and_(start, ir.Constant(I64, ~3)), place.marks), PTR)
                 written = b.load(pointer, typ=vector(I32, count), align=4)
                 suspect(e, b.and_(undefined, any_of(e, b.icmp_unsigned("==", written, splat(I32, 0, count)))))
-            _mark_dwords(e, marks, stride, start, size, use, shared=False, same=same)
+            _mark_dwords(e, place, start, size, same)
 
 
 def _mark_private(e: Emitter, pointer: Node, size: int, use: int) -> None:
@@ -208,14 +186,12 @@ def _mark_private(e: Emitter, pointer: Node, size: int, use: int) -> None:
         e.builder.store(splat(I8, 1, size), pointer, align=1)
 
 
-def _mark_dwords(
-    e: Emitter, marks: Node, stride: Node, start: Node, size: int, use: int, *, shared: bool, same: Node | None
-) -> None:
+def _mark_dwords(e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None) -> None:
     """Suspect races by the marks of the dwords, and mark them.
 
     A store that changes nothing races with no earlier use. It is marked where it hides no store of another thread.
     """
-    lanes = max(1, size // 4)
+    lanes, use, shared = max(1, size // 4), place.use, place.shared
     b, kind = e.builder, vector(I32, lanes)
     numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     group, round_ = (e.word(e.launch, cell, I32) for cell in numbers)
@@ -223,12 +199,12 @@ def _mark_dwords(
     own = e.spread(b.add(round_, thread), lanes)
     start = b.and_(start, ir.Constant(I64, ~3))
 
-    def place(of: int) -> Node:
-        base = b.add(marks, b.mul(stride, ir.Constant(I64, of))) if of else marks
+    def pointer(of: int) -> Node:
+        base = b.add(place.marks, b.mul(place.stride, ir.Constant(I64, of))) if of else place.marks
         return b.inttoptr(b.add(start, base), PTR)
 
     def get(of: int) -> Node:
-        return b.load(place(of), typ=kind, align=4)
+        return b.load(pointer(of), typ=kind, align=4)
 
     def in_order(mark: Node) -> Node:
         # In order: no thread, this thread, or an earlier round of the group. Marks of other groups in shared memory are old.
@@ -245,7 +221,7 @@ def _mark_dwords(
                 same = b.and_(same, b.icmp_unsigned(">=", written, e.spread(group, lanes)))
             fine = b.or_(fine, same)
         suspect(e, any_of(e, b.not_(fine)))
-        b.store(own if same is None else b.select(in_order(written), own, written), place(use), align=4)
+        b.store(own if same is None else b.select(in_order(written), own, written), pointer(use), align=4)
         return
     suspect(e, any_of(e, b.not_(fine)))
     if shared:  # because it is undefined at first
@@ -254,4 +230,4 @@ def _mark_dwords(
     old = get(use)
     now = b.icmp_unsigned("<=", b.sub(old, e.spread(round_, lanes)), e.spread(threads, lanes))
     others = b.select(now, e.spread(b.add(round_, threads), lanes), splat(I32, SEVERAL, lanes))
-    b.store(b.select(in_order(old), own, others), place(use), align=4)
+    b.store(b.select(in_order(old), own, others), pointer(use), align=4)

@@ -13,6 +13,7 @@ from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
+from visa_lsp.sim.analyses.inlined_calls import InlinedCalls, inline_calls
 from visa_lsp.sim.image_messages import form_of
 
 if TYPE_CHECKING:
@@ -115,8 +116,16 @@ class Making:
         self.codes: dict[int, list[Code]] = {}  # by kernel: unused forms of the interpreter
         self.bodies: dict[BodyKey, CompiledBody] = {}
         self.proofs: dict[int, Definedness | None] = {}  # by kernel
+        self._inlined: dict[int, InlinedCalls | None] = {}  # by kernel
         self._threads: dict[BodyKey, Thread] = {}
         self._lock = Lock()
+
+    def inline(self, dispatch: Dispatch) -> InlinedCalls | None:
+        """Return the kernel of a dispatch without calls of subroutines; None where it has none, or must keep them."""
+        key = id(dispatch.kernel)
+        if key not in self._inlined:
+            self._inlined[key] = inline_calls(dispatch.kernel, dispatch.simd)
+        return self._inlined[key]
 
     def is_made(self, key: BodyKey, make: Callable[[Making], None]) -> bool:
         """Return whether a body is compiled; ``make`` compiles it in a thread, because LLVM works without Python's lock.
@@ -129,6 +138,7 @@ class Making:
 
         def work() -> None:
             own = Making(self.store, self.kernel)
+            own._inlined = self._inlined
             # An exception is raised again when the caller compiles the body itself.
             with self._lock, suppress(Exception):
                 make(own)

@@ -8,6 +8,7 @@ the block for the interpreter.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from llvmlite import ir
@@ -17,12 +18,13 @@ from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.writer import I1, I32, I64, PTR, Node, Writer, bytes_of, constants, integer, type_of_bytes, vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.jit.body import BodyPlan
     from visa_lsp.sim.operands import Site
 
+MAX_INLINE_MESSAGES: Final = 32  # of a body under checkers
 CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that executes one instruction
 
 
@@ -93,6 +95,8 @@ class Emitter(Writer):
             for n in range(layout.surfaces)
         ]
         self.scratch = self._keep(state.SCRATCH, own=self._threads and plan.reaches_scratch, new=True, looked_at=True)
+        # Whether messages are functions of the module, because they are many.
+        self.outlines = plan.mode.watched and not plan.held.pieces and plan.messages > MAX_INLINE_MESSAGES
         self.reads, self.writes = (
             self._sum(self.address(self.launch, offset)) for offset in (state.READS, state.WRITES)
         )
@@ -249,6 +253,15 @@ class Emitter(Writer):
             self.builder.ret(body(*function.args))
             self.function, self.builder = before
         return self.builder.call(function, arguments, cconv="fastcc")
+
+    @contextmanager
+    def in_function(self, registers: Node, block: Node) -> Iterator[None]:
+        """Let the launch be that of another function, with these registers and this block."""
+        before = self._registers, self._block, self._hoisted, self.reads, self.writes
+        self._registers, self._block, self._hoisted = registers, block, {}
+        self.reads, self.writes = (self.address(self.launch, offset) for offset in (state.READS, state.WRITES))
+        yield
+        self._registers, self._block, self._hoisted, self.reads, self.writes = before
 
     # ---- lanes in registers
 

@@ -116,28 +116,23 @@ class _Image:
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
         bits, kept = builder.and_(bits, there), e.keep_lanes(places)
-        own = [(e.keep_lanes(self._channel(v)), ir.Constant(I64, n * size)) for n, v in values.items()]
+        channels = [(self._channel(value), number * size) for number, value in values.items()]
+        own = [(e.keep_lanes(channel), ir.Constant(I64, offset)) for channel, offset in channels]
 
         def put(lane: Node) -> None:
             texel = e.lane_of(kept, lane, I64)
             for place, offset in own:
                 e.store_at(builder.add(texel, offset), e.lane_of(place, lane, integer(8 * size)))
 
-        differs = e.variable(ir.Constant(I1, 0))
-
-        def look(lane: Node) -> None:
-            texel = e.lane_of(kept, lane, I64)
-            for place, offset in own:
-                stored = builder.load(builder.inttoptr(builder.add(texel, offset), PTR), typ=integer(8 * size), align=1)
-                other = builder.icmp_unsigned("!=", stored, e.lane_of(place, lane, integer(8 * size)))
-                e.set(differs, builder.or_(e.get(differs, I1), other))
-
         with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
             e.each_lane(bits, put)
             e.put_word(self.row, state.WRITTEN, 1)
-            if e.mode.watched:
-                e.each_lane(bits, look)
-        return e.get(differs, I1)
+        differs: Node = ir.Constant(I1, 0)
+        for channel, offset in channels if e.mode.watched else ():
+            stored = e.gather(channel.type, builder.add(places, splat(I64, offset, self.lanes)), bits, 1)
+            lost = builder.and_(builder.icmp_unsigned("!=", stored, channel), e.lanes(bits, self.lanes))
+            differs = builder.or_(differs, check_instrumentation.any_of(e, lost))
+        return differs
 
     def watch(self, coordinates: Sequence[LaneNumbers], bits: Node, use: int) -> None:
         """Suspect texels of the set lanes that are outside or that the argument forbids, and races; mark the use."""
@@ -146,12 +141,10 @@ class _Image:
         offsets, none = e.keep_lanes(b.sub(places, e.spread(self.host, self.lanes))), ir.Constant(bits.type, 0)
         outside = b.icmp_unsigned("!=", b.and_(bits, b.not_(there)), none)
         check_instrumentation.suspect(e, outside)
-        place = surface_place(e, self.row)
-        check_instrumentation.access(e, place, use)
+        place = surface_place(e, self.row, use)
+        check_instrumentation.access(e, place)
         with b.if_then(b.icmp_unsigned("!=", bits, none)):
-            size = self.form.texel_bytes
-            marks = place.marks, place.stride, place.flags
-            check_instrumentation.mark_lanes(e, marks, offsets, bits, size, use, shared=False)
+            check_instrumentation.mark_lanes(e, place, offsets, bits, self.form.texel_bytes)
 
     def _channel(self, value: Node) -> Node:
         """Return a channel in the bits that memory has, from a dword."""
@@ -477,7 +470,7 @@ def emit_texels(e: Emitter, site: Site) -> None:
 def emit_block(e: Emitter, site: Site) -> None:
     """Move a rectangle of bytes; outside of the image reads give those at its ``edge`` or zero, and writes are dropped."""
     message, b = understood_message_of(site.inst), e.builder
-    if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None or e.mode.watched:
+    if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None:
         raise Uncompiled
     width, height, pitch, edge = message.width, message.height, message.pitch, message.edge
     write, zero, one = message.use is MemoryUse.WRITE, ir.Constant(I64, 0), ir.Constant(I64, 1)
@@ -499,6 +492,9 @@ def emit_block(e: Emitter, site: Site) -> None:
             raise Uncompiled
         room, host, texels, lines, _depth, line = (e.word(image, place) for place in places)
         row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
+        place = surface_place(e, image, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
+        if e.mode.watched:
+            check_instrumentation.access(e, place)
 
         def byte(row: Node, column: Node) -> None:
             at_x, at_y = b.add(x, column), b.add(y, row)
@@ -514,6 +510,9 @@ def emit_block(e: Emitter, site: Site) -> None:
                 b.store(ir.Constant(I8, 0), cell)
             with b.if_then(reduce(b.and_, inside)):
                 source, to = (cell, memory) if write else (memory, cell)
+                if e.mode.watched:
+                    unchanged = b.icmp_unsigned("==", *(b.load(p, typ=vector(I8, 1)) for p in (cell, memory)))
+                    check_instrumentation.mark(e, place, offset, 1, unchanged if write else None)
                 b.store(b.load(source, typ=I8), to)
                 e.add_to(e.writes if write else e.reads, one)
                 if write:

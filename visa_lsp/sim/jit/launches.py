@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
 
-_MAX_WATCHED_ELEMENTS: Final = 300  # loaded and stored, each with its tests: some ten seconds
+_MAX_WATCHED_ELEMENTS: Final = 1_000  # loaded and stored, each with its tests: some ten seconds
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
@@ -65,10 +65,22 @@ def _count_elements(machine: CompiledMachine) -> int:
 
 def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
     """Compile a body for an interpreting machine, with another machine of the same kind."""
-    other = CompiledMachine(replace(machine.dispatch, show_progress=None), making, machine.mode, at_once=True)
-    if kernel is machine.dispatch.kernel and isinstance(runner_of(other), str) and other.mode.watched:
-        return
-    _ = other.compile_for(other.code(kernel), modes).call
+    quiet, watched = replace(machine.dispatch, show_progress=None), machine.mode.watched
+    other = _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
+    if kernel is machine.dispatch.kernel:
+        runner_of(other)  # which writes the scheduler of groups
+    if not watched:
+        _ = other.compile_for(other.code(kernel), modes).call
+
+
+def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:
+    """Return a machine for a launch under observers, whose kernel has no calls where that is possible."""
+    inlined = making.inline(dispatch)
+    if inlined is not None:
+        dispatch = replace(dispatch, kernel=inlined.kernel)
+    machine = CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True)
+    machine.inlined = inlined
+    return machine
 
 
 def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
@@ -100,7 +112,7 @@ def run_watched(
     the compiled groups have no finding, runs nothing and returns the reason. Raises Suspicion if all groups must be
     interpreted.
     """
-    runner = runner_of(CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True))
+    runner = runner_of(_watched_machine(dispatch, making))
     if isinstance(runner, str):
         return runner
     runner.machine.make_whole = lambda: Replay(runner, observers, before, budget).run

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.program.model import Kernel
+    from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
     from visa_lsp.sim.jit.bodies import CompiledBody
     from visa_lsp.sim.memory import Buffer
@@ -56,6 +57,7 @@ class CompiledMachine(Machine):
         self.mode = mode
         self.at_once = at_once  # whether bodies are compiled before they are executed
         self.begun = 0  # number of threads so far
+        self.inlined: InlinedCalls | None = None  # the kernel of this run, if it is another one without calls
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # marks of buffers, by identity of the buffer
         self.bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self.blocks: dict[int, state.StateBlock] = {}  # blocks of frames, by identity of the frame
@@ -309,9 +311,21 @@ class CompiledMachine(Machine):
         for body in self.bodies.values():
             body.flush_counts()
         self.tell_written()
+        if self.inlined is not None:
+            counts, original = self.code(self.inlined.kernel).counts, self.code(self.inlined.original)
+            for pc, origin in enumerate(self.inlined.origins):
+                if origin >= 0:
+                    original.counts[origin] += counts[pc]
+                counts[pc] = 0
         result = super().finish()
         self.give_codes()
         return result
+
+    def give_place(self, frame: Frame) -> None:
+        """Let a frame name the original instruction for a report of its present one."""
+        if self.inlined is not None:
+            frame.code = self.code(self.inlined.original)
+            frame.pc = self.inlined.origins[frame.pc]
 
 
 class Hot(Exception):  # noqa: N818 - no error: what was asked for is known

@@ -20,7 +20,6 @@ from visa_lsp.sim.jit.writer import (
     I8,
     I32,
     I64,
-    PTR,
     Node,
     constants,
     integer,
@@ -96,27 +95,26 @@ def begin_access(
     e: Emitter, space: spaces.Found, low: Node, end: Node, use: int, outside: ir.Block
 ) -> spaces.SpacePlace:
     """Continue if all offsets from ``low`` to ``end`` may be accessed in this way; else branch to ``outside``."""
-    place = space.place(low, end)
+    place = space.place(low, end)._replace(use=use, shared=space.shared)
     (inside,) = e.blocks("inside")
     e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
     e.builder.position_at_end(inside)
     if e.mode.watched:
-        check_instrumentation.access(e, place, use)
+        check_instrumentation.access(e, place)
     return place
 
 
-def end_access(e: Emitter, place: spaces.SpacePlace, use: int, size: Node) -> None:
+def end_access(e: Emitter, place: spaces.SpacePlace, size: Node) -> None:
     """Count the bytes of an access; for an atomic, its lanes record whether memory changed."""
     for counter, other in ((e.reads, check_instrumentation.WRITTEN), (e.writes, check_instrumentation.READ)):
-        if use != other:
+        if place.use != other:
             e.add_to(counter, size)
-    if use == check_instrumentation.WRITTEN:
+    if place.use == check_instrumentation.WRITTEN:
         e.builder.store(ir.Constant(I64, 1), place.wrote)
 
 
 def transfer(
     e: Emitter,
-    site: Site,
     space: spaces.Found,
     addresses: Node,
     enabled: Node | None,
@@ -129,9 +127,36 @@ def transfer(
 
     All elements have the same size. ``any_address``: they need not be at multiples of it.
     """
+    if not e.outlines:
+        _transfer(e, space, addresses, enabled, moved, write=write, any_address=any_address)
+        return
+    start, lanes, given = moved[0].start, lanes_of(addresses), [*space.given]
+    near = [element._replace(start=element.start - start) if start >= 0 else element for element in moved]
+    name = (
+        f"move_{space.name}_{len(given)}_{write}_{any_address}_{addresses.type}_{[tuple(element) for element in near]}"
+    )
+    bits = e.all_on(lanes) if enabled is None else enabled
+
+    def body(*own: Node) -> None:
+        again = space.again(*own[:-2])
+        _transfer(e, again, own[-2], own[-1], near, write=write, any_address=any_address)
+
+    check_instrumentation.outline_message(e, name, max(start, 0), [*given, addresses, bits], body)
+
+
+def _transfer(
+    e: Emitter,
+    space: spaces.Found,
+    addresses: Node,
+    enabled: Node | None,
+    moved: Sequence[Moved],
+    *,
+    write: bool,
+    any_address: bool,
+) -> None:
     builder, lanes, memory = e.builder, lanes_of(addresses), moved[0].memory
     use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
-    bits = e.some(enabled, site)
+    bits = e.all_on(lanes) if enabled is None else enabled
     any_lane = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
     addresses = space.offsets(addresses)
     # Evaluated first, because messages with the same addresses share the result.
@@ -142,14 +167,19 @@ def transfer(
         low, high = (builder.add(edge, ir.Constant(I64, n)) for edge, n in ((where.least, start), (where.most, end)))
         place = begin_access(e, space, low, high, use, outside)
         if e.mode.watched:
-            _watch(e, place, where, moved, use, shared=space.shared, any_address=any_address)
+            _watch(e, place, where, moved, any_address=any_address)
         for element in moved:
             if write:
                 _store(e, place, where, element)
             elif element.start >= 0:
                 _load(e, place, where, element, enabled)
+        if write and e.mode.watched and (len(moved) > 1 or where.bits is not None):
+            for element in moved:  # lanes that store different values at one place race
+                lost = e.builder.not_(_unchanged(e, place, where, element))
+                chosen = lost if where.bits is None else e.builder.and_(lost, e.lanes(where.bits, lanes))
+                check_instrumentation.suspect(e, check_instrumentation.any_of(e, chosen))
         count = ir.Constant(I64, lanes) if where.bits is None else e.count_of(bits)
-        end_access(e, place, use, builder.mul(count, ir.Constant(I64, memory * len(moved))))
+        end_access(e, place, builder.mul(count, ir.Constant(I64, memory * len(moved))))
 
     low = _lane0(e, addresses)
     whole = _Lanes(addresses, low, builder.add(low, ir.Constant(I64, memory * (lanes - 1))), None)
@@ -166,81 +196,54 @@ def transfer(
                 move(_Lanes(addresses, least, most, bits), outside)
 
 
-def _watch(
-    e: Emitter,
-    place: spaces.SpacePlace,
-    where: _Lanes,
-    moved: Sequence[Moved],
-    use: int,
-    *,
-    shared: bool,
-    any_address: bool,
-) -> None:
+def _watch(e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], *, any_address: bool) -> None:
     """Emit the tests of checkers before elements move."""
-    if use == check_instrumentation.WRITTEN and shared and moved[0].memory < 4:
+    write = place.use == check_instrumentation.WRITTEN
+    if write and place.shared and moved[0].memory < 4:
         check_instrumentation.suspect_always(e)  # because marks of dwords would claim that the whole dword is written
     addresses, lanes = wide(e, where.addresses), lanes_of(where.addresses)
     chosen = e.lanes(where.bits, lanes)
     for element in moved:
         start = e.builder.add(addresses, splat(I64, element.offset, lanes)) if element.offset else addresses
-        unchanged = _unchanged(e, place, where, element) if use == check_instrumentation.WRITTEN else None
+        unchanged = _unchanged(e, place, where, element) if write else None
         if any_address and element.memory > 1:
             odd = check_instrumentation.is_misaligned(e, start, chosen, element.memory)
             with e.builder.if_else(odd, likely=False) as (across, whole):
                 with across:
-                    _mark_across(e, place, start, where.bits, element.memory, use, shared=shared, unchanged=unchanged)
+                    _mark_across(e, place, start, where.bits, element.memory, unchanged)
                 with whole:
-                    _mark(e, place, where, element, start, use, shared=shared, unchanged=unchanged)
+                    _mark(e, place, where, element, start, unchanged)
         else:
             check_instrumentation.alignment(e, start, chosen, element.memory)
-            _mark(e, place, where, element, start, use, shared=shared, unchanged=unchanged)
+            _mark(e, place, where, element, start, unchanged)
 
 
 def _mark_across(
-    e: Emitter,
-    place: spaces.SpacePlace,
-    start: Node,
-    bits: Node | None,
-    size: int,
-    use: int,
-    *,
-    shared: bool,
-    unchanged: Node | None,
+    e: Emitter, place: spaces.SpacePlace, start: Node, bits: Node | None, size: int, unchanged: Node | None
 ) -> None:
     """Mark the dwords of an element of each lane at any address: those of its size, and that of its last byte."""
     lanes = lanes_of(start)
-    if (
-        use == check_instrumentation.WRITTEN
-    ):  # parts of dwords, while a mark would claim that the whole dword is written
-        if shared:
+    if place.use == check_instrumentation.WRITTEN:  # parts of dwords, while a mark would claim the whole dword
+        if place.shared:
             check_instrumentation.suspect_always(e)
         check_instrumentation.suspect(e, check_instrumentation.has_flag(e, place.flags, state.UNDEFINED))
     bits = e.all_on(lanes) if bits is None else bits
     last = e.builder.add(start, splat(I64, size - 1, lanes))
-    check_instrumentation.mark_each(e, place, start, bits, size, use, shared=shared, same=unchanged)
-    check_instrumentation.mark_each(e, place, last, bits, 1, use, shared=shared, same=unchanged)
+    check_instrumentation.mark_each(e, place, start, bits, size, unchanged)
+    check_instrumentation.mark_each(e, place, last, bits, 1, unchanged)
 
 
 def _mark(
-    e: Emitter,
-    place: spaces.SpacePlace,
-    where: _Lanes,
-    element: Moved,
-    start: Node,
-    use: int,
-    *,
-    shared: bool,
-    unchanged: Node | None,
+    e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved, start: Node, unchanged: Node | None
 ) -> None:
     """Mark the dwords of an aligned element of each lane."""
     lanes, bits, dwords = lanes_of(start), where.bits, max(1, element.memory // 4)
     lowest = e.builder.add(where.least, ir.Constant(I64, element.offset))
     if bits is None and element.memory >= 4:
         each = unchanged and _repeat(e, unchanged, dwords)
-        check_instrumentation.mark(e, place, lowest, lanes * element.memory, use, shared=shared, same=each)
+        check_instrumentation.mark(e, place, lowest, lanes * element.memory, each)
     elif bits is None:
-        everyone = e.all_on(lanes)
-        check_instrumentation.mark_each(e, place, start, everyone, element.memory, use, shared=shared, same=unchanged)
+        check_instrumentation.mark_each(e, place, start, e.all_on(lanes), element.memory, unchanged)
     else:
         with e.builder.if_else(where.same(e)) as (same, apart):
             with same:
@@ -248,11 +251,9 @@ def _mark(
                 if unchanged is not None:
                     changed = e.builder.and_(e.builder.not_(unchanged), e.lanes(bits, lanes))
                     all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), dwords)
-                check_instrumentation.mark(e, place, lowest, element.memory, use, shared=shared, same=all_)
+                check_instrumentation.mark(e, place, lowest, element.memory, all_)
             with apart:
-                check_instrumentation.mark_each(
-                    e, place, start, bits, element.memory, use, shared=shared, same=unchanged
-                )
+                check_instrumentation.mark_each(e, place, start, bits, element.memory, unchanged)
 
 
 def _unchanged(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved) -> Node:
@@ -367,22 +368,15 @@ def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved) 
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
         return
 
-    def scatter(base: Node, addresses: Node, bits: Node, value: Node) -> None:
+    def scatter(base: Node, addresses: Node, bits: Node, value: Node) -> Node:
         kept, values = e.keep_lanes(e.places(base, wide(e, addresses))), e.keep_lanes(value)
         kind = value.type.element
-
-        def look(lane: Node) -> None:
-            to, own = e.builder.inttoptr(e.lane_of(kept, lane, I64), PTR), e.lane_of(values, lane, kind)
-            stored = e.builder.load(to, typ=kind, align=1)
-            check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", stored, own))
-
         e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), e.lane_of(values, lane, kind)))
-        if e.mode.watched:  # lanes that store different values at one place race
-            e.each_lane(bits, look)
+        return ir.Constant(I1, 0)
 
     given = [base, where.addresses, where.bits, value]
     if e.mode.watched:
-        check_instrumentation.suspect_outlined(e, f"scatter_{value.type}_at_{where.addresses.type}", given, scatter)
+        e.outline(f"scatter_{value.type}_at_{where.addresses.type}", I1, given, scatter)
     else:
         scatter(*given)
 
@@ -411,11 +405,11 @@ def move_block(e: Emitter, space: spaces.Found, address: Node, start: int, size:
                 own = builder.load(e.at(start, size), typ=words, align=1)
                 old = builder.load(builder.gep(place.base, [address], source_etype=I8), typ=words, align=1)
                 same = builder.icmp_unsigned("==", own, old)
-            check_instrumentation.mark(e, place, address, size, use, shared=space.shared, same=same)
+            check_instrumentation.mark(e, place, address, size, same)
         memory, kind = builder.gep(place.base, [address], source_etype=I8), type_of_bytes(size)
         if start >= 0:
             source, to = (e.at(start, size), memory) if write else (memory, e.at(start, size))
             builder.store(builder.load(source, typ=kind, align=1), to, align=1)
         elif write:
             builder.store(splat(kind.element, 0, kind.count), memory, align=1)
-        end_access(e, place, use, ir.Constant(I64, size))
+        end_access(e, place, ir.Constant(I64, size))

@@ -43,7 +43,7 @@ def emit_elements(e: Emitter, site: Site) -> None:
         moved = elements_of(site, message.data, offsets, size, cell, row, high=high)
         # Of messages to pages, which require no alignment either, the type of the element does.
         any_address = message.alignment <= 1 and site.inst.row.family != "lsc"
-        transfer(e, site, space, addresses, e.enable(site), moved, write=write, any_address=any_address)
+        transfer(e, space, addresses, e.enable(site), moved, write=write, any_address=any_address)
 
 
 def _addresses(e: Emitter, site: Site, message: ElementMessage, lanes: int) -> Node:

@@ -106,7 +106,9 @@ class Replay:
     def _interpret(self, group: int) -> None:
         machine, dispatch = self._machine, self._machine.dispatch
         self._marking.begin()
-        machine.dispatch = replace(dispatch, step_budget=min(dispatch.step_budget, machine.steps + self._budget))
+        budget, inlined = min(dispatch.step_budget, machine.steps + self._budget), machine.inlined
+        kernel = dispatch.kernel if inlined is None else inlined.original
+        machine.dispatch = replace(dispatch, kernel=kernel, step_budget=budget)
         try:
             machine.interpret_group(group)
         except KernelFault as fault:

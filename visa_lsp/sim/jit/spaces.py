@@ -35,7 +35,8 @@ class SpacePlace(NamedTuple):
     """The host address of byte 0 of a space, and whether all requested offsets lie inside.
 
     ``wrote`` is the address of a word that is set by stores. With checkers: the host address of the first mark of byte
-    0, the bytes between marks of different kinds, and the forbidden accesses (``check_instrumentation``).
+    0, the bytes between marks of different kinds, and the forbidden accesses (``check_instrumentation``). ``use`` is
+    what the message does there: ``READ``, ``WRITTEN`` or ``ATOMIC``.
     """
 
     base: Node
@@ -44,13 +45,21 @@ class SpacePlace(NamedTuple):
     marks: Node
     stride: Node
     flags: Node
+    use: int = -1
+    shared: bool = False
 
 
 class Found(NamedTuple):
-    """A space: converts offsets of lanes to offsets in it, and returns its place for a range of them."""
+    """A space: converts offsets of lanes to offsets in it, and returns its place for a range of them.
+
+    Any function of the module finds the space again, by the numbers in ``given``; ``name`` says which it is besides them.
+    """
 
     offsets: Callable[[Node], Node]
     place: Callable[[Node, Node], SpacePlace]
+    name: str
+    again: Callable[..., Found]
+    given: Sequence[Node] = ()
     shared: bool = False
 
 
@@ -113,7 +122,11 @@ def _compare_surfaces(e: Emitter, value: Node, lowest: int, scratch: Sequence[No
         same = e.builder.icmp_unsigned("==", value, number)
         pairs = zip(candidate[1:], entry[1:], strict=True)
         entry = _RangeEntry._make([zero, *(e.builder.select(same, own, other) for own, other in pairs)])
-    return Found(lambda addresses: addresses, partial(entry.place, e))
+
+    def again(value: Node, *scratch: Node) -> Found:
+        return _compare_surfaces(e, value, lowest, scratch)
+
+    return Found(lambda offsets: offsets, partial(entry.place, e), f"above{lowest}", again, (value, *scratch))
 
 
 def by_value(e: Emitter, value: int) -> Found:
@@ -121,12 +134,14 @@ def by_value(e: Emitter, value: int) -> Found:
     if value in (SLM_SURFACE, SLM_INDEX):
         return find_shared(e)
     if value in e.bindings.surfaces:
-        return Found(lambda addresses: addresses, partial(_entry(e, value).place, e))
-    if value in STATELESS_INDEXES:
+        entry = _entry(e, value)
+    elif value in STATELESS_INDEXES:
         return flat(e)
-    if value == SCRATCH_SURFACE:
-        return Found(lambda addresses: addresses, partial(_scratch(e).place, e))
-    raise Uncompiled
+    elif value == SCRATCH_SURFACE:
+        entry = _scratch(e)
+    else:
+        raise Uncompiled
+    return Found(lambda offsets: offsets, partial(entry.place, e), f"surface{value}", lambda: by_value(e, value))
 
 
 def _scratch(e: Emitter) -> _RangeEntry:
@@ -149,11 +164,11 @@ def _entry(e: Emitter, value: int) -> _RangeEntry:
     return _RangeEntry._make([ir.Constant(I64, 0), *words, e.address(table, start + state.WRITTEN)])
 
 
-def surface_place(e: Emitter, row: Node) -> SpacePlace:
+def surface_place(e: Emitter, row: Node, use: int) -> SpacePlace:
     """Return the place of a whole surface, by its row of the launch's table."""
     zero = ir.Constant(I64, 0)
     words = (e.word(row, 8 * k) for k in range(1, 5))
-    return _RangeEntry._make([zero, *words, e.address(row, state.WRITTEN)]).place(e, zero, zero)
+    return _RangeEntry._make([zero, *words, e.address(row, state.WRITTEN)]).place(e, zero, zero)._replace(use=use)
 
 
 def find_shared(e: Emitter) -> Found:
@@ -168,7 +183,7 @@ def find_shared(e: Emitter) -> Found:
     host, size, marks = (e.word(e.block, offset) for offset in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
-    return Found(offsets, partial(entry.place, e), shared=True)
+    return Found(offsets, partial(entry.place, e), "shared", lambda: find_shared(e), shared=True)
 
 
 def flat(e: Emitter) -> Found:
@@ -192,7 +207,7 @@ def flat(e: Emitter) -> Found:
         b.position_at_end(done)
         return candidate
 
-    return Found(lambda addresses: addresses, place)
+    return Found(lambda addresses: addresses, place, "flat", lambda: flat(e))
 
 
 def _handle(e: Emitter, site: Site, memory: MessageMemory) -> Found:

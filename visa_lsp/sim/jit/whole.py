@@ -286,6 +286,7 @@ class GroupRunner:
         stuck = why == state.SWITCH
         if not stuck:
             self._thread(thread_number).stopped = why
+            machine.give_place(self._thread(thread_number).frame)
         machine.go_on(live, waits, len(self.frames), 0 if stuck else thread_number)
         machine.forget_frames(self.frames[0].code)
 

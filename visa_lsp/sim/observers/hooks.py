@@ -51,6 +51,7 @@ class MemoryAccess:
     changes: Array | None = None  # of an atomic: mask of the accesses that change memory
     compared: Array | None = None  # of a compare-exchange: rows of bytes to compare with memory
     unread: Array | None = None
+    element: int = 0  # number of the element of each lane that is stored, in a message that stores several
 
     @property
     def used(self) -> MemoryAccess | None:

@@ -8,8 +8,8 @@ buffer does not matter. Beyond ``MAX_TABLES`` tables the oldest pages are forgot
 all; ``limits`` reports both. A write that changes nothing races only with one that does: compilers let all threads
 store the same value. The first write of a byte of shared local memory changes it. An atomic that changes nothing only
 reads. A plain load that a compare-exchange of its party checks afterwards, at the same place and with the loaded value,
-is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different values at one place are a race too. Invariant: a party is named by
-group, thread, instruction and source line.
+is a guess: racing with other compare-exchanges it is a note. Lanes of one message that store different values in one
+byte are a race too. Invariant: a party is named by group, thread, instruction and source line.
 """
 
 from __future__ import annotations
@@ -123,6 +123,7 @@ class RaceChecker(Checker):
         # (party, buffer, offset) -> another party that stores the same value there.
         self._joined: dict[tuple[int, int, int], int] = {}
         self._waiting: dict[tuple[int, int, int], list[Fault]] = {}  # races of loads that may prove to be guesses
+        self._stored: list[tuple[Array, Array, Array]] = []  # places, lanes and values of a message's elements so far
 
     def on_group(self, number: tuple[int, int, int]) -> None:
         """Drop the shared local memory of the previous group."""
@@ -228,7 +229,7 @@ class RaceChecker(Checker):
         if access.kind == "atomic":
             self._atomic(access)
             return
-        if access.values is not None and access.places.size > 1 and not (access.places[1:] > access.places[:-1]).all():
+        if access.values is not None:
             self._lanes(access, access.values)
         mine = self._party(access, _PLAIN)
         for part, changed in self._split_by_page(access):
@@ -299,27 +300,36 @@ class RaceChecker(Checker):
 
     def _lanes(self, access: MemoryAccess, values: Array) -> None:
         """Report lanes of one message that store different values at one place: the result is undefined (seed 001)."""
-        order = np.argsort(access.places, kind="stable")
-        addresses, rows = access.places[order], values[order]
-        bad = np.flatnonzero((addresses[1:] == addresses[:-1]) & (rows[1:] != rows[:-1]).any(axis=1))
-        if not bad.size or access.space is None:
+        if access.lanes.size < access.places.size:
+            return  # because the thread stores a block
+        if not access.element:
+            self._stored.clear()
+        self._stored.append((access.places, access.lanes, values))
+        places, lanes, rows = map(np.concatenate, zip(*self._stored, strict=True))
+        if places.size == 1 or (places[1:] >= places[:-1] + access.size).all():
             return
-        other_lane, lane = (int(access.lanes[order[bad[0] + i]]) for i in (0, 1))
-        parts = split(access.space, addresses[bad[:1]], access.size)
-        if other_lane == lane or not parts or parts[0][0].private or not parts[0][1].size:
+        order, size = np.argsort(places, kind="stable"), access.size
+        starts, lanes, rows = places[order], lanes[order], rows[order]
+        # Elements have one size, so that of all elements that overlap some neighbours do, and differ if any do.
+        for n in np.flatnonzero((starts[1:] < starts[:-1] + size) & (lanes[1:] != lanes[:-1])).tolist():
+            common = size - int(starts[n + 1] - starts[n])
+            if (rows[n, size - common :] == rows[n + 1, :common]).all() or access.space is None:
+                continue
+            parts = split(access.space, starts[n + 1 : n + 2], common)
+            if not parts or parts[0][0].private or not parts[0][1].size:
+                continue
+            other_lane, lane, offset = int(lanes[n]), int(lanes[n + 1]), int(parts[0][1][0])
+            line = access.thread.frame.code.kernel.instructions[access.thread.frame.pc].line
+            self._find(
+                FaultKind.RACE,
+                access.thread,
+                f"writes another value than lane {other_lane} of the same message: {parts[0][0].span_text(offset, common)}",
+                lane=lane,
+                address=offset,
+                other=f"lane {other_lane} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
+                other_line=line,
+            )
             return
-        offset = int(parts[0][1][0])
-        where = parts[0][0].span_text(offset, access.size)
-        line = access.thread.frame.code.kernel.instructions[access.thread.frame.pc].line
-        self._find(
-            FaultKind.RACE,
-            access.thread,
-            f"writes another value than lane {other_lane} of the same message: {where}",
-            lane=lane,
-            address=offset,
-            other=f"lane {other_lane} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
-            other_line=line,
-        )
 
     def _order(self, access: MemoryAccess) -> None:
         if access.space is None:
@@ -429,9 +439,11 @@ class RaceChecker(Checker):
             return self._number(thread.number, frame.code, frame.pc, how, clock, 0)
         lanes, whole = self._item_lanes(access)
         together = np.zeros(lanes.size, bool)
-        if access.kind == "write" and lanes.size > 1 and np.unique(access.places).size < access.places.size:
-            _, where, counts = np.unique(access.places, return_inverse=True, return_counts=True)
-            together = counts[where.reshape(-1)] > 1  # `_lanes` reports different values
+        if access.kind == "write" and lanes.size > 1:  # `_lanes` reports different values
+            order = np.argsort(access.places, kind="stable")
+            close = np.diff(access.places[order]) < access.size
+            together[order[1:]] = close
+            together[order[:-1]] |= close
         chosen, places = np.unique(2 * lanes + together, return_inverse=True)
         numbers = []
         for number in chosen.tolist():
