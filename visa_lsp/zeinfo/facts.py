@@ -64,35 +64,35 @@ def input_name(kernel: Kernel, entry: Input) -> str:
     kind = entry.kind & 7
     if kind == 0:
         return kernel.variable_name(entry.id)
-    states, first = (kernel.samplers, 0) if kind == 1 else (kernel.surfaces, _FIRST_SURFACE)
-    at = entry.id - first
-    return kernel.string(states[at].name_index) if 0 <= at < len(states) else f"{'_ST'[min(kind, 2)]}{entry.id}"
+    states, base = (kernel.samplers, 0) if kind == 1 else (kernel.surfaces, _FIRST_SURFACE)
+    index = entry.id - base
+    return kernel.string(states[index].name_index) if 0 <= index < len(states) else f"{'_ST'[min(kind, 2)]}{entry.id}"
 
 
 def uses_of(kernel: Kernel) -> Uses:
     """Read the code of a kernel."""
-    first: dict[str, Inst] = {}
+    inst_by_use: dict[str, Inst] = {}
     surfaces: dict[int, Inst] = {}
     for inst in kernel.instructions:
         row = inst.row
         if row.has(Trait.BARRIER):
-            first.setdefault("barrier", inst)
+            inst_by_use.setdefault("barrier", inst)
         elif row.flow is FlowClass.FUNCTION_CALL:
-            first.setdefault("stack_call", inst)
+            inst_by_use.setdefault("stack_call", inst)
         elif row.has(Trait.MATRIX):
-            first.setdefault("dpas", inst)
+            inst_by_use.setdefault("dpas", inst)
         elif row.has(Trait.SAMPLES):
-            first.setdefault("sample", inst)
+            inst_by_use.setdefault("sample", inst)
         if _is_slm(inst):
-            first.setdefault("slm", inst)
+            inst_by_use.setdefault("slm", inst)
         elif row.has(Trait.ATOMIC):
-            first.setdefault("global_atomic", inst)
+            inst_by_use.setdefault("global_atomic", inst)
         if row.has(Trait.STATELESS_WRITE):
-            first.setdefault("stateless_write", inst)
+            inst_by_use.setdefault("stateless_write", inst)
         number = _surface_number(inst)
         if number is not None:
             surfaces.setdefault(number, inst)
-    return Uses(**first, named_barriers=kernel.int_attribute("NBarrierCnt") or 0, surfaces=surfaces)
+    return Uses(**inst_by_use, named_barriers=kernel.int_attribute("NBarrierCnt") or 0, surfaces=surfaces)
 
 
 def _is_slm(inst: Inst) -> bool:

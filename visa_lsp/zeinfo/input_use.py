@@ -108,13 +108,13 @@ class InputUse:
         return self._partners(id_, self._sums)
 
     def _partners(self, id_: int, pairs: Iterable[tuple[int, int]]) -> list[frozenset[int]]:
-        found = []
+        partners = []
         for left, right in pairs:
             if id_ in self.of(left):
-                found.append(self.of(right))
+                partners.append(self.of(right))
             if id_ in self.of(right):
-                found.append(self.of(left))
-        return found
+                partners.append(self.of(left))
+        return partners
 
     def _settle(self) -> None:
         """Follow the addresses of messages back to their origins."""

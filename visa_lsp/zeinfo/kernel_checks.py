@@ -38,27 +38,27 @@ def disagreements(
     A document may also describe kernels of other texts, which is not a disagreement.
     """
     kernels = {word_of(k, "name"): k for k in entries(source.root, "kernels")}
-    found: list[Diagnostic] = []
+    findings: list[Diagnostic] = []
     for text in texts:
         if not text.kernel.is_kernel:
             continue
         item = kernels.get(text.kernel.name)
         if item is None:
-            found.append(_no_kernel(source, text, kernels))
+            findings.append(_no_kernel(source, text, kernels))
         else:
-            found += kernel_disagreements(source, item, text, platform)
-    return tuple(found)
+            findings += kernel_disagreements(source, item, text, platform)
+    return tuple(findings)
 
 
 def codeless_kernels(source: ZeInfoSource, zebin: Zebin) -> list[Diagnostic]:
     """Return a finding for each kernel of a zebin's document without code in the zebin."""
-    found = []
+    findings = []
     for kernel in entries(source.root, "kernels"):
         name, item = word_of(kernel, "name"), child(kernel, "name")
         if name and item is not None and zebin.lacks_code(name):
             message = f"this zebin has no section .text.{name}, so the runtime finds no code for kernel '{name}'"
-            found.append(Diagnostic(rules.NO_CODE, source.span(item), message))
-    return found
+            findings.append(Diagnostic(rules.NO_CODE, source.span(item), message))
+    return findings
 
 
 def _no_kernel(source: ZeInfoSource, text: KernelText, kernels: dict[str, YamlItem]) -> Diagnostic:
@@ -76,10 +76,10 @@ def kernel_disagreements(
     source: ZeInfoSource, item: YamlItem, text: KernelText, platform: Registers | None = None
 ) -> list[Diagnostic]:
     """Compare one kernel's entry with the kernel."""
-    found = _environment(source, item, text)
+    findings = _environment(source, item, text)
     tries = (platform,) if platform is not None else CANDIDATES
     placed = [payload_disagreements(source, item, text, layout_of(item, text, grf)) for grf in tries]
-    return found + min(placed, key=len)
+    return findings + min(placed, key=len)
 
 
 def find_layout(
@@ -152,8 +152,8 @@ def _environment(source: ZeInfoSource, item: YamlItem, text: KernelText) -> list
 
 
 def _true(env: YamlItem, key: str) -> bool:
-    found = child(env, key)
-    return found is not None and found.value is True
+    item = child(env, key)
+    return item is not None and item.value is True
 
 
 class _Check:
@@ -169,12 +169,10 @@ class _Check:
     def place(self, key: str) -> Span:
         """Return the value of a key of the environment or kernel; if it is missing, the map without it."""
         for holder in (self.env, self.item):
-            found = child(holder, key)
-            if found is not None:
+            item = child(holder, key)
+            if item is not None:
                 return (
-                    self.source.key_span(holder, key)
-                    if isinstance(found.value, dict | list)
-                    else self.source.span(found)
+                    self.source.key_span(holder, key) if isinstance(item.value, dict | list) else self.source.span(item)
                 )
         return self.source.key_span(self.item, "execution_env")
 

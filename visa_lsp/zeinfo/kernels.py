@@ -152,9 +152,9 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
     simd = number(env, "simd_size")
     if simd is not None and simd not in SIMD_SIZES:
         near = min(SIMD_SIZES, key=lambda s: (abs(s - simd), s))
-        found = child(env, "simd_size")
-        assert found is not None
-        fix = Fix(f"change to {near}", (Edit(report.source.span(found), str(near)),))
+        item = child(env, "simd_size")
+        assert item is not None
+        fix = Fix(f"change to {near}", (Edit(report.source.span(item), str(near)),))
         _say(report, rules.RANGE, env, "simd_size", f"simd_size must be 1, 8, 16 or 32, not {simd}", fixes=(fix,))
     grf = number(env, "grf_count")
     if grf is not None and (not 0 < grf <= _MAX_GRFS or grf % 32):
@@ -227,11 +227,11 @@ def _payload(report: SourceFindings, kernel: YamlItem) -> None:
 def _overlaps(report: SourceFindings, placed: list[tuple[int, int, YamlItem]]) -> None:
     placed.sort(key=lambda p: p[:2])
     end, owner = 0, None
-    for first, last, entry in placed:
-        if owner is not None and first < end:
+    for start, last, entry in placed:
+        if owner is not None and start < end:
             name = word_of(owner, "arg_type")
             _say(
-                report, rules.OVERLAP, entry, "offset", f"bytes {first} to {last - 1} also belong to {name or 'another argument'}",
+                report, rules.OVERLAP, entry, "offset", f"bytes {start} to {last - 1} also belong to {name or 'another argument'}",
                 _make_related(report, owner, "offset", f"{name or 'the other argument'} reaches to byte {end - 1}"),
             )  # fmt: skip
         if last > end:
@@ -337,9 +337,9 @@ def _misc(report: SourceFindings, root: YamlItem) -> None:
             _say(report, rules.ARGUMENT_LIST, info, "name", f"there is no kernel '{name:.60}' in this document")
         arguments = entries(info, "args_info")
         _unique(report, arguments, "index", "args_info")
-        told = [i for a in arguments if (i := number(a, "index")) is not None]
-        if told and min(told) >= 0 and max(told) >= len(set(told)):
-            missing = next(i for i in range(max(told)) if i not in told)
+        indexes = [i for a in arguments if (i := number(a, "index")) is not None]
+        if indexes and min(indexes) >= 0 and max(indexes) >= len(set(indexes)):
+            missing = next(i for i in range(max(indexes)) if i not in indexes)
             _say(report, rules.ARGUMENT_LIST, arguments[-1], "index", f"args_info has no entry for argument {missing}")
         for argument in arguments:
             _at_least(report, argument, "index", 0)

@@ -33,14 +33,14 @@ class Argument:
 
     item: YamlItem
     kind: str
-    first: int
+    start: int
     size: int
     local: bool
 
     @property
     def end(self) -> int:
         """The end: the byte after the last."""
-        return self.first + self.size
+        return self.start + self.size
 
     @property
     def title(self) -> str:
@@ -55,39 +55,39 @@ class TextInput:
     """An ``.input`` with its place, in bytes of the register file."""
 
     index: int
-    first: int
+    start: int
     size: int
     name: str
 
     @property
     def end(self) -> int:
         """The end: the byte after the last."""
-        return self.first + self.size
+        return self.start + self.size
 
     def overlaps(self, argument: Argument) -> bool:
         """Return whether an argument and an input share a byte."""
-        return self.first < argument.end and argument.first < self.end
+        return self.start < argument.end and argument.start < self.end
 
 
 def arguments_of(item: YamlItem, layout: PayloadLayout) -> list[Argument]:
     """Return the cross-thread arguments of a kernel's entry, by place."""
-    found = []
+    arguments = []
     for entry in entries(item, "payload_arguments"):
         offset, size = number(entry, "offset"), number(entry, "size")
         if offset is not None and size is not None and offset >= 0 and size > 0:
             local = word_of(entry, "addrmode") == "slm" or word_of(entry, "addrspace") == "local"
-            found.append(Argument(entry, word_of(entry, "arg_type"), layout.place(offset), size, local))
-    return sorted(found, key=lambda a: a.first)
+            arguments.append(Argument(entry, word_of(entry, "arg_type"), layout.place(offset), size, local))
+    return sorted(arguments, key=lambda a: a.start)
 
 
 def inputs_of(text: KernelText) -> list[TextInput]:
     """Return the inputs of a kernel, by place."""
-    found = [
+    inputs = [
         TextInput(index, entry.offset, entry.size, input_name(text.kernel, entry))
         for index, entry in enumerate(text.kernel.inputs)
         if not entry.reserved
     ]
-    return sorted(found, key=lambda i: i.first)
+    return sorted(inputs, key=lambda i: i.start)
 
 
 def payload_disagreements(
@@ -119,7 +119,7 @@ class _Placement:
             if not over:
                 lonely.append(argument)
             elif not self._fits(argument, over, arguments):
-                partner = next((i for i in idle if i.size == argument.size and over[0].first != argument.first), None)
+                partner = next((i for i in idle if i.size == argument.size and over[0].start != argument.start), None)
                 if partner is not None:
                     idle.remove(partner)
                 self._sizes(argument, over, partner)
@@ -136,19 +136,19 @@ class _Placement:
         self.found.append(disagreement(rule, yaml, (text, text_says, self.text.path), message, value))
 
     def _value(self, item: YamlItem, key: str) -> Span:
-        found = child(item, key)
-        return self.source.span(found if found is not None else item)
+        entry = child(item, key)
+        return self.source.span(entry if entry is not None else item)
 
     def _per_thread(self) -> None:
-        told = self.text.kernel.int_attribute("PerThreadInputSize")
+        attribute = self.text.kernel.int_attribute("PerThreadInputSize")
         each = entries(self.item, "per_thread_payload_arguments")
         end = max(((number(e, "offset") or 0) + (number(e, "size") or 0) for e in each), default=0)
         laid_out = self.layout.cross_start - self.layout.grf if each else 0
-        if told is None or told in (end, laid_out):
+        if attribute is None or attribute in (end, laid_out):
             return
         place = self._value(each[-1], "size") if each else self.source.key_span(self.item, "name")
         said = f"the document's per-thread payload has {end} bytes"
-        words = f"the kernel has PerThreadInputSize={told}"
+        words = f"the kernel has PerThreadInputSize={attribute}"
         self._add(
             rules.PER_THREAD_DIFFERS,
             place,
@@ -159,48 +159,48 @@ class _Placement:
 
     def _fits(self, argument: Argument, over: list[TextInput], arguments: list[Argument]) -> bool:
         """Return whether an argument may be the same as the inputs at its bytes."""
-        first = over[0]
-        exact = first.first == argument.first
-        if exact and first.size == argument.size:
+        entry = over[0]
+        exact = entry.start == argument.start
+        if exact and entry.size == argument.size:
             return True
-        inside = len(over) == 1 and first.first <= argument.first and argument.end <= first.end
-        if inside and self._is_header(first, arguments):
+        inside = len(over) == 1 and entry.start <= argument.start and argument.end <= entry.end
+        if inside and self._is_header(entry, arguments):
             return True
-        if exact and (first.size <= argument.size <= _DWORD_BYTES or (argument.local and first.size in (2, 4, 8))):
+        if exact and (entry.size <= argument.size <= _DWORD_BYTES or (argument.local and entry.size in (2, 4, 8))):
             return True
         if exact and len(over) > 1 and over[-1].end <= up(argument.end) and _gapless(over):
             return True
-        if exact and len(over) == 1 and argument.size % _DWORD_BYTES and up(argument.end) == first.end:
+        if exact and len(over) == 1 and argument.size % _DWORD_BYTES and up(argument.end) == entry.end:
             return True
-        return exact and 4 * first.size == 3 * argument.size  # a vector of three has the size of four
+        return exact and 4 * entry.size == 3 * argument.size  # a vector of three has the size of four
 
     def _sizes(self, argument: Argument, over: list[TextInput], partner: TextInput | None) -> None:
-        first = over[0]
-        exact = first.first == argument.first
-        place = "" if exact else f", and starts at byte {first.first}, not {argument.first}"
-        message = f"{argument.title} has {argument.size} bytes from byte {argument.first} on, but .input {first.name} has {first.size}{place}"
-        value = str(first.size) if exact and len(over) == 1 else ""
-        at, says = first, f".input {first.name}: {first.size} bytes from byte {first.first} on"
+        entry = over[0]
+        exact = entry.start == argument.start
+        place = "" if exact else f", and starts at byte {entry.start}, not {argument.start}"
+        message = f"{argument.title} has {argument.size} bytes from byte {argument.start} on, but .input {entry.name} has {entry.size}{place}"
+        value = str(entry.size) if exact and len(over) == 1 else ""
+        related_input, says = entry, f".input {entry.name}: {entry.size} bytes from byte {entry.start} on"
         if partner is not None:  # it has been moved; the remaining input belongs to it
-            message += f"; .input {partner.name} has its size and lies at byte {partner.first}"
-            at, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.first} on"
-            value = str(self.layout.offset(partner.first))
+            message += f"; .input {partner.name} has its size and lies at byte {partner.start}"
+            related_input, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.start} on"
+            value = str(self.layout.offset(partner.start))
         self._add(
-            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(at.index), message, says, value
+            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(related_input.index), message, says, value
         )  # fmt: skip
 
     @staticmethod
     def _is_header(entry: TextInput, arguments: list[Argument]) -> bool:
         """Return whether an input has both global_id_offset and the argument after it."""
-        first = next((a for a in arguments if a.first == entry.first), None)
-        return first is not None and first.kind == "global_id_offset" and entry.size == _HEADER_BYTES
+        argument = next((a for a in arguments if a.start == entry.start), None)
+        return argument is not None and argument.kind == "global_id_offset" and entry.size == _HEADER_BYTES
 
     def _no_input(self, argument: Argument, partner: TextInput | None) -> None:
-        where = f"{argument.title} lies at bytes {argument.first} to {argument.end - 1}, where the kernel has no .input"
+        where = f"{argument.title} lies at bytes {argument.start} to {argument.end - 1}, where the kernel has no .input"
         if partner is not None:
             place = self.text.input(partner.index)
-            words = f".input {partner.name} has its size and lies at byte {partner.first}"
-            value = str(self.layout.offset(partner.first))
+            words = f".input {partner.name} has its size and lies at byte {partner.start}"
+            value = str(self.layout.offset(partner.start))
         else:
             place, words, value = self.text.name, "this kernel", ""
         message = f"{where}; {words}" if partner is not None else where
@@ -210,8 +210,8 @@ class _Placement:
         holder = "payload_arguments" if child(self.item, "payload_arguments") is not None else "name"
         self._add(
             rules.UNFILLED_INPUT, self.source.key_span(self.item, holder), self.text.input(entry.index),
-            f"no argument lies at bytes {entry.first} to {entry.end - 1}, where the kernel has .input {entry.name}",
-            f".input {entry.name}: {entry.size} bytes from byte {entry.first} on",
+            f"no argument lies at bytes {entry.start} to {entry.end - 1}, where the kernel has .input {entry.name}",
+            f".input {entry.name}: {entry.size} bytes from byte {entry.start} on",
         )  # fmt: skip
 
 
@@ -221,4 +221,4 @@ def up(end: int) -> int:
 
 
 def _gapless(over: list[TextInput]) -> bool:
-    return all(left.end <= right.first for left, right in pairwise(over))
+    return all(left.end <= right.start for left, right in pairwise(over))

@@ -26,9 +26,9 @@ _NUMBER: Final = re.compile(r"\d+")
 def load_plain(text: str) -> YamlItem | None:
     """Return the document of a text; None if the text has anything unusual. Raises YamlError for a repeated key."""
     lines = text.split("\n")
-    first = 1 if lines[0].rstrip() == "---" else 0
+    start = 1 if lines[0].rstrip() == "---" else 0
     reader = _PlainReader()
-    for number in range(first, len(lines)):
+    for number in range(start, len(lines)):
         line = lines[number]
         match = _LINE.fullmatch(line)
         if match is None:
@@ -71,8 +71,8 @@ class _PlainReader:
         values = target.value
         assert isinstance(values, dict)
         if key in values:
-            first = target.key_places[key][0]
-            raise YamlError(f"duplicate key '{key}', first in line {first}", number, column + 1)
+            line_number = target.key_places[key][0]
+            raise YamlError(f"duplicate key '{key}', first in line {line_number}", number, column + 1)
         target.key_places[key] = (number, column + 1)
         if digits is not None:
             values[key] = YamlItem(int(digits), number, match.start(4) + 1, _NOWHERE)
@@ -91,14 +91,14 @@ class _PlainReader:
             self.pending = (column, target, key)
         return True
 
-    def _sequence(self, number: int, text: str, at: int, values: dict[str, YamlItem], key: str) -> bool:
+    def _sequence(self, number: int, text: str, column: int, values: dict[str, YamlItem], key: str) -> bool:
         if not re.fullmatch(r"\[ *\d{1,18}(?: *, *\d{1,18})* *\]", text):
             return False
         numbers = list(_NUMBER.finditer(text))
         if any(len(n[0]) > 1 and n[0][0] == "0" for n in numbers):
             return False
         values[key] = YamlItem(
-            [YamlItem(int(n[0]), number, at + n.start(), _NOWHERE) for n in numbers], number, at, _NOWHERE
+            [YamlItem(int(n[0]), number, column + n.start(), _NOWHERE) for n in numbers], number, column, _NOWHERE
         )
         return True
 
@@ -126,8 +126,8 @@ class _PlainReader:
     def _entry(self, number: int, indent: int, column: int) -> YamlItem | None:
         """Return the map of a new entry of a list at this column."""
         if self.pending is not None:
-            at, parent, key = self.pending
-            if indent < at:
+            parent_column, parent, key = self.pending
+            if indent < parent_column:
                 return None
             self._put(parent, key, indent, YamlItem([], number, indent + 1, _NOWHERE))
         else:

@@ -191,14 +191,14 @@ class _NodeReader:
         values: dict[str, YamlItem] = {}
         places: dict[str, tuple[int, int]] = {}
         for key_node, value_node in node.value:
-            at = self._places.of(key_node.start_mark)
+            place = self._places.of(key_node.start_mark)
             if not isinstance(key_node, ScalarNode):
-                raise YamlError("a key must be a word", *at)
+                raise YamlError("a key must be a word", *place)
             key = str(key_node.value)
             if key in values:
-                raise YamlError(f"duplicate key '{key}', first in line {places[key][0]}", *at)
+                raise YamlError(f"duplicate key '{key}', first in line {places[key][0]}", *place)
             values[key] = self.item(value_node, depth + 1)
-            places[key] = at
+            places[key] = place
         return YamlItem(values, line, column, places)
 
 

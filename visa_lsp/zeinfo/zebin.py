@@ -135,8 +135,8 @@ class Zebin:
     @property
     def product_family(self) -> int | None:
         """The product number in the note of the file."""
-        found = next((n.data for n in self.notes if n.owner == _OWNER and n.type == _PRODUCT_FAMILY), None)
-        return int.from_bytes(found[:4], "little") if found else None
+        note = next((n.data for n in self.notes if n.owner == _OWNER and n.type == _PRODUCT_FAMILY), None)
+        return int.from_bytes(note[:4], "little") if note else None
 
     @property
     def container(self) -> str:
@@ -166,13 +166,13 @@ class Zebin:
 
     def data_symbols(self) -> dict[str, tuple[str, int, int]]:
         """Return the place of each data symbol: its section, offset and size."""
-        found = {}
+        symbols = {}
         for symbol in self.symbols:
             if 0 <= symbol.section < len(self.sections) and symbol.name:
                 name = self.sections[symbol.section].name
                 if name.startswith((".data", ".bss", ".const")):
-                    found[symbol.name] = (name, symbol.value, symbol.size)
-        return found
+                    symbols[symbol.name] = (name, symbol.value, symbol.size)
+        return symbols
 
 
 def is_elf(data: bytes) -> bool:
@@ -256,12 +256,12 @@ def _number(value: int | str) -> int:
 
 def _symbols(table: Any, sections: int) -> Iterator[ElfSymbol]:
     for symbol in table.iter_symbols():
-        at = symbol["st_shndx"]
+        section_index = symbol["st_shndx"]
         yield ElfSymbol(
             symbol.name,
             symbol["st_value"],
             symbol["st_size"],
-            at if isinstance(at, int) and at < sections else -1,
+            section_index if isinstance(section_index, int) and section_index < sections else -1,
             symbol["st_info"]["bind"] == "STB_GLOBAL",
             str(symbol["st_info"]["type"]).removeprefix("STT_").lower(),
         )
@@ -275,16 +275,16 @@ def _relocations(section: Any, table: Any, target: str) -> Iterator[Relocation]:
 
 
 def _notes(section: Section) -> Iterator[ElfNote]:
-    data, at = section.data, 0
-    while at + 12 <= len(data):
-        name_size, size, kind = struct.unpack_from("<3I", data, at)
-        start = at + 12 + (name_size + 3 & ~3)
+    data, offset = section.data, 0
+    while offset + 12 <= len(data):
+        name_size, size, kind = struct.unpack_from("<3I", data, offset)
+        start = offset + 12 + (name_size + 3 & ~3)
         if start + size > len(data):
             return
         yield ElfNote(
             section.name,
-            data[at + 12 : at + 12 + name_size].rstrip(b"\0").decode("latin-1"),
+            data[offset + 12 : offset + 12 + name_size].rstrip(b"\0").decode("latin-1"),
             kind,
             data[start : start + size],
         )
-        at = start + (size + 3 & ~3)
+        offset = start + (size + 3 & ~3)

@@ -51,7 +51,7 @@ def argument_of(source: ZeInfoSource, text: KernelText, offset: int, platform: R
         kind = child(argument.item, "arg_type")
         return source.span(kind if kind is not None else argument.item)
     each = entries(kernel, "per_thread_payload_arguments")
-    if not each or entry.first >= layout.cross_start:
+    if not each or entry.start >= layout.cross_start:
         return None
     kind = child(each[0], "arg_type")
     return source.span(kind if kind is not None else each[0])
@@ -65,7 +65,7 @@ def argument_place(
     pair = _pair(source, spot, text, platform) if text is not None else None
     if pair is None:
         return None
-    return pair[0].first, pair[0].end, pair[1].name if pair[1] is not None else ""
+    return pair[0].start, pair[0].end, pair[1].name if pair[1] is not None else ""
 
 
 def byte_ranges(
@@ -83,7 +83,7 @@ def byte_ranges(
             entry = next((i for i in inputs if i.overlaps(argument)), None)
             if size is not None:
                 name = f", .input {entry.name}" if entry is not None else ", no .input"
-                hints.append((source.span(size).end, f"bytes {argument.first}..{argument.end - 1}{name}"))
+                hints.append((source.span(size).end, f"bytes {argument.start}..{argument.end - 1}{name}"))
     return tuple(sorted(hints))
 
 
@@ -105,17 +105,17 @@ def _pair(
     layout = find_layout(source, kernel, text, platform)
     inputs = inputs_of(text)
     if spot.table.name == "PerThreadPayloadArgument":
-        first, size = layout.grf + (number(spot.item, "offset") or 0), number(spot.item, "size") or 0
-        argument = Argument(spot.item, word_of(spot.item, "arg_type"), first, size, local=False)
+        start, size = layout.grf + (number(spot.item, "offset") or 0), number(spot.item, "size") or 0
+        argument = Argument(spot.item, word_of(spot.item, "arg_type"), start, size, local=False)
     else:
         arguments = arguments_of(kernel, layout)
         index = number(spot.item, "arg_index")
         own = next((a for a in arguments if a.item is spot.item), None)
         same = (a for a in arguments if index not in (None, -1) and number(a.item, "arg_index") == index)
-        found = own or next((a for a in same if a.kind in _HELD), None)
-        if found is None:
+        sibling = own or next((a for a in same if a.kind in _HELD), None)
+        if sibling is None:
             return None
-        argument = found
+        argument = sibling
     return argument, next((i for i in inputs if i.overlaps(argument)), None)
 
 

@@ -55,7 +55,7 @@ class InfoDocument:
     @property
     def registers(self) -> Registers | None:
         """The register layout of the texts' platform."""
-        return next((found for _, a in self.partners if (found := registers_of(a)) is not None), None)
+        return next((registers for _, a in self.partners if (registers := registers_of(a)) is not None), None)
 
     @cached_property
     def diagnostics(self) -> tuple[Diagnostic, ...]:
@@ -129,8 +129,8 @@ def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[H
     simd = described.kernel.int_attribute("SimdSize") or said or 1
     inputs: dict[str, tuple[HeldArgument, ...]] = {}
     for entry in inputs_of(described):
-        if layout.grf <= entry.first < layout.cross_start:
-            contents = _per_thread(item, entry.first - layout.grf, id_block(simd, layout.grf))
+        if layout.grf <= entry.start < layout.cross_start:
+            contents = _per_thread(item, entry.start - layout.grf, id_block(simd, layout.grf))
         else:
             contents = tuple(_find_argument(a.item, infos) for a in arguments if entry.overlaps(a))
         if contents:

@@ -73,37 +73,37 @@ class DumpArguments:
         ``named`` has the given facts of arguments by name.
         """
         roles = self.roles
-        found: list[tuple[InputSlot | None, ArgumentHint]] = [(s, ArgumentHint("local")) for s in roles.locals]
-        found += [(s, ArgumentHint("buffer")) for s in roles.pointers]
-        found += [(s, ArgumentHint("value", s.elements, size=s.size)) for s in roles.values]
-        found += [(s, ArgumentHint("value", 1, size=s.size)) for s in roles.pieces]
+        hints: list[tuple[InputSlot | None, ArgumentHint]] = [(s, ArgumentHint("local")) for s in roles.locals]
+        hints += [(s, ArgumentHint("buffer")) for s in roles.pointers]
+        hints += [(s, ArgumentHint("value", s.elements, size=s.size)) for s in roles.values]
+        hints += [(s, ArgumentHint("value", 1, size=s.size)) for s in roles.pieces]
         handles = self.flow.sampler_handles
         for slot in roles.handles:
             is_sampler = any(self.flow.root(slot.id) in self.flow.of(h) for h in handles)
-            found.append(
+            hints.append(
                 (slot, ArgumentHint("sampler" if is_sampler else "image", image_type="" if is_sampler else "image_2d"))
             )
-        taken = [s.id for s, _ in found if s is not None and self.flow.root(s.id) in self.flow.read]
-        if len(taken) == len(found) and not roles.pieces:
-            found.sort(key=lambda f: f[0].id if f[0] is not None else 0)
-        elif len(found) > 1 and named is None:
+        taken = [s.id for s, _ in hints if s is not None and self.flow.root(s.id) in self.flow.read]
+        if len(taken) == len(hints) and not roles.pieces:
+            hints.sort(key=lambda f: f[0].id if f[0] is not None else 0)
+        elif len(hints) > 1 and named is None:
             self._doubt(
                 "the text does not contain the order of the arguments in the source; the order of the payload is assumed: "
-                + ", ".join(s.name for s, _ in found if s is not None)
+                + ", ".join(s.name for s, _ in hints if s is not None)
                 + "; a launch file with its arguments gives more (--launch FILE)"
             )
         if not self._bindless():
-            found += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guess_images()]
-        known = {s.name for s, _ in found if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
-        unknown = next((name for name in named or () if name not in known), None)
+            hints += [(None, ArgumentHint("image", image_type=type_)) for type_ in self._guess_images()]
+        names = {s.name for s, _ in hints if s is not None} | {f"bti({n})" for n in self.flow.surfaces}
+        unknown = next((name for name in named or () if name not in names), None)
         if unknown is not None:
-            raise self._fail(f"unknown argument '{unknown}'; known arguments: {', '.join(sorted(known)) or 'none'}")
-        told = named or {}
+            raise self._fail(f"unknown argument '{unknown}'; known arguments: {', '.join(sorted(names)) or 'none'}")
+        hints_by_name = named or {}
         return [
-            ArgumentHint(told[s.name].kind, hint.count, told[s.name].image_type, hint.size)
-            if s is not None and s.name in told
+            ArgumentHint(hints_by_name[s.name].kind, hint.count, hints_by_name[s.name].image_type, hint.size)
+            if s is not None and s.name in hints_by_name
             else hint
-            for s, hint in found
+            for s, hint in hints
         ]
 
     def _guess_images(self) -> list[str]:
@@ -115,10 +115,10 @@ class DumpArguments:
         before = max([0, max(untyped) + 1 - buffers]) if untyped else last + 1
         many = before + max(0, last + 1 - before - buffers) if untyped else before
         numbers = [*range(before), *range(before + buffers, buffers + many)]
-        found = [f"image_{(table[n].coordinates if n in table else 0) or 2}d" for n in numbers]
+        types = [f"image_{(table[n].coordinates if n in table else 0) or 2}d" for n in numbers]
         # The code may use only the size of an image.
         asked = [s for s in self.roles.facts if self.flow.root(s.id) in self.flow.computed]
-        return found or (["image_2d"] if asked else [])
+        return types or (["image_2d"] if asked else [])
 
     def _bindless(self) -> bool:
         return bool(self.roles.handles)
@@ -143,8 +143,8 @@ class DumpArguments:
     def _buffers(self, indexes: Sequence[int], images: int) -> None:
         roles = self.roles
         self._match(indexes, roles.pointers, "the address of a buffer")
-        found = orders(roles, self.kernel, self.flow, self._constants(indexes), images)
-        order = found[0]
+        possible_orders = orders(roles, self.kernel, self.flow, self._constants(indexes), images)
+        order = possible_orders[0]
         owner = {position: indexes[place] for place, position in enumerate(order)}
         many = _constants_of(order)
         for position, slot in enumerate(roles.pointers):
@@ -155,8 +155,10 @@ class DumpArguments:
             self.out.buffer(owner[position], slot, surface, address=taken, constant=constant)
         for slot, position in zip(roles.offsets, offset_owners(roles, self.flow, images)[0], strict=True):
             self.out.place("buffer_offset", slot.offset, _DWORD_BYTES, arg_index=owner[position])
-        if len(found) > 1 and self._has_hints:
-            unsure = sorted({owner[p] for other in found[1:] for p in other if other.index(p) != order.index(p)})
+        if len(possible_orders) > 1 and self._has_hints:
+            unsure = sorted(
+                {owner[p] for other in possible_orders[1:] for p in other if other.index(p) != order.index(p)}
+            )
             names = ", ".join(
                 f"{index} (.input {roles.pointers[next(p for p in owner if owner[p] == index)].name})"
                 for index in unsure
@@ -196,17 +198,17 @@ class DumpArguments:
             raise self._fail(
                 f"{pieces[0].title} and the inputs after it do not match the structs of arguments {sizes}", pieces[0]
             )
-        for index, found in zip(structs, split, strict=True):
+        for index, struct in zip(structs, split, strict=True):
             size = self.hints[index].size
-            if len(found.parts) == 1 and found.parts[0][0].size == size:
-                self.out.value(index, [found.parts[0][0]])
+            if len(struct.parts) == 1 and struct.parts[0][0].size == size:
+                self.out.value(index, [struct.parts[0][0]])
                 continue
-            self.out.struct(index, size, found.parts)
-            if not found.sure:
+            self.out.struct(index, size, struct.parts)
+            if not struct.sure:
                 self._doubt(
                     f"argument {index} is a struct of {size} bytes: the text does not contain the offsets of its members; assumed are "
-                    + ", ".join(str(source) for _, source in found.parts),
-                    found.parts[0][0],
+                    + ", ".join(str(source) for _, source in struct.parts),
+                    struct.parts[0][0],
                 )
 
     def _structs(self, indexes: Sequence[int], many: int) -> list[int]:
@@ -242,20 +244,20 @@ class DumpArguments:
         """Return the surfaces that are images."""
         if self._bindless() or not images:
             return Surfaces(0, {})
-        found = surfaces(self.flow, len(self.roles.pointers), {i: self._type(i) for i in images}, self.said.access)
-        told = {
+        tables = surfaces(self.flow, len(self.roles.pointers), {i: self._type(i) for i in images}, self.said.access)
+        assignments = {
             tuple(
                 next((a for a, n in table.numbers.items() if n == number), -1) for number in sorted(self.flow.surfaces)
             )
-            for table in found
+            for table in tables
         }
-        if len(told) > 1:
-            written = ", ".join(map(str, sorted(found[0].written))) or "none"
+        if len(assignments) > 1:
+            written = ", ".join(map(str, sorted(tables[0].written))) or "none"
             self._doubt(
                 f"the text does not contain which images are written; of arguments {', '.join(map(str, images))} argument {written} is "
                 f"assumed; set it with --say {images[0]}=writeonly --say {images[-1]}=readonly"
             )
-        return found[0]
+        return tables[0]
 
     def _images(self, images: Sequence[int], samplers: Sequence[int], table: Surfaces) -> None:
         handles = list(self.roles.handles)

@@ -68,14 +68,14 @@ def emit_with_doubts(
         unknown = next((name for name in said.inputs if name not in names), None)
         if unknown is not None:
             raise SayError(f"'{unknown}': unknown .input; known inputs: {', '.join(sorted(names)) or 'none'}")
-    found = [_Kernel(k, platform, (hints or {}).get(k.name), said or Answers()) for k in kernels if k.is_kernel]
-    entries = [k.entry() for k in found]
-    newer = any(e["arg_type"] in _NEWER_KINDS for k in found for e in k.out.payload)
+    emitters = [_Kernel(k, platform, (hints or {}).get(k.name), said or Answers()) for k in kernels if k.is_kernel]
+    entries = [k.entry() for k in emitters]
+    newer = any(e["arg_type"] in _NEWER_KINDS for k in emitters for e in k.out.payload)
     root: dict[str, object] = {"version": _NEWER if newer else VERSION, "kernels": entries}
-    misc = [{"name": k.kernel.name, "args_info": k.out.arguments} for k in found if k.out.arguments]
+    misc = [{"name": k.kernel.name, "args_info": k.out.arguments} for k in emitters if k.out.arguments]
     if misc:
         root["kernels_misc_info"] = misc
-    return Emitted(document(root), tuple(d for k in found for d in k.doubts))
+    return Emitted(document(root), tuple(d for k in emitters for d in k.doubts))
 
 
 class _Kernel:
@@ -153,9 +153,9 @@ class _Kernel:
     def _slm(self) -> int:
         """Return the bytes of shared local memory, without those of arguments."""
         said = self.said.sizes.get("slm")
-        told = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
-        if said is not None or told or self.uses.slm is None:
-            return said if said is not None else told
+        attribute = 1024 * (self.kernel.int_attribute("SLMSize") or 0)
+        if said is not None or attribute or self.uses.slm is None:
+            return said if said is not None else attribute
         pointers = {e.id for e in self.kernel.arguments if self._is_local(e.offset)}
         if not pointers:
             return _DEFAULT_SLM_BYTES  # the maximum of a group, because a larger number is harmless

@@ -61,14 +61,14 @@ class Entries:
 
     def value(self, index: int, slots: Sequence[InputSlot], room: int = 0) -> None:
         """Add a value of one input, or a vector with an input per element; ``room`` is its size if larger than the elements."""
-        first = slots[0]
-        size = slots[-1].end - first.offset
-        elements = len(slots) if len(slots) > 1 else first.elements
-        name = _TYPES.get(first.type, "uchar")
-        if elements in (2, 3, 4, 8, 16) and size == elements * type_bytes(first.type):
+        slot = slots[0]
+        size = slots[-1].end - slot.offset
+        elements = len(slots) if len(slots) > 1 else slot.elements
+        name = _TYPES.get(slot.type, "uchar")
+        if elements in (2, 3, 4, 8, 16) and size == elements * type_bytes(slot.type):
             name += str(elements)
-        self.info(index, first.name, f"{name};{room or size}", "__private")
-        self.place("arg_byvalue", first.offset, room or size, arg_index=index)
+        self.info(index, slot.name, f"{name};{room or size}", "__private")
+        self.place("arg_byvalue", slot.offset, room or size, arg_index=index)
 
     def struct(self, index: int, size: int, parts: Sequence[tuple[InputSlot, int]]) -> None:
         """Add a struct by value: its pieces, each with its offset in the struct."""
@@ -106,10 +106,10 @@ class Entries:
     def bindless(self, index: int, slot: InputSlot, image_type: str) -> None:
         """Add a buffer or image whose handle is in the payload."""
         self.info(index, slot.name, "image2d_t;8" if image_type else "uchar*;8", "__global")
-        more = {"image_type": image_type} if image_type else {}
+        image = {"image_type": image_type} if image_type else {}
         self.place(
             "arg_bypointer", slot.offset, slot.size, arg_index=index, addrmode="bindless",
-            addrspace="image" if image_type else "global", access_type="readwrite", **more,
+            addrspace="image" if image_type else "global", access_type="readwrite", **image,
         )  # fmt: skip
 
     def sampler(self, index: int, slot: InputSlot | None, name: str) -> None:

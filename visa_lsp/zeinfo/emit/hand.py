@@ -51,10 +51,12 @@ class HandArguments:
         rest = []
         for slot in slots:
             name = slot.name.lower()
-            told = self.said.entry(slot.name)
-            if told is not None:
-                self.out.place(told[0], slot.offset, slot.size, **({} if told[1] is None else {"arg_index": told[1]}))
-                self.private |= told[0] == "private_base_stateless"
+            entry = self.said.entry(slot.name)
+            if entry is not None:
+                self.out.place(
+                    entry[0], slot.offset, slot.size, **({} if entry[1] is None else {"arg_index": entry[1]})
+                )
+                self.private |= entry[0] == "private_base_stateless"
             elif name not in IMPLICIT:
                 rest.append(slot)
             elif slot.size > IMPLICIT[name]:
@@ -92,10 +94,10 @@ class HandArguments:
         surfaces = 0
         for number, hint in enumerate(hints):
             if hint.kind in ("buffer", "image"):
-                first = rest[0] if rest else None
-                if first is not None and first.kind == 2:
+                slot = rest[0] if rest else None
+                if slot is not None and slot.kind == 2:
                     self._argument(rest.pop(0), hint.kind, hint.image_type)
-                elif first is not None and hint.kind == "buffer" and first.kind == 0 and first.size == 8:
+                elif slot is not None and hint.kind == "buffer" and slot.kind == 0 and slot.size == 8:
                     taken = surfaces if stateful else None
                     self.out.buffer(self.out.next, rest.pop(0), taken, address=taken is None)
                     surfaces += stateful
@@ -113,12 +115,12 @@ class HandArguments:
 
     def _add_argument(self, rest: list[InputSlot], hint: ArgumentHint) -> None:
         """Add an argument of one input, or a vector by value with an input per element."""
-        first = rest.pop(0)
-        if hint.kind != "value" or hint.count == 1 or first.elements >= hint.count:
-            self._argument(first, hint.kind)
+        slot = rest.pop(0)
+        if hint.kind != "value" or hint.count == 1 or slot.elements >= hint.count:
+            self._argument(slot, hint.kind)
             return
-        parts = [first]
-        while rest and len(parts) < hint.count and rest[0].offset <= parts[-1].end and rest[0].type == first.type:
+        parts = [slot]
+        while rest and len(parts) < hint.count and rest[0].offset <= parts[-1].end and rest[0].type == slot.type:
             parts.append(rest.pop(0))
         self.out.value(self.out.next, parts)
 

@@ -42,7 +42,7 @@ class Surfaces(Struct, frozen=True):
 def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Mapping[int, str]) -> list[Surfaces]:
     """Return the binding tables that fit the code, the likeliest first. ``types`` and ``access`` are by argument."""
     arguments = sorted(types)
-    found = []
+    tables = []
     for many in range(len(arguments) + 1):
         before = len(arguments) - many
         # The last images are tried first, and only a limited number of choices.
@@ -51,8 +51,8 @@ def surfaces(flow: InputUse, buffers: int, types: Mapping[int, str], access: Map
                 continue
             numbers = _numbers(arguments, written, types, before, buffers)
             if _fits(flow, numbers, written, types, before, buffers):
-                found.append(Surfaces(before, numbers, frozenset(written)))
-    return found or [Surfaces(len(arguments), {a: n for n, a in enumerate(arguments)})]
+                tables.append(Surfaces(before, numbers, frozenset(written)))
+    return tables or [Surfaces(len(arguments), {a: n for n, a in enumerate(arguments)})]
 
 
 def _numbers(
@@ -61,10 +61,10 @@ def _numbers(
     def place(argument: int) -> tuple[int, int]:
         return _ORDER.index(types[argument]) if types[argument] in _ORDER else len(_ORDER), argument
 
-    first = sorted((a for a in arguments if a not in written), key=place)
+    read_images = sorted((a for a in arguments if a not in written), key=place)
     last = sorted(written, key=place)
     return {
-        **{argument: number for number, argument in enumerate(first)},
+        **{argument: number for number, argument in enumerate(read_images)},
         **{argument: before + buffers + number for number, argument in enumerate(last)},
     }
 

@@ -73,11 +73,11 @@ def registers_of_dump(kernel: Kernel) -> Registers | None:
     if boundary(kernel) is None:
         return None
     grf = kernel.variables[0].byte_size
-    first = min((entry.offset for entry in kernel.arguments), default=grf)
+    start = min((entry.offset for entry in kernel.arguments), default=grf)
     ids = any(
         (t := kernel.variable_type(e.id)) is not None and t.size == 2 for e in kernel.arguments if e.offset == grf
     )
-    return next((r for r in CANDIDATES if r.bytes == grf and (ids or r.empty_row == (first > grf))), None)
+    return next((r for r in CANDIDATES if r.bytes == grf and (ids or r.empty_row == (start > grf))), None)
 
 
 def roles_of(payload: Payload, flow: InputUse, end: int) -> Roles:
@@ -94,8 +94,8 @@ class _PayloadReader:
         self.end = end
         self.roles = Roles()
         # Unused arguments are numbered after some computed value.
-        made = [*flow.read, *(s.id for s in payload.ids)]
-        last = max((v for v in made if v >= FIRST_DECLARED), default=end)
+        used_ids = [*flow.read, *(s.id for s in payload.ids)]
+        last = max((v for v in used_ids if v >= FIRST_DECLARED), default=end)
         self.first_made = min((v for v in flow.targets if v > end), default=last)
 
     def is_taken(self, slot: InputSlot) -> bool:
@@ -142,18 +142,18 @@ class _PayloadReader:
                 add((kind, slots[0], start, 8))
                 start, slots = start + 8, slots[1:]
         if slots and slots[0].offset == start and not self.is_explicit(slots[0]) and slots[0].type == "d":
-            first = slots[0]
-            if first.size == _WIDE_HEADER_BYTES:
-                add(("global_id_offset", first, start, _TRIPLE_BYTES))
-                add(("local_size", first, start + _TRIPLE_BYTES, _TRIPLE_BYTES))
+            slot = slots[0]
+            if slot.size == _WIDE_HEADER_BYTES:
+                add(("global_id_offset", slot, start, _TRIPLE_BYTES))
+                add(("local_size", slot, start + _TRIPLE_BYTES, _TRIPLE_BYTES))
                 slots = slots[1:]
                 # Today's compiler puts this directly after the header, not after the arguments.
                 if self._is_size(slots, 0, start + _WIDE_HEADER_BYTES) and not self._is_size(slots, 1):
                     add(("enqueued_local_size", slots[0], slots[0].offset, _TRIPLE_BYTES))
                     slots = slots[1:]
                 return slots
-            if first.size == _TRIPLE_BYTES:
-                add(("global_id_offset", first, start, _TRIPLE_BYTES))
+            if slot.size == _TRIPLE_BYTES:
+                add(("global_id_offset", slot, start, _TRIPLE_BYTES))
                 slots = slots[1:]
         if self._is_size(slots, 0, start + _TRIPLE_BYTES):
             add(("enqueued_local_size", slots[0], slots[0].offset, _TRIPLE_BYTES))
@@ -236,7 +236,7 @@ def orders(
     if count > _MAX_ORDERED_POINTERS:
         return [list(range(count)), _order(count, 1, (0,))]
     trailing = _read_only(roles, flow, images)
-    found: list[list[int]] = []
+    possible_orders: list[list[int]] = []
     tried = 0
     for way in offset_owners(roles, flow, images):
         offsets = {i: roles.offsets[n].id for n, i in enumerate(way)}
@@ -244,14 +244,14 @@ def orders(
         for order in islice(_interleavings(count, trailing), _MAX_ORDERS - tried):
             tried += 1
             if (
-                order not in found
+                order not in possible_orders
                 and _grows(order, taken)
                 and _grows(order, offsets)
                 and all(order[rank] == i for i, rank in ranks.items())
             ):
-                found.append(order)
-    found.sort(key=lambda order: order != sorted(order))
-    return found or [list(range(count))]
+                possible_orders.append(order)
+    possible_orders.sort(key=lambda order: order != sorted(order))
+    return possible_orders or [list(range(count))]
 
 
 def _interleavings(count: int, trailing: int) -> Iterator[list[int]]:
@@ -261,8 +261,8 @@ def _interleavings(count: int, trailing: int) -> Iterator[list[int]]:
 
 
 def _grows(order: Sequence[int], keys: Mapping[int, int]) -> bool:
-    found = [keys[i] for i in order if i in keys]
-    return found == sorted(found)
+    numbers = [keys[i] for i in order if i in keys]
+    return numbers == sorted(numbers)
 
 
 def offset_owners(roles: Roles, flow: InputUse, images: int) -> list[list[int]]:
@@ -291,14 +291,14 @@ def _order(count: int, many: int, places: Sequence[int]) -> list[int]:
 
 def _read_only(roles: Roles, flow: InputUse, images: int) -> int:
     """Return the number of pointers at the payload's end that are never written through."""
-    found = 0
+    count = 0
     for position in range(len(roles.pointers) - 1, -1, -1):
         root = flow.root(roles.pointers[position].id)
         surface = flow.surfaces.get(images + position)
         if root in flow.written or (surface is not None and surface.written):
             break
-        found += 1
-    return found
+        count += 1
+    return count
 
 
 def _ranks(roles: Roles, kernel: Kernel, flow: InputUse, offsets: Mapping[int, int]) -> dict[int, int]:

@@ -88,7 +88,7 @@ class Payload(Struct):
 
 def slots_of(kernel: Kernel) -> list[InputSlot]:
     """Return the inputs of a kernel by place, with names."""
-    found = []
+    slots = []
     for index, entry in enumerate(kernel.inputs):
         if entry.reserved:
             continue
@@ -98,8 +98,8 @@ def slots_of(kernel: Kernel) -> list[InputSlot]:
         elements = variable.num_elements if variable else 1
         name = input_name(kernel, entry)
         type_name = type_.name if type_ else ""
-        found.append(InputSlot(index, name, kind, entry.offset, entry.size, type_name, elements, entry.id))
-    return sorted(found, key=lambda s: s.offset)
+        slots.append(InputSlot(index, name, kind, entry.offset, entry.size, type_name, elements, entry.id))
+    return sorted(slots, key=lambda s: s.offset)
 
 
 def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
@@ -114,13 +114,13 @@ def payload_of(kernel: Kernel, platform: Registers, simd: int) -> Payload:
     named = [s for s in slots if s.name.lower() in LOCAL_IDS]
     ids = list(named)
     if not named:
-        at = grf
+        offset = grf
         for slot in slots:  # in a dump they follow r0 directly, in one or two inputs for each dimension
-            if slot.offset != at or slot.type not in ("w", "uw"):
+            if slot.offset != offset or slot.type not in ("w", "uw"):
                 break
             ids.append(slot)
-            at += max(slot.size, grf)
-        if (at - grf) % block or (at - grf) // block > 3:
+            offset += max(slot.size, grf)
+        if (offset - grf) % block or (offset - grf) // block > 3:
             ids = []
     for number, slot in enumerate(named):
         expected = grf + number * block

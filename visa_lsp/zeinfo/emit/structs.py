@@ -36,7 +36,7 @@ def struct_parts(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> list[Part
         return None
     best: tuple[int, list[Parts]] | None = None
     for number, split in enumerate(_splits(pieces, sizes)):
-        guesses = sum(not found.sure for found in split)
+        guesses = sum(not parts.sure for parts in split)
         if best is None or guesses < best[0]:
             best = guesses, split
         if not guesses or number > _MAX_SPLITS:
@@ -50,11 +50,11 @@ def _splits(pieces: Sequence[InputSlot], sizes: Sequence[int]) -> Iterator[list[
             yield []
         return
     for count in range(len(pieces) - len(sizes) + 1, 0, -1):
-        found = _place_members(pieces[:count], sizes[0])
-        if found is None:
+        parts = _place_members(pieces[:count], sizes[0])
+        if parts is None:
             continue
         for rest in _splits(pieces[count:], sizes[1:]):
-            yield [found, *rest]
+            yield [parts, *rest]
 
 
 def _place_members(pieces: Sequence[InputSlot], size: int) -> Parts | None:
@@ -69,17 +69,17 @@ def _place_members(pieces: Sequence[InputSlot], size: int) -> Parts | None:
 
 
 def _lay(pieces: Sequence[InputSlot], *, vectors: bool) -> tuple[list[tuple[InputSlot, int]], int]:
-    found: list[tuple[InputSlot, int]] = []
-    at = index = 0
+    places: list[tuple[InputSlot, int]] = []
+    offset = index = 0
     while index < len(pieces):
         each = type_bytes(pieces[index].type)
         run = 1
         while index + run < len(pieces) and pieces[index + run].type == pieces[index].type:
             run += 1
         many = next((v for v in _VECTORS if v <= run), 1) if vectors else 1
-        at = -(-at // (each * many)) * each * many
+        offset = -(-offset // (each * many)) * each * many
         for piece in pieces[index : index + many]:
-            found.append((piece, at))
-            at += piece.size
+            places.append((piece, offset))
+            offset += piece.size
         index += many
-    return found, at
+    return places, offset

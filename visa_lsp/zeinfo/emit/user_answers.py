@@ -94,9 +94,9 @@ def _index(entry: str, name: str) -> int:
 
 def _entry(entry: str, value: str) -> tuple[str, int | None]:
     match = _ENTRY.fullmatch(value)
-    known = [word.name for word in WORDS["argument_type"]]
-    if match is None or match[1] not in known:
-        near = nearest(match[1] if match else value, known)
+    words = [word.name for word in WORDS["argument_type"]]
+    if match is None or match[1] not in words:
+        near = nearest(match[1] if match else value, words)
         hint = f"did you mean '{near}'?" if near else "expected a word of arg_type, such as global_size"
         raise SayError(f"'{entry}': {hint}")
     return match[1], int(match[2]) if match[2] else None
