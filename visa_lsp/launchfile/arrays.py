@@ -169,9 +169,9 @@ class ArrayChecks(Checks):
             if len(ends) != 2:
                 self.add(rules.RANGE, entry, f"expected two numbers, [FIRST, END], got {len(ends)}")
                 continue
-            first, end = (self.number(number, 0, MAX_BUFFER_BYTES) for number in ends)
-            if first is not None and end is not None:
-                pairs.append((first, end))
+            start, end = (self.number(number, 0, MAX_BUFFER_BYTES) for number in ends)
+            if start is not None and end is not None:
+                pairs.append((start, end))
         return tuple(pairs)
 
     def _access(self, keys: Entries, beside: YamlItem | None) -> str:

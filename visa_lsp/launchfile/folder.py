@@ -58,10 +58,10 @@ class LaunchFolder:
         """Return the files of the folder with one of ``endings``, among the first entries."""
         try:
             with os.scandir(self.launch.parent) as entries:
-                first = [entry.name for entry, _ in zip(entries, range(_MAX_FOLDER_ENTRIES), strict=False)]
+                file_names = [entry.name for entry, _ in zip(entries, range(_MAX_FOLDER_ENTRIES), strict=False)]
         except OSError:
             return []
-        return sorted(name for name in first if name.endswith(endings))
+        return sorted(name for name in file_names if name.endswith(endings))
 
     def text(self, path: Path) -> str:
         """Return the text of a file from the editor or from disk; empty if it cannot be read."""

@@ -56,10 +56,10 @@ def find_kernel(launch: LaunchText, folder: LaunchFolder) -> MeantKernel:
         if not name and kernels is None and len(infos) == 1:
             name = infos[0].name
         return MeantKernel(name, kernels, described, _find_named(infos, name), told_by)
-    found = _describe(name, launch.file, folder) if name else None
-    if found is None:
+    description = _describe(name, launch.file, folder) if name else None
+    if description is None:
         return MeantKernel(name, kernels)
-    return MeantKernel(name, kernels, None, _find_named(_infos(found.text), name), found.path)
+    return MeantKernel(name, kernels, None, _find_named(_infos(description.text), name), description.path)
 
 
 def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Description | None:
@@ -79,17 +79,17 @@ def _describe(name: str, program: Path | None, folder: LaunchFolder) -> Descript
 def _kernels(launch: LaunchText, folder: LaunchFolder) -> tuple[str, ...] | None:
     if launch.file is None:
         return None
-    found: list[str] = []
+    names: list[str] = []
     for path in (launch.file, *launch.files):
         if not path.name.endswith(TEXTS):
             return None
-        found += folder.beside.kernels_in(path)
-    return tuple(dict.fromkeys(found))
+        names += folder.beside.kernels_in(path)
+    return tuple(dict.fromkeys(names))
 
 
 def _find_named(infos: tuple[KernelInfo, ...], name: str) -> KernelInfo | None:
-    found = next((info for info in infos if info.name == name), None)
-    return found if found is not None and found.argument_count <= MAX_ARGUMENTS else None
+    info = next((info for info in infos if info.name == name), None)
+    return info if info is not None and info.argument_count <= MAX_ARGUMENTS else None
 
 
 def _ze_info_of(path: Path, folder: LaunchFolder) -> str:

@@ -100,20 +100,20 @@ class _Arguments:
         """Report expectations of a name that no argument has; with a map of arguments the file alone shows them."""
         assert isinstance(self.root.value, dict)
         expect = self.root.value.get("expect")
-        known = [name for index in range(self.info.argument_count) if (name := self.info.argument_name(index))]
+        names = [name for index in range(self.info.argument_count) if (name := self.info.argument_name(index))]
         for entry in expect.value if expect is not None and isinstance(expect.value, list) else ():
             named = entry.value.get("arg") if isinstance(entry.value, dict) else None
             if (
                 named is not None
                 and isinstance(named.value, str)
                 and named.value.isidentifier()
-                and named.value not in known
+                and named.value not in names
             ):
-                near = nearest(named.value, known) or ""
+                near = nearest(named.value, names) or ""
                 hint = (
                     f"did you mean '{near}'?"
                     if near
-                    else f"known arguments: {', '.join(known[:40]) or 'without names'}"
+                    else f"known arguments: {', '.join(names[:40]) or 'without names'}"
                 )
                 words = f"kernel '{self.info.name}' has no argument '{named.value:.100}'; {hint}"
                 self.checks.add(rules.NO_SUCH_ARGUMENT, named, words, change_to(self.checks.source.span(named), near))
@@ -160,8 +160,8 @@ class _Arguments:
 
     def _who(self, index: int) -> str:
         name, type_name = self.info.argument_name(index), self.info.type_of(index)
-        told = ": ".join(words for words in (name, type_name) if words)
-        return f"argument {index}" + (f" ({told})" if told else "")
+        description = ": ".join(words for words in (name, type_name) if words)
+        return f"argument {index}" + (f" ({description})" if description else "")
 
     def _kind(self, index: int, given: GivenArg, item: YamlItem) -> None:
         entries = [entry for entry in self.info.payload if entry.arg_index == index and entry.kind]

@@ -50,8 +50,8 @@ class OtherTypeError(ValueError):
     """The array has a type that no buffer has; the message is its name."""
 
 
-def read_header(stream: BinaryIO, held: int) -> NpyHeader:
-    """Read the header of a file of ``held`` bytes.
+def read_header(stream: BinaryIO, file_bytes: int) -> NpyHeader:
+    """Read the header of a file of ``file_bytes`` bytes.
 
     Raises ValueError with one line if the header is invalid, and OtherTypeError if the type of the array is not in
     ``DTYPES``.
@@ -76,8 +76,10 @@ def read_header(stream: BinaryIO, held: int) -> NpyHeader:
     if not all(type(n) is int and 0 <= n < 1 << 62 for n in shape) or len(shape) > MAX_AXES:
         raise ValueError(f"invalid shape {shape!s:.60}")
     header = NpyHeader(shape, fortran, dtype, big, 8 + width + length)
-    if held - header.start < header.size:
-        raise ValueError(f"truncated: the header promises {header.size} bytes, found {max(0, held - header.start)}")
+    if file_bytes - header.start < header.size:
+        raise ValueError(
+            f"truncated: the header promises {header.size} bytes, found {max(0, file_bytes - header.start)}"
+        )
     return header
 
 

@@ -247,7 +247,7 @@ class _LaunchReader(ArrayChecks):
         return self._sampler(keys["sampler"])
 
     def _memory(self, item: YamlItem | None) -> tuple[GivenMemory, ...]:
-        found = []
+        regions = []
         for entry in (self.sequence(item) if item is not None else None) or ():
             read = self.entries(entry, TABLES["Memory"])
             if read is None:
@@ -260,16 +260,16 @@ class _LaunchReader(ArrayChecks):
             address = self.number(keys["address"], _MIN_ADDRESS, _MAX_ADDRESS)
             array = self.contents(entry, keys, sure, "memory")
             if address is not None and array is not None:
-                found.append(GivenMemory(address, array))
-        return tuple(found)
+                regions.append(GivenMemory(address, array))
+        return tuple(regions)
 
     def _pointer(self, item: YamlItem) -> GivenPointer | None:
         address = self.number(item, _MIN_ADDRESS, _MAX_ADDRESS)
         if address is None:
             return None
-        for number, one in enumerate(self.launched.memory):
-            size = prod(one.array.shape) * element_bytes(one.array.dtype)
-            if one.address <= address < one.address + size:
+        for number, region in enumerate(self.launched.memory):
+            size = prod(region.array.shape) * element_bytes(region.array.dtype)
+            if region.address <= address < region.address + size:
                 return GivenPointer(address, number)
         self.add(rules.RANGE, item, "the address is not in `memory`")
         return None

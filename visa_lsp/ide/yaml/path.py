@@ -45,7 +45,7 @@ class YamlPath:
 class _Open:
     """An open bracket: its place, and the key or number of its current entry."""
 
-    at: int
+    offset: int
     is_map: bool
     key: str | None = None
     index: int = 0
@@ -70,11 +70,11 @@ def path_at(text: str, offset: int) -> YamlPath | None:
         return None
     if not stack:
         return _in_block(text, start, word)
-    outer = _in_block(text, text.rfind("\n", 0, stack[0].at) + 1, Span(stack[0].at, stack[0].at))
+    outer = _in_block(text, text.rfind("\n", 0, stack[0].offset) + 1, Span(stack[0].offset, stack[0].offset))
     if outer is None:
         return None
     steps = [*outer.steps] if outer.key is None else [*outer.steps, outer.key]
-    steps += [one.step for one in stack[:-1] if one.step is not None]
+    steps += [bracket.step for bracket in stack[:-1] if bracket.step is not None]
     last = stack[-1]
     keys = (last.keys | _keys_behind(text, word.end)) - {last.key} if last.is_map else set()
     return YamlPath(tuple(steps), last.step, frozenset(k for k in keys if k is not None), word)

@@ -31,9 +31,9 @@ def hover_ze_info(
     parts.append(row_text(spot.table.name, row))
     place = argument_place(source, spot, texts, platform)
     if place is not None:
-        first, end, name = place
+        start, end, name = place
         parts.append(
-            f"Lies at bytes {first} to {end - 1} of the registers"
+            f"Lies at bytes {start} to {end - 1} of the registers"
             + (f": {code('.input ' + name)}" if name else "")
             + "."
         )

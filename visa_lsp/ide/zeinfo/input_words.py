@@ -22,21 +22,33 @@ _MAX_NAME_CHARS: Final = 80
 _NO_SPACE: Final = ("", "NONE", "__private")
 
 
-def labels(told: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
+def labels(arguments_by_variable: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, str]:
     """Return, by variable, the hint beside its line, such as ``y: __global float*``."""
-    return {name: _format_literal(", ".join(_label(a) for a in held)) for name, held in told.items()}
+    return {
+        name: _format_literal(", ".join(_label(a) for a in arguments))
+        for name, arguments in arguments_by_variable.items()
+    }
 
 
 def pages(
-    told: Mapping[str, tuple[HeldArgument, ...]], document: str, values: Mapping[str, str] | None = None
+    arguments_by_variable: Mapping[str, tuple[HeldArgument, ...]],
+    document: str,
+    values: Mapping[str, str] | None = None,
 ) -> dict[str, str]:
     """Return, by variable, a line of Markdown for hover.
 
     ``document`` is the name of the ze_info file, ``values`` the arguments' contents after the last run, by variable.
     """
-    found = {name: f"{'; '.join(_page(a) for a in held)} — by {code(document)}" for name, held in told.items()}
-    left = {name: value for name, value in (values or {}).items() if any(a.is_value for a in told.get(name, ()))}
-    return {name: f"{text}; last run: {code(left[name])}" if name in left else text for name, text in found.items()}
+    lines = {
+        name: f"{'; '.join(_page(a) for a in arguments)} — by {code(document)}"
+        for name, arguments in arguments_by_variable.items()
+    }
+    left = {
+        name: value
+        for name, value in (values or {}).items()
+        if any(a.is_value for a in arguments_by_variable.get(name, ()))
+    }
+    return {name: f"{text}; last run: {code(left[name])}" if name in left else text for name, text in lines.items()}
 
 
 def _label(argument: HeldArgument) -> str:
