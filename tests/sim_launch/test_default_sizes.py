@@ -65,7 +65,7 @@ def saxpy():
 def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
     text = saxpy()
     good = proposal_of(text)
-    assert (good.told["groups"], good.even.written, good.uneven.written != good.written) == (
+    assert (good.template["groups"], good.even.written, good.uneven.written != good.written) == (
         [3, 1, 1],
         good.written,
         True,
@@ -78,8 +78,8 @@ def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
 
 def test_what_is_given_is_kept(folder):
     made = proposal_of(saxpy(), {"groups": [2, 1, 1], "args": [None, None, 2.5, 40]})
-    assert (made.told["groups"], made.uneven) == ([2, 1, 1], None)
-    assert made.told["arguments"][0]["launch"]["buffer"]["shape"] == [40]
+    assert (made.template["groups"], made.uneven) == ([2, 1, 1], None)
+    assert made.template["arguments"][0]["launch"]["buffer"]["shape"] == [40]
 
 
 def test_values_repeat_only_where_two_work_items_update_one_element(folder):

@@ -365,7 +365,7 @@ def _run_input(
 
             options = runner.RunOptions(
                 path, args.platform, args.engine, args.checks, listeners, args.budget, further_files,
-                first_fault=args.first_fault, told=show_progress if line.wanted else None, repeat=args.repeat,
+                first_fault=args.first_fault, show_progress=show_progress if line.wanted else None, repeat=args.repeat,
                 threads=args.threads, counts=args.counts,
                 profile=args.profile or bool(args.profile_out and not args.counts),
             )  # fmt: skip

@@ -126,7 +126,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     runner.observers_named(options.checks)
     opened = open_job(job_at(program, _text(arguments, "launch") or None, options), kernel=_text(arguments, "kernel"))
     with opened.errors_named():
-        return opened.ready(), opened.made.proposal.assumed if opened.made is not None else (), program
+        return opened.ready(), opened.proposed.proposal.assumed if opened.proposed is not None else (), program
 
 
 def _argument(ready: ReadyRun, key: int | str) -> LaunchArgument:

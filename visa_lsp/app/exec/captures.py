@@ -48,7 +48,7 @@ class Captures:
             return None
         if self.at_fault and self.written:
             return None
-        copies = {at: array.copy() for at, array in enqueue.shared}
+        copies = {address: array.copy() for address, array in enqueue.shared}
         return copies | {
             n: arg.array.copy() for n, arg in enumerate(enqueue.args) if isinstance(arg, BufferArg | ImageArg)
         }

@@ -54,7 +54,7 @@ class LaunchSettings:
     platform: Platform
     checks: str
     max_group_items: int
-    told: Callable[[int, int, int], None] | None = None
+    show_progress: Callable[[int, int, int], None] | None = None
 
 
 class _LateError(Exception):
@@ -93,9 +93,9 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
     if follows and masks:
         before = [array.copy() for array in _arrays(config)]
         probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-        first = _run(kernel, probe, settings, is_probe=True)
-        if not first.faults:
-            return EnqueueResult(first, local, undefined=masks)
+        probe_report = _run(kernel, probe, settings, is_probe=True)
+        if not probe_report.faults:
+            return EnqueueResult(probe_report, local, undefined=masks)
         for array, saved in zip(_arrays(config), before, strict=True):
             array[...] = saved
         if steps <= _MAX_FOLLOWED_STEPS:
@@ -116,7 +116,9 @@ def run_listened(
             raise _LateError
 
     with contextlib.suppress(_LateError):
-        _run(kernel, _config(kernel, enqueue, local), replace(settings, checks="none", told=stop_late), listener)
+        _run(
+            kernel, _config(kernel, enqueue, local), replace(settings, checks="none", show_progress=stop_late), listener
+        )
 
 
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:
@@ -159,7 +161,8 @@ def _run(
     """Run a configuration. A probe stops at its first fault, and always checks access."""
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
-        checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled, told=settings.told,
+        checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled,
+        show_progress=settings.show_progress,
         engine=_engine_for(kernel) if listener is None else "auto",
         threads=1 if listener is not None or settings.checks != "none" else os.cpu_count() or 1,
         listeners=(listener,) if listener is not None else (),
@@ -211,9 +214,12 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
     placed = tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
     memory = (
         PlacedMemory(
-            names.get(id(array), f"a shared allocation of {array.nbytes} bytes"), shared[id(array)], at, in_place=True
+            names.get(id(array), f"a shared allocation of {array.nbytes} bytes"),
+            shared[id(array)],
+            address,
+            in_place=True,
         )
-        for at, array in enqueue.shared
+        for address, array in enqueue.shared
     )
     return placed, tuple(memory)
 
@@ -237,7 +243,7 @@ def _with_args(config: LaunchConfig, changes: dict[int | str, dict[str, Any]]) -
         replace(arg, **changes[n]) if n in changes and isinstance(arg, BufferArg) else arg
         for n, arg in enumerate(config.by_key.values())
     ]
-    memory = [replace(one, **changes.get(hex(one.address), {})) for one in config.memory]
+    memory = [replace(region, **changes.get(hex(region.address), {})) for region in config.memory]
     return replace(config, args=tuple(args), memory=tuple(memory))
 
 
@@ -245,20 +251,20 @@ def _masks(config: LaunchConfig) -> dict[int | str, Array]:
     """Return masks of the bytes that nothing has written, for arguments by index, and for memory to which they point."""
     args = list(config.by_key.values())
     pointed = {id(arg.array if arg.whole is None else arg.whole) for arg in args if isinstance(arg, BufferArg)}
-    placed = {id(one.array) for one in config.memory}
+    placed = {id(region.array) for region in config.memory}
     arrays: dict[int | str, Array] = {
         n: arg.array
         for n, arg in enumerate(args)
         if isinstance(arg, BufferArg) and arg.whole is None and id(arg.array) not in placed
     }
-    arrays |= {hex(one.address): one.array for one in config.memory if id(one.array) in pointed}
+    arrays |= {hex(region.address): region.array for region in config.memory if id(region.array) in pointed}
     return {key: mask for key, array in arrays.items() if (mask := _undefined(array)) is not None}
 
 
 def _arrays(config: LaunchConfig) -> list[Array]:
     """Return the memory of a launch, each array once."""
-    found = [arg.array for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg)]
-    return list({id(array): array for array in (*found, *(one.array for one in config.memory))}.values())
+    arrays = [arg.array for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg)]
+    return list({id(array): array for array in (*arrays, *(region.array for region in config.memory))}.values())
 
 
 def _undefined(array: Array) -> Array | None:

@@ -75,8 +75,8 @@ class CommandOrder:
     def __init__(self) -> None:
         self._begin(0)
 
-    def _begin(self, first: int) -> None:
-        self._first = first
+    def _begin(self, number: int) -> None:
+        self._first = number
         self._before: dict[int, int] = {}
         self._events: dict[int, int] = {}
         self._of_queue: dict[int, int] = {}
@@ -141,9 +141,9 @@ class CommandOrder:
         """Return whether a command waits for an event that the host has not set yet."""
         return bool(self._before.get(number, 0) & self._unset)
 
-    def is_before(self, one: int, other: int) -> bool:
+    def is_before(self, command: int, other: int) -> bool:
         """Return whether a command ends before another begins, or one of them is forgotten."""
-        return not {one, other} <= self._before.keys() or bool(self._before[other] & self._bit(one))
+        return not {command, other} <= self._before.keys() or bool(self._before[other] & self._bit(command))
 
     def is_ended(self, number: int) -> bool:
         """Return whether the host has seen the end of a command."""

@@ -190,21 +190,23 @@ class Programs:
         source_name = _find_file(request) or own_name
         program = Program(self._started, self._folder / f"p{self._started}", request, source_name)
         program.folder.mkdir(mode=0o700)
-        made = self._compile(program)
-        if not made.zebin:
-            return ProgramBuild(Verdict.ERRORS, made.log)
+        compiled = self._compile(program)
+        if not compiled.zebin:
+            return ProgramBuild(Verdict.ERRORS, compiled.log)
         self._known[program.number] = program
         packed = BINARY_HEAD + zlib.compress(msgspec.msgpack.encode(container), 1)
         if request.step is Step.COMPILE:
-            return ProgramBuild(Verdict.BUILT, made.log, program.number, binary=packed)
-        program.compiled = made
-        _write_texts(program, made)
-        zebin_info, _ = program_data(made.zebin, program.folder)
-        names = {name for name, is_kernel, _ in made.texts if is_kernel}
+            return ProgramBuild(Verdict.BUILT, compiled.log, program.number, binary=packed)
+        program.compiled = compiled
+        _write_texts(program, compiled)
+        zebin_info, _ = program_data(compiled.zebin, program.folder)
+        names = {name for name, is_kernel, _ in compiled.texts if is_kernel}
         program.infos = [info for info in read(zebin_info) if info.name in names and info.name != _NOTHING]
         ragged = _RAGGED.search(request.options) is not None
         kernels = tuple(_facts_of(info, ragged=ragged) for info in program.infos)
-        return ProgramBuild(Verdict.BUILT, made.log, program.number, is_executable=True, binary=packed, kernels=kernels)
+        return ProgramBuild(
+            Verdict.BUILT, compiled.log, program.number, is_executable=True, binary=packed, kernels=kernels
+        )
 
     def _compile(self, program: Program) -> CompiledProgram:
         """Return the compiled program, from the cache if it is there."""
@@ -218,16 +220,16 @@ class Programs:
             request.headers, _files_of_includes(options),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
-        made = self._builds.get(digest) or self._cached(digest)
-        if made is None:
-            made = _run_compiler(program, options, tool, device_for(self.platform.name))
-            if made.zebin and self._kept is not None:
-                self._kept.put(digest, zlib.compress(msgspec.msgpack.encode(made), 6))
+        compiled = self._builds.get(digest) or self._cached(digest)
+        if compiled is None:
+            compiled = _run_compiler(program, options, tool, device_for(self.platform.name))
+            if compiled.zebin and self._kept is not None:
+                self._kept.put(digest, zlib.compress(msgspec.msgpack.encode(compiled), 6))
                 self._kept.flush()
-        self._builds[digest] = made
+        self._builds[digest] = compiled
         if request.form is ProgramForm.SOURCE and program.source_name == Path(program.source_name).name:
             (program.folder / program.source_name).write_bytes(request.data)
-        return made
+        return compiled
 
     def _cached(self, digest: str) -> CompiledProgram | None:
         value = self._kept.get(digest) if self._kept is not None else None
@@ -286,13 +288,13 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
     return CompiledProgram(build.program, texts, log)
 
 
-def _write_texts(program: Program, made: CompiledProgram) -> None:
+def _write_texts(program: Program, compiled: CompiledProgram) -> None:
     """Write the texts into the folder of the program, under the name of its source, and the zebin."""
     name = program.source_name
-    for kernel, _, text in made.texts:
+    for kernel, _, text in compiled.texts:
         own = text.replace('FILE "input.cl"', f'FILE "{name}"')
         (program.folder / f"{file_name(kernel)}.visaasm").write_bytes(encode_text(own))
-    (program.folder / "program.zebin").write_bytes(made.zebin)
+    (program.folder / "program.zebin").write_bytes(compiled.zebin)
 
 
 def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> LoadedKernel:
@@ -352,16 +354,16 @@ def _with_absolute_folders(options: str, folder: str) -> str:
 
 def _files_of_includes(options: str) -> list[tuple[str, int, int]]:
     """Return name, size and date of the files below the folders of includes, by which a change is noticed."""
-    found: list[tuple[str, int, int]] = []
+    files: list[tuple[str, int, int]] = []
     for folder in (word.strip('"') for word in re.findall(r'-I ("[^"]*"|\S+)', options)):
         for root, _, names in os.walk(folder):
-            for name in names[: _MAX_LISTED_FILES - len(found)]:
+            for name in names[: _MAX_LISTED_FILES - len(files)]:
                 with contextlib.suppress(OSError):
                     about = os.stat(f"{root}/{name}")  # noqa: PTH116 - quicker, for thousands of files
-                    found.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))
-            if len(found) >= _MAX_LISTED_FILES:
+                    files.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))
+            if len(files) >= _MAX_LISTED_FILES:
                 break
-    return sorted(found)
+    return sorted(files)
 
 
 def _facts_of(info: KernelInfo, *, ragged: bool) -> ProgramKernel:

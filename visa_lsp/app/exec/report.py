@@ -77,10 +77,10 @@ class ExecReport:
             lines: list[str] = []
             for fault in faults:
                 key = (enqueue.program, fault.kind, fault.kernel, fault.source or fault.instruction, fault.other_source)
-                known = self._known.get(key)
-                if known is not None:
-                    known["count"] += fault.count
-                    self._repeated.add(id(known))
+                earlier = self._known.get(key)
+                if earlier is not None:
+                    earlier["count"] += fault.count
+                    self._repeated.add(id(earlier))
                     continue
                 lines += [] if lines else [_head(number, kernel, enqueue, result)]
                 values = {**fault_values(report, fault), "enqueue": number}
@@ -123,7 +123,7 @@ class ExecReport:
             "instructions": self.instructions,
             "time": self._times(),
             "faults": self.faults,
-            "refused": [{"call": one.call, "reason": one.reason} for one in self.refused],
+            "refused": [{"call": refusal.call, "reason": refusal.reason} for refusal in self.refused],
             "exit": status,
         }
 

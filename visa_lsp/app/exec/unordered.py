@@ -73,12 +73,14 @@ class AccessRecorder(Observer):
             return  # because the line of a function is not that of the kernel
         for buffer, offsets, _ in split(access.space, access.places, access.size) if access.space is not None else ():
             start = buffer.data.ctypes.data
-            for first, size, place, _ in self._copies:
-                if first <= start < first + size:
-                    touched = (offsets[:, None] + np.arange(access.size)).reshape(-1) + (start - first + place)
+            for begin, size, place, _ in self._copies:
+                if begin <= start < begin + size:
+                    touched = (offsets[:, None] + np.arange(access.size)).reshape(-1) + (start - begin + place)
                     key = (access.kind, frame.pc)
-                    known = self.places.get(key)
-                    self.places[key] = np.unique(touched if known is None else np.concatenate([known, touched]))
+                    earlier_places = self.places.get(key)
+                    self.places[key] = np.unique(
+                        touched if earlier_places is None else np.concatenate([earlier_places, touched])
+                    )
                     break
 
 
@@ -120,11 +122,11 @@ class UnorderedCommands:
     def join_copies(self) -> list[Race]:
         """Compare copies that wait for no event of the host any more; return races."""
         ready = [
-            one
-            for one in self.pending.values()
-            if one.kind is not CommandKind.KERNEL and not self.order.waits_for_host(one.number)
+            command
+            for command in self.pending.values()
+            if command.kind is not CommandKind.KERNEL and not self.order.waits_for_host(command.number)
         ]
-        return [race for one in ready for race in self._join(one.number, one)]
+        return [race for command in ready for race in self._join(command.number, command)]
 
     def run(self, number: int, kernel: LoadedKernel, enqueue: Enqueue) -> tuple[EnqueueResult, list[Race]]:
         """Run an enqueue; return also its races with other commands. Raises LaunchError if the simulator cannot run it."""
@@ -169,21 +171,21 @@ class UnorderedCommands:
 
     def _compare(self, own: tuple[int, KeptLaunch | Command], other: tuple[int, KeptLaunch | Command]) -> list[Race]:
         """Return the first race of two unordered commands, as a fault of a launch, that enqueued later if both are launches."""
-        first, second = sorted((own, other), key=lambda pair: (isinstance(pair[1], Command), -pair[0]))
-        launch = first[1]
+        left, right = sorted((own, other), key=lambda pair: (isinstance(pair[1], Command), -pair[0]))
+        launch = left[1]
         if isinstance(launch, Command) or not any(
             begin < other_end and other_begin < end
             for begin, end in launch.spans
-            for other_begin, other_end in _spans(second[1])
+            for other_begin, other_end in _spans(right[1])
         ):
             return []
-        for (kind, pc), places in self._places(*first).items():
-            for (other_kind, other_pc), other_places in self._places(*second).items():
+        for (kind, pc), places in self._places(*left).items():
+            for (other_kind, other_pc), other_places in self._places(*right).items():
                 if kind == other_kind and kind in ("read", "atomic"):
                     continue
                 both = np.intersect1d(places, other_places, assume_unique=True)
                 if both.size:
-                    return [(launch, _fault(launch, second[1], (kind, pc), (other_kind, other_pc), both))]
+                    return [(launch, _fault(launch, right[1], (kind, pc), (other_kind, other_pc), both))]
         return []
 
     def _places(self, number: int, party: KeptLaunch | Command) -> dict[tuple[str, int], Array]:

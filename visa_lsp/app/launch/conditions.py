@@ -147,8 +147,8 @@ class _NamedArrays:
 
     def argument(self, formula: Formula) -> Key:
         """Return the first array argument that an expression names."""
-        found = [node.id for node in ast.walk(formula.tree) if isinstance(node, ast.Name)]
-        for name in found:
+        names = [node.id for node in ast.walk(formula.tree) if isinstance(node, ast.Name)]
+        for name in names:
             key = self.keys.get(name, self.keys.get(name.removesuffix("0")))
             if key is not None and key in self.prepared.arrays:
                 return key
@@ -201,9 +201,9 @@ def _of_expression(condition: GivenExpectation, names: _NamedArrays) -> Expectat
     holds = np.asarray(names.apply(compare, (left, right)))
     if holds.all():
         return ExpectationReport(key, ok=True, message="holds")
-    first = tuple(int(n) for n in np.argwhere(~holds)[0])
-    shown = (np.broadcast_to(side, holds.shape)[first] for side in (left, right))
-    place = f"[{', '.join(map(str, first))}]: " if first else ""
+    index = tuple(int(n) for n in np.argwhere(~holds)[0])
+    shown = (np.broadcast_to(side, holds.shape)[index] for side in (left, right))
+    place = f"[{', '.join(map(str, index))}]: " if index else ""
     words = f"{np.count_nonzero(~holds)} of {holds.size} do not hold: {place}{f' {sign} '.join(map(str, shown))}"
     return ExpectationReport(key, ok=False, message=f"{condition.expr}: {words}")
 

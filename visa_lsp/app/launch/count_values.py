@@ -65,7 +65,7 @@ class CountArguments:
         idle = [min(_IDLE[axis], sizes.local[axis] // 2 + 1) for axis in axes]
         if len(axes) == 1:
             idle = [sizes.local[0] // 2 + 1]  # a whole thread of a group
-        ends = [max(2, sizes.totals[axis] - more) for axis, more in zip(axes, idle, strict=True)]
+        ends = [max(2, sizes.totals[axis] - idle_count) for axis, idle_count in zip(axes, idle, strict=True)]
         is_single = len(self.names) == 1
         values: dict[int, int] = {}
         for index, axis in sorted(self._axes(sizes).items(), key=lambda placed: placed[1]):
@@ -96,14 +96,14 @@ class CountArguments:
         free = [axis for axis, total in enumerate(sizes.totals) if total > 1 or not axis]
         if (
             len(free) == 1
-            and (first := next((index for guard in self.guards for index in sorted(guard)), None)) is not None
+            and (guarded_index := next((index for guard in self.guards for index in sorted(guard)), None)) is not None
         ):
-            return {first: 0}
+            return {guarded_index: 0}
         placed: dict[int, int] = {}
         for use_names in (True, False):
             for index, name in self.names.items():
-                told = next((axis for axis, names in enumerate(_AXES) if names.fullmatch(name)), None)
-                axis = told if use_names else next(iter(free), None)
+                named_axis = next((axis for axis, names in enumerate(_AXES) if names.fullmatch(name)), None)
+                axis = named_axis if use_names else next(iter(free), None)
                 if index not in placed and axis in free and axis is not None and not _PITCH.fullmatch(name):
                     placed[index] = axis
                     free.remove(axis)

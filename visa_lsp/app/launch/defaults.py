@@ -99,8 +99,8 @@ class DefaultSizes:
     @property
     def extents(self) -> tuple[int, ...]:
         """Likely numbers of elements of a buffer, the likeliest first."""
-        found = (*self.counts.values(), *self.totals, self.items)
-        return tuple(n for n in dict.fromkeys(found) if n > 1)
+        numbers = (*self.counts.values(), *self.totals, self.items)
+        return tuple(n for n in dict.fromkeys(numbers) if n > 1)
 
     def has_count(self, info: KernelInfo, index: int) -> bool:
         """Return whether an argument is likely a count of this launch; ``d`` only where there are several planes."""
@@ -170,8 +170,8 @@ def default_argument(
 
 def element_of(info: KernelInfo, index: int) -> tuple[str, int]:
     """Return the NumPy name of an argument's element type, empty if it has none, and the number of vector elements."""
-    told = next((a.type_name for a in info.arguments if a.index == index), "")
-    match = _VECTOR.fullmatch(told.split(";")[0].rstrip("*").strip())
+    type_name = next((a.type_name for a in info.arguments if a.index == index), "")
+    match = _VECTOR.fullmatch(type_name.split(";")[0].rstrip("*").strip())
     if match is None or match[1] not in CL_TYPES:
         return "", 0
     count = int(match[2] or 1)
@@ -190,15 +190,17 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
         reached = vectors * width
         fitting = fit_count(vectors, sizes.extents, sizes.depths, has_one_side=len(sizes.counts) == 1)
         count = reached if _STARTS.fullmatch(name) else width * fitting
-    more = f"; a trial run reaches {reached}" if reached > count else ""
+    overrun = f"; a trial run reaches {reached}" if reached > count else ""
     if not element:
         spec: Spec = {"dtype": "uint8", "shape": [count], "init": "zeros"}
-        return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} zero bytes{more}", bool(more))
+        return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} zero bytes{overrun}", bool(overrun))
     init, words = ("cycle", "0, 1, ..., 15, 0, ...") if sizes.cycle else ("arange", "0, 1, 2, ...")
     if index in sizes.outputs:  # a kernel that copies would change no element that counts up
         init, words = "zeros", "zeros, because a trial run only stores to it"
     spec = {"dtype": element, "shape": [count], "init": init}
-    return DefaultArgument("buffer", {"buffer": spec}, f"a buffer of {count} {element}: {words}{more}", bool(more))
+    return DefaultArgument(
+        "buffer", {"buffer": spec}, f"a buffer of {count} {element}: {words}{overrun}", bool(overrun)
+    )
 
 
 def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,), *, has_one_side: bool = False) -> int:
@@ -218,19 +220,19 @@ def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,)
             return depth * short * long  # one stride takes the wrong side
         plane = short * long
         rows = {short, long, *((plane,) if depth > 1 else ())}
-        more = reached - (depth - 1) * plane
-        if more - plane in {1, *rows, *(row + 1 for row in rows)} or (
-            short < long and not has_one_side and more == (long - 1) * long + short
+        last_plane = reached - (depth - 1) * plane
+        if last_plane - plane in {1, *rows, *(row + 1 for row in rows)} or (
+            short < long and not has_one_side and last_plane == (long - 1) * long + short
         ):
             return depth * plane
     lines = [extent for extent in extents if extent >= _MIN_EXTENT]
     if any(reached % extent == 0 for extent in lines):
         return reached
-    for more in (0, 1):
+    for extra in (0, 1):
         for extent in lines:
-            size = -(-reached // (extent + more))
+            size = -(-reached // (extent + extra))
             # Limited because with long records almost any number would be a multiple.
-            if size <= extent // 8 and (extent + more - 1) * size < reached:
+            if size <= extent // 8 and (extent + extra - 1) * size < reached:
                 return extent * size
     return reached
 
@@ -251,10 +253,12 @@ def _value(
     size = max((e.offset + e.size for e in entries), default=4) - min((e.offset for e in entries), default=0)
     if element and width > 1:
         return DefaultArgument("value", {"values": [1] * width, "dtype": element}, f"{width} times 1, as {element}")
-    told = _bytes_of(info, index)
+    byte_count = _bytes_of(info, index)
     if not element and (len(entries) > 1 or size not in _BY_SIZE):
-        told = told or max((e.source_offset + e.size for e in entries), default=size)
-        return DefaultArgument("value", {"values": [0] * told, "dtype": "uint8"}, f"a struct of {told} zero bytes")
+        byte_count = byte_count or max((e.source_offset + e.size for e in entries), default=size)
+        return DefaultArgument(
+            "value", {"values": [0] * byte_count, "dtype": "uint8"}, f"a struct of {byte_count} zero bytes"
+        )
     dtype = element or _BY_SIZE.get(size, "int32")
     if sizes.has_count(info, index) and _bits(dtype) > 8:
         count = sizes.counts.get(index, sizes.across)
@@ -283,5 +287,5 @@ def _bits(dtype: str) -> int:
 
 
 def _bytes_of(info: KernelInfo, index: int) -> int:
-    told = next((a.type_name.rpartition(";")[2] for a in info.arguments if a.index == index), "")
-    return int(told) if told.isdecimal() and len(told) < 6 else 0
+    size = next((a.type_name.rpartition(";")[2] for a in info.arguments if a.index == index), "")
+    return int(size) if size.isdecimal() and len(size) < 6 else 0

@@ -29,8 +29,8 @@ def numbers(array: Array, most: int | None = None) -> list[Any]:
         "float32",
     ):  # the text of the narrow type is the shortest; that of the double has more digits
         return [float(str(value)) for value in values]
-    found: list[Any] = values.tolist()
-    return found
+    python_numbers: list[Any] = values.tolist()
+    return python_numbers
 
 
 def finite(value: Any) -> Any:
@@ -49,14 +49,16 @@ def base64_of(array: Array) -> str | None:
 def largest_words(wrong: Mismatch, shape: Sequence[int]) -> str:
     """Return ``largest error at [1]: 0.25 absolute, 0.0769 relative, 1048576 ulp``, with each index if they differ."""
     errors = {"absolute": wrong.absolute, "relative": wrong.relative, "ulp": wrong.ulp}
-    known = {name: error for name, error in errors.items() if error is not None}
+    errors_by_name = {name: error for name, error in errors.items() if error is not None}
     words = []
-    places = {error.at for error in known.values()}
+    places = {error.at for error in errors_by_name.values()}
     if len(places) == 1:
-        said = ", ".join(f"{_short(error.value)} {name}" for name, error in known.items())
+        said = ", ".join(f"{_short(error.value)} {name}" for name, error in errors_by_name.items())
         words.append(f"largest error at {index_words(places.pop(), shape)}: {said}")
-    elif known:
-        said = ", ".join(f"{_short(e.value)} {name} at {index_words(e.at, shape)}" for name, e in known.items())
+    elif errors_by_name:
+        said = ", ".join(
+            f"{_short(e.value)} {name} at {index_words(e.at, shape)}" for name, e in errors_by_name.items()
+        )
         words.append(f"largest error: {said}")
     if wrong.unordered:
         words.append(f"{wrong.unordered} with NaN or infinity on one side")
@@ -69,9 +71,12 @@ def difference_lines(array: Array, wrong: Mismatch) -> list[str]:
         return [wrong.message]
     expected = wrong.expected.reshape(array.shape)
     lines = [f"{wrong.count} of {array.size} elements differ; {largest_words(wrong, array.shape)}"]
-    for at in wrong.first[:_SHOWN]:
-        got, meant = numbers(array.reshape(-1)[at : at + 1])[0], numbers(expected.reshape(-1)[at : at + 1])[0]
-        lines.append(f"{index_words(at, array.shape)}: got {got}, expected {meant}")
+    for index in wrong.first[:_SHOWN]:
+        got, meant = (
+            numbers(array.reshape(-1)[index : index + 1])[0],
+            numbers(expected.reshape(-1)[index : index + 1])[0],
+        )
+        lines.append(f"{index_words(index, array.shape)}: got {got}, expected {meant}")
     return lines
 
 
@@ -86,11 +91,11 @@ def index_words(flat: int, shape: Sequence[int]) -> str:
 
 def _place(flat: int, shape: Sequence[int]) -> list[int]:
     """Return the indexes of the element with a flat index."""
-    found: list[int] = []
+    indexes: list[int] = []
     for length in reversed(shape):
         flat, index = divmod(flat, length)
-        found.append(index)
-    return found[::-1]
+        indexes.append(index)
+    return indexes[::-1]
 
 
 # As JSON values.
@@ -127,11 +132,11 @@ def _differences(wrong: Mismatch, array: Array, *, whole: bool) -> dict[str, Any
         "largest": {name: _largest(error, shape) for name, error in errors.items() if error is not None},
         "first": [
             {
-                "at": _place(at, shape),
-                "got": finite(numbers(flat[at : at + 1])[0]),
-                "expected": finite(numbers(wrong.expected[at : at + 1])[0]),
+                "at": _place(index, shape),
+                "got": finite(numbers(flat[index : index + 1])[0]),
+                "expected": finite(numbers(wrong.expected[index : index + 1])[0]),
             }
-            for at in wrong.first
+            for index in wrong.first
         ],
     }
     if whole and wrong.differs is not None and wrong.differs.size <= MAX_DATA_BYTES:

@@ -140,7 +140,8 @@ class _Maker:
     def launch(self, said: LaunchText) -> LaunchFile:
         args = said.args
         memory = tuple(
-            PlacedMemory(f"memory at {one.address:#x}", self._array(one.array), one.address) for one in said.memory
+            PlacedMemory(f"memory at {region.address:#x}", self._array(region.array), region.address)
+            for region in said.memory
         )
         self._memory = memory
         expect = tuple(
@@ -189,8 +190,8 @@ class _Maker:
                 if not given.unwritten:
                     return BufferArg(array, given.undefined, given.access)
                 written = np.ones(array.nbytes, bool)
-                for first, end in given.unwritten:
-                    written[first:end] = False
+                for start, end in given.unwritten:
+                    written[start:end] = False
                 return BufferArg(array, undefined=True, access=given.access, defined=written)
             case GivenPointer():
                 placed = self._memory[given.memory]

@@ -44,11 +44,11 @@ class Written:
 
     def name_item(self, message: str, path: str) -> str:
         """Return a message of the reader with the name of the item instead of a place in the file."""
-        found = re.match(rf"{re.escape(path)}:(\d+):\d+: ", message)
-        if found is None:
+        match = re.match(rf"{re.escape(path)}:(\d+):\d+: ", message)
+        if match is None:
             return message
-        number = int(found[1]) - 1
-        return f"{self.about[number]}: {message[found.end() :]}" if number < len(self.about) else message[found.end() :]
+        number = int(match[1]) - 1
+        return f"{self.about[number]}: {message[match.end() :]}" if number < len(self.about) else message[match.end() :]
 
 
 def element_types(kernel: Kernel) -> dict[str, str]:
@@ -56,7 +56,7 @@ def element_types(kernel: Kernel) -> dict[str, str]:
 
     The keys are names of surfaces, and ``bti(N)`` if the code has an index into the binding table. For texts without ze_info.
     """
-    found: dict[str, str] = {}
+    types: dict[str, str] = {}
     places: dict[int, int] = {}
     for inst in kernel.instructions:
         if inst.row.has(Trait.MOVES_STATE):
@@ -68,15 +68,15 @@ def element_types(kernel: Kernel) -> dict[str, str]:
         surface = inst.get("surface") if inst.row.has(Trait.BLOCK) else None
         surface = next((v.var for v in inst.values if isinstance(v, State) and not v.sampler), surface)
         data = [v for v in inst.values if isinstance(v, RawOperand)]
-        held = kernel.variable_type(data[-1].var) if data else None
-        if not isinstance(surface, int) or held is None:
+        data_type = kernel.variable_type(data[-1].var) if data else None
+        if not isinstance(surface, int) or data_type is None:
             continue
-        at, dtype = surface - FIRST_SURFACE, element_of(held)
-        if 0 <= at < len(kernel.surfaces):
-            found.setdefault(kernel.string(kernel.surfaces[at].name_index), dtype)
+        index, dtype = surface - FIRST_SURFACE, element_of(data_type)
+        if 0 <= index < len(kernel.surfaces):
+            types.setdefault(kernel.string(kernel.surfaces[index].name_index), dtype)
         if surface in places:
-            found.setdefault(f"bti({places[surface]})", dtype)
-    return found
+            types.setdefault(f"bti({places[surface]})", dtype)
+    return types
 
 
 def template(
@@ -124,28 +124,28 @@ def template(
 
 def _argument(info: KernelInfo, index: int, sizes: DefaultSizes, types: Mapping[str, str] | None) -> Spec:
     """Return an argument: its kind and its default."""
-    made = default_argument(info, index, sizes, types)
+    argument = default_argument(info, index, sizes, types)
     return {
         "index": index,
         "name": info.argument_name(index),
-        "kind": made.kind,
-        "default": flow(made.launch),
-        "launch": made.launch,
-        "words": made.words,
+        "kind": argument.kind,
+        "default": flow(argument.launch),
+        "launch": argument.launch,
+        "words": argument.words,
         "counts": sizes.has_count(info, index),
-        "overrun": made.overrun,
+        "overrun": argument.overrun,
     }
 
 
 # ---- from an object to the text of a launch file ----
 
 
-def complete(quick: Spec, told: Spec | None) -> Spec:
+def complete(quick: Spec, defaults: Spec | None) -> Spec:
     """Return a quick launch with missing keys from the template. Raises QuickError."""
     launch = dict(quick)
-    if told is None:
+    if defaults is None:
         return launch
-    given, arguments = launch.get("args"), told["arguments"]
+    given, arguments = launch.get("args"), defaults["arguments"]
     if isinstance(given, dict):
         names = {a["name"]: a["index"] for a in arguments if a["name"]}
         listed: list[Any] = [None] * len(arguments)
@@ -161,9 +161,9 @@ def complete(quick: Spec, told: Spec | None) -> Spec:
             raise QuickError(f"the kernel has {len(arguments)} arguments, got {len(given)}")
         given = [*given, *[None] * (len(arguments) - len(given))]
         given = [_merge_argument(value, spec) for value, spec in zip(given, arguments, strict=True)]
-    rest = {"kernel": told["kernel"], "groups": told["groups"], "local_size": told["localSize"]}
+    rest = {"kernel": defaults["kernel"], "groups": defaults["groups"], "local_size": defaults["localSize"]}
     if "threads" in launch:
-        rest = {"kernel": told["kernel"]}
+        rest = {"kernel": defaults["kernel"]}
     elif "global_size" in launch:
         del rest["groups"]
     return {**rest, **launch, "args": given}
@@ -185,8 +185,8 @@ def _merge_argument(value: Any, spec: Spec) -> Any:
     buffer = value.get("buffer")
     if kind == "buffer" and isinstance(buffer, dict):
         sized = any(key in buffer for key in ("shape", "values", "npy")) or isinstance(buffer.get("init"), dict)
-        first = {"dtype": default["buffer"]["dtype"], **({} if sized else {"shape": default["buffer"]["shape"]})}
-        return {**value, "buffer": {**({} if "npy" in buffer else first), **buffer}}
+        default_keys = {"dtype": default["buffer"]["dtype"], **({} if sized else {"shape": default["buffer"]["shape"]})}
+        return {**value, "buffer": {**({} if "npy" in buffer else default_keys), **buffer}}
     if kind == "value" and "value" in value and "dtype" not in value and "dtype" in default:
         return {**value, "dtype": default["dtype"]}
     return value

@@ -81,13 +81,13 @@ def write_launch(path: Path, proposal: Proposal, report: RunReport | None, progr
 def _list_changed(launch: LaunchFile, report: RunReport) -> list[BufferReport]:
     """Return the buffers that the run has changed."""
     given = launch.config.by_key
-    found = []
+    changed = []
     for buffer in report.buffers:
         arg = given.get(buffer.arg)
         before = arg.array if isinstance(arg, BufferArg | ImageArg) else None
         if before is None or before.tobytes() != buffer.array.tobytes():
-            found.append(buffer)
-    return found
+            changed.append(buffer)
+    return changed
 
 
 def _expectation(path: Path, buffer: BufferReport, arrays: dict[Path, Array]) -> dict[str, Any]:

@@ -57,13 +57,13 @@ def with_callees(
             sought.add(name)
             if name not in bodies:
                 folder = finder.texts_by_body(path) if folder is None else folder
-                found = _text_of_function(name, folder.get(name, []), platform, finder, simd, texts)
-                if found is None:
+                definition = _text_of_function(name, folder.get(name, []), platform, finder, simd, texts)
+                if definition is None:
                     objects = _objects(path, finder) if objects is None else objects
-                    found = _object_of_function(name, objects)
-                if found is None:
+                    definition = _object_of_function(name, objects)
+                if definition is None:
                     continue
-                source, function = found
+                source, function = definition
                 module = merge_modules(
                     module, function, {body.name: "the program" for body in module.bodies}, str(source)
                 )
@@ -75,15 +75,15 @@ def with_callees(
 
 def list_names(body: Kernel, *, calls: bool = True) -> Iterator[str]:
     """Yield the names whose address a body takes, and with ``calls`` those that it calls, each once."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
     for inst in body.instructions:
         if inst.row.marks_source is not None or (inst.row.flow is FlowClass.FUNCTION_CALL and not calls):
             continue
         for field in inst.row.fields:
             value = inst.get(field.name) if field.kind in STRING_KINDS else None
             if isinstance(value, int):
-                found[body.string(value)] = None
-    yield from found
+                names[body.string(value)] = None
+    yield from names
 
 
 def _text_of_function(
@@ -111,7 +111,7 @@ def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
     """Return the objects of a folder without a text of the same name."""
     programs = finder.programs(path)
     stems = {stem_of(p) for p in (*programs, path) if p.suffix != OBJECT}
-    found: dict[Path, Module] = {}
+    objects: dict[Path, Module] = {}
     room = _MAX_READ_BYTES
     for source in [p for p in programs if p.suffix == OBJECT and stem_of(p) not in stems][:_MAX_OBJECTS]:
         try:
@@ -119,23 +119,23 @@ def _objects(path: Path, finder: Beside) -> dict[Path, Module]:
             room -= len(data)
             if room < 0:
                 break
-            found[source] = decode_object(data, source)
+            objects[source] = decode_object(data, source)
         except LaunchError:  # an error is ignored, because the user did not name the file
             continue
-    return found
+    return objects
 
 
 def _object_of_function(name: str, objects: dict[Path, Module]) -> tuple[Path, Module] | None:
-    found = [(source, m) for source, m in objects.items() if any(body.name == name for body in m.functions)]
-    if len(found) > 1:
-        raise _ambiguous(name, found[0][0], found[1][0])
-    return (found[0][0], _only(found[0][1], name)) if found else None
+    definitions = [(source, m) for source, m in objects.items() if any(body.name == name for body in m.functions)]
+    if len(definitions) > 1:
+        raise _ambiguous(name, definitions[0][0], definitions[1][0])
+    return (definitions[0][0], _only(definitions[0][1], name)) if definitions else None
 
 
-def _ambiguous(name: str, one: Path, other: Path) -> LaunchError:
+def _ambiguous(name: str, path: Path, other: Path) -> LaunchError:
     return LaunchError(
-        f"function '{name}', which the kernel calls, is in two files of its folder, {one.name} and {other.name}; select "
-        f"one in a launch file, such as files: [{one.name}]"
+        f"function '{name}', which the kernel calls, is in two files of its folder, {path.name} and {other.name}; select "
+        f"one in a launch file, such as files: [{path.name}]"
     )
 
 

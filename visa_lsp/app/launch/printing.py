@@ -164,12 +164,12 @@ def failure_line(report: RunReport) -> str:
     if report.faults:
         fault = report.faults[0]
         place = f"line {fault.line + 1}: " if fault.line >= 0 else ""
-        more = (
+        others = (
             f" (and {counted(len(report.faults) + report.more_faults - 1, 'more fault')})"
             if len(report.faults) > 1
             else ""
         )
-        return f"{fault.kind.value}: {place}{fault.message}{more}"
+        return f"{fault.kind.value}: {place}{fault.message}{others}"
     failed = next((e for e in report.expectations if not e.ok), None)
     if failed is not None:
         return f"arg {_name_argument(report, failed.arg)}: {failed.message}"
@@ -198,7 +198,7 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
 
 def items_words(items: Iterable[Mapping[str, Any]]) -> str:
     """Return work items, given as in JSON, in words."""
-    return items_text(tuple([WorkItem(one["lane"], tuple(one["global"]), tuple(one["local"])) for one in items]))
+    return items_text(tuple([WorkItem(item["lane"], tuple(item["global"]), tuple(item["local"])) for item in items]))
 
 
 def _buffer_lines(report: RunReport, buffer: BufferReport, path: str | None) -> Iterator[str]:
@@ -246,8 +246,8 @@ def _print_message(report: RunReport, sent: RecordedMessages) -> Iterator[str]:
         if name in _DESCRIPTORS:  # numbers, in the form of the text
             yield f"    {name}: {int.from_bytes(data[:4], 'little'):#x}"
             continue
-        more = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
-        yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{more}"
+        rest = "" if len(data) <= _PAYLOAD_HEAD else f" ... {len(data)} bytes"
+        yield f"    {name}: {data[:_PAYLOAD_HEAD].hex(' ', 4)}{rest}"
 
 
 def _time(report: RunReport) -> str:
@@ -280,13 +280,13 @@ def counted(number: int, word: str, several: str = "") -> str:
 def as_json(outcome: Outcome) -> dict[str, Any]:
     """Return one launch as a JSON object."""
     report = outcome.report
-    more = {"launch_text": outcome.launch_text} if outcome.launch_text else {}
+    generated = {"launch_text": outcome.launch_text} if outcome.launch_text else {}
     if report is None and outcome.written:
         files, assumed = list(outcome.written), list(outcome.assumed)
-        return {"launch": outcome.name, "ok": True, "written": files, "assumed": assumed, **more}
+        return {"launch": outcome.name, "ok": True, "written": files, "assumed": assumed, **generated}
     if report is None:
         return {"launch": outcome.name, "ok": False, "error": outcome.error}
-    values = {**report_values(report), **more}
+    values = {**report_values(report), **generated}
     for buffer, path in zip(values["buffers"], outcome.paths, strict=True):
         buffer["path"] = path
     return {"launch": outcome.name, **values}

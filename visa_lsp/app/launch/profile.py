@@ -69,13 +69,13 @@ class KernelProfile:
     @property
     def executions(self) -> int:
         """The number of instructions of all threads."""
-        return sum(one.executions for one in self.instructions)
+        return sum(instruction.executions for instruction in self.instructions)
 
     @property
     def lanes(self) -> tuple[int, int]:
         """The numbers of active lanes and of all lanes of the instructions."""
-        counted = [one.lanes for one in self.instructions if one.lanes is not None]
-        return sum(one.active for one in counted), sum(one.slots for one in counted)
+        counted = [instruction.lanes for instruction in self.instructions if instruction.lanes is not None]
+        return sum(counts.active for counts in counted), sum(counts.slots for counts in counted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,12 +90,12 @@ def profile_of(
     bodies: Iterable[Kernel], executions: Mapping[str, Sequence[int]], profiler: Profiler | None
 ) -> RunProfile:
     """Return the profile of a run of ``bodies``; ``executions`` are counts by body and place."""
-    lanes = {one.kernel.name: one.instructions for one in profiler.bodies} if profiler is not None else {}
+    lanes = {body.kernel.name: body.instructions for body in profiler.bodies} if profiler is not None else {}
     kernels = []
     for body in bodies:
-        counts, known = executions.get(body.name, ()), lanes.get(body.name, {})
+        counts, lane_counts = executions.get(body.name, ()), lanes.get(body.name, {})
         instructions = tuple(
-            ProfiledInstruction(place, inst, count, known.get(place))
+            ProfiledInstruction(place, inst, count, lane_counts.get(place))
             for place, (inst, count) in enumerate(zip(body.instructions, counts, strict=False))
             if count and not inst.row.opens_label and not inst.row.marks_source
         )
@@ -108,47 +108,59 @@ def profile_values(profile: RunProfile) -> dict[str, Any]:
     """Return the profile for JSON."""
     active, slots = _lanes(profile)
     idle = {"idle": _idle(active, slots)} if profile.with_lanes else {}
-    return idle | {"kernels": [_kernel_values(one, with_lanes=profile.with_lanes) for one in profile.kernels]}
+    return idle | {"kernels": [_kernel_values(kernel, with_lanes=profile.with_lanes) for kernel in profile.kernels]}
 
 
 def _kernel_values(kernel: KernelProfile, *, with_lanes: bool) -> dict[str, Any]:
     values: dict[str, Any] = {
         "name": kernel.kernel.name,
         "executions": kernel.executions,
-        "lines": [_line_values(one) for one in kernel.instructions],
+        "lines": [_line_values(instruction) for instruction in kernel.instructions],
     }
     if with_lanes:
         values |= _lane_values(*kernel.lanes)
-        values["branches"] = [_branch_values(one) for one in kernel.instructions if one.lanes and one.lanes.is_branch]
-        values["messages"] = [_message_values(one) for one in kernel.instructions if one.lanes and one.lanes.message]
+        values["branches"] = [
+            _branch_values(instruction)
+            for instruction in kernel.instructions
+            if instruction.lanes and instruction.lanes.is_branch
+        ]
+        values["messages"] = [
+            _message_values(instruction)
+            for instruction in kernel.instructions
+            if instruction.lanes and instruction.lanes.message
+        ]
     return values
 
 
-def _line_values(one: ProfiledInstruction) -> dict[str, Any]:
-    values = {**_place(one), "executions": one.executions}
-    return values if one.lanes is None else values | _lane_values(one.lanes.active, one.lanes.slots)
+def _line_values(instruction: ProfiledInstruction) -> dict[str, Any]:
+    values = {**_place(instruction), "executions": instruction.executions}
+    return (
+        values
+        if instruction.lanes is None
+        else values | _lane_values(instruction.lanes.active, instruction.lanes.slots)
+    )
 
 
-def _place(one: ProfiledInstruction) -> dict[str, Any]:
-    return {"line": one.line, "instruction": one.place}
+def _place(instruction: ProfiledInstruction) -> dict[str, Any]:
+    return {"line": instruction.line, "instruction": instruction.place}
 
 
 def _lane_values(active: int, slots: int) -> dict[str, Any]:
     return {"active": active, "lanes": slots, "idle": _idle(active, slots)}
 
 
-def _branch_values(one: ProfiledInstruction) -> dict[str, Any]:
-    assert one.lanes is not None
-    counts = {"splits": one.lanes.splits, "lanes": one.lanes.active, "taken": one.lanes.taken}
-    return {**_place(one), "executions": one.executions, **counts}
+def _branch_values(instruction: ProfiledInstruction) -> dict[str, Any]:
+    assert instruction.lanes is not None
+    counts = {"splits": instruction.lanes.splits, "lanes": instruction.lanes.active, "taken": instruction.lanes.taken}
+    return {**_place(instruction), "executions": instruction.executions, **counts}
 
 
-def _message_values(one: ProfiledInstruction) -> dict[str, Any]:
-    assert one.lanes is not None
-    assert one.lanes.message is not None
-    counts = one.lanes.message
+def _message_values(instruction: ProfiledInstruction) -> dict[str, Any]:
+    assert instruction.lanes is not None
+    assert instruction.lanes.message is not None
+    counts = instruction.lanes.message
     return {
-        **_place(one),
+        **_place(instruction),
         "kind": counts.kind,
         "memory": counts.memory,
         "messages": counts.messages,
@@ -165,8 +177,8 @@ def _message_values(one: ProfiledInstruction) -> dict[str, Any]:
 
 
 def _lanes(profile: RunProfile) -> tuple[int, int]:
-    found = [kernel.lanes for kernel in profile.kernels]
-    return sum(active for active, _ in found), sum(slots for _, slots in found)
+    lanes = [kernel.lanes for kernel in profile.kernels]
+    return sum(active for active, _ in lanes), sum(slots for _, slots in lanes)
 
 
 def _idle(active: int, slots: int) -> float:
@@ -179,22 +191,26 @@ def profile_lines(profile: RunProfile, sources: Mapping[str, BodySource]) -> Ite
         words = f"profile of {kernel.kernel.name}: {_count_words(kernel.executions, 'instruction')}"
         active, slots = kernel.lanes
         yield words + (f", {_idle(active, slots):.1%} of {slots:,} lanes idle" if profile.with_lanes else "")
-        most = sorted(kernel.instructions, key=lambda one: (-one.executions, one.place))
-        for one in most[:_MAX_SHOWN_INSTRUCTIONS]:
-            idle = "" if one.lanes is None else f"{_idle(one.lanes.active, one.lanes.slots):>7.1%} idle"
-            yield f"  {one.where:<12} {one.executions:>12,}{idle}  {_text(kernel, one, sources)}".rstrip()
+        most = sorted(kernel.instructions, key=lambda instruction: (-instruction.executions, instruction.place))
+        for instruction in most[:_MAX_SHOWN_INSTRUCTIONS]:
+            idle = (
+                ""
+                if instruction.lanes is None
+                else f"{_idle(instruction.lanes.active, instruction.lanes.slots):>7.1%} idle"
+            )
+            yield f"  {instruction.where:<12} {instruction.executions:>12,}{idle}  {_text(kernel, instruction, sources)}".rstrip()
         if len(most) > _MAX_SHOWN_INSTRUCTIONS:
             yield f"  and {len(most) - _MAX_SHOWN_INSTRUCTIONS} more, in --format json"
-        for one in kernel.instructions:
-            if one.lanes is not None and one.lanes.is_branch:
-                taken = one.lanes.taken / one.lanes.active if one.lanes.active else 0
+        for instruction in kernel.instructions:
+            if instruction.lanes is not None and instruction.lanes.is_branch:
+                taken = instruction.lanes.taken / instruction.lanes.active if instruction.lanes.active else 0
                 yield (
-                    f"  {one.where}: the branch splits the lanes in {one.lanes.splits:,} of {_count_words(one.executions, 'execution')}; "
+                    f"  {instruction.where}: the branch splits the lanes in {instruction.lanes.splits:,} of {_count_words(instruction.executions, 'execution')}; "
                     f"{taken:.1%} of the lanes take it"
                 )
-        for one in kernel.instructions:
-            if one.lanes is not None and one.lanes.message is not None:
-                yield f"  {one.where}: {_message_words(one.lanes)}"
+        for instruction in kernel.instructions:
+            if instruction.lanes is not None and instruction.lanes.message is not None:
+                yield f"  {instruction.where}: {_message_words(instruction.lanes)}"
 
 
 def _message_words(lanes: InstructionProfile) -> str:
@@ -220,12 +236,12 @@ def _count_words(count: int, word: str) -> str:
     return f"{count:,} {word}{'s' * (count != 1)}"
 
 
-def _text(kernel: KernelProfile, one: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
+def _text(kernel: KernelProfile, instruction: ProfiledInstruction, sources: Mapping[str, BodySource]) -> str:
     """Return the line of an instruction, or its mnemonic if there is no text."""
     source = sources.get(kernel.kernel.name)
-    if source is None or not 0 <= one.inst.line < len(source.lines):
-        return one.inst.row.mnemonic
-    return source.lines[one.inst.line].partition("//")[0].strip()
+    if source is None or not 0 <= instruction.inst.line < len(source.lines):
+        return instruction.inst.row.mnemonic
+    return source.lines[instruction.inst.line].partition("//")[0].strip()
 
 
 def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource]]]) -> dict[str, Any]:
@@ -244,7 +260,7 @@ def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource
             frames.append({"name": name, **place})
         return numbers[key]
 
-    made: list[dict[str, Any]] = []
+    samples: list[dict[str, Any]] = []
     for name, profile, sources in profiles:
         for kernel in profile.kernels:
             file = sources[kernel.kernel.name].path if kernel.kernel.name in sources else ""
@@ -252,17 +268,24 @@ def speedscope(profiles: Iterable[tuple[str, RunProfile, Mapping[str, BodySource
             stacks = [
                 [
                     frame(kernel.kernel.name, file, None),
-                    *(frame(loop, file, None) for loop in loops[one.place]),
-                    frame(_text(kernel, one, sources), file, one.line),
+                    *(frame(loop, file, None) for loop in loops[instruction.place]),
+                    frame(_text(kernel, instruction, sources), file, instruction.line),
                 ]
-                for one in kernel.instructions
+                for instruction in kernel.instructions
             ]
             title = f"{name}: {kernel.kernel.name}"
-            made.append(_make_samples(f"{title}, executions", stacks, [one.executions for one in kernel.instructions]))
+            samples.append(
+                _make_samples(
+                    f"{title}, executions", stacks, [instruction.executions for instruction in kernel.instructions]
+                )
+            )
             if profile.with_lanes:
-                lanes = [one.lanes.active if one.lanes is not None else 0 for one in kernel.instructions]
-                made.append(_make_samples(f"{title}, active lanes", stacks, lanes))
-    return {"$schema": _SCHEMA, "exporter": "visa-lsp", "shared": {"frames": frames}, "profiles": made}
+                lanes = [
+                    instruction.lanes.active if instruction.lanes is not None else 0
+                    for instruction in kernel.instructions
+                ]
+                samples.append(_make_samples(f"{title}, active lanes", stacks, lanes))
+    return {"$schema": _SCHEMA, "exporter": "visa-lsp", "shared": {"frames": frames}, "profiles": samples}
 
 
 def _make_samples(name: str, stacks: list[list[int]], weights: list[int]) -> dict[str, Any]:
@@ -283,9 +306,9 @@ def _loop_names(kernel: Kernel) -> list[list[str]]:
     loops = loops_of(graph)
     around: list[list[str]] = [[] for _ in graph.blocks]
     for head, loop in sorted(loops.by_head.items(), key=lambda item: item[1].depth):
-        first = graph.blocks[head].first
-        line = kernel.instructions[first].line
-        name = f"loop at line {line + 1}" if line >= 0 else f"loop at instruction {first}"
+        index = graph.blocks[head].first
+        line = kernel.instructions[index].line
+        name = f"loop at line {line + 1}" if line >= 0 else f"loop at instruction {index}"
         for block in loop.blocks:
             around[block].append(name)
     return [around[block] for block in graph.block_of]

@@ -85,10 +85,10 @@ def errors_of(text: str, platform: str | None) -> tuple[Diagnostic, ...]:
 @lru_cache(maxsize=4)  # cached because all points of a sweep run the same text
 def _encode_and_decode(text: str, path: Path | None, platform: Platform) -> tuple[Module, tuple[str, ...]]:
     """Return the program of a text as its object represents it, and notes."""
-    made = lower_text(Analysis.of(text, platform.name), platform)
-    module = made.module
+    program = lower_text(Analysis.of(text, platform.name), platform)
+    module = program.module
     if module is None:
-        raise _text_problems(path, made)
+        raise _text_problems(path, program)
     try:
         carried = decode(encode(module))
     except CodecError as error:
@@ -101,11 +101,11 @@ def _encode_and_decode(text: str, path: Path | None, platform: Platform) -> tupl
     return carried, ()
 
 
-def _text_problems(path: Path | None, made: CheckedProgram) -> TextProblems:
+def _text_problems(path: Path | None, program: CheckedProgram) -> TextProblems:
     """Return the exception for a text with errors."""
-    text = made.analysis.document.text
-    found = () if other_text(text) else made.diagnostics
-    return TextProblems(path, text, found, list(problem_lines(str(path or "text"), made, (Severity.ERROR,))))
+    text = program.analysis.document.text
+    diagnostics = () if other_text(text) else program.diagnostics
+    return TextProblems(path, text, diagnostics, list(problem_lines(str(path or "text"), program, (Severity.ERROR,))))
 
 
 def _with_lines(carried: tuple[Kernel, ...], written: tuple[Kernel, ...]) -> tuple[Kernel, ...]:
@@ -165,12 +165,12 @@ def read_bytes(path: Path, *, named: bool = False) -> bytes:
 _STATIC: Final = 1  # linkage of a variable that is local to its file (seed 000)
 
 
-def link_variables(module: Module, known: tuple[FileVariable, ...] = ()) -> Module:
-    """Resolve variables of file scope; aliases name them by their index in ``known`` and the additions of the module."""
-    variables = list(known)
+def link_variables(module: Module, earlier: tuple[FileVariable, ...] = ()) -> Module:
+    """Resolve variables of file scope; aliases name them by their index in ``earlier`` and the additions of the module."""
+    variables = list(earlier)
     places = []
     for variable in module.variables:
-        at = next(
+        index = next(
             (
                 i
                 for i, v in enumerate(variables)
@@ -178,12 +178,12 @@ def link_variables(module: Module, known: tuple[FileVariable, ...] = ()) -> Modu
             ),
             None,
         )
-        if at is None:
-            at = len(variables)
+        if index is None:
+            index = len(variables)
             variables.append(variable)
-        elif variable.num_elements * variable.type.size > variables[at].num_elements * variables[at].type.size:
-            variables[at] = variable
-        places.append(at)
+        elif variable.num_elements * variable.type.size > variables[index].num_elements * variables[index].type.size:
+            variables[index] = variable
+        places.append(index)
     return structs.replace(
         module,
         variables=tuple(variables),
@@ -198,9 +198,9 @@ def _resolve_aliases(body: Kernel, places: list[int]) -> Kernel:
     symbols = dict(body.variable_relocs)
 
     def move_alias(variable: Variable) -> Variable:
-        at = symbols.get(variable.alias_index, variable.alias_index)
+        index = symbols.get(variable.alias_index, variable.alias_index)
         # An invalid index stays invalid, because register allocation reports it.
-        return structs.replace(variable, alias_index=places[at] if at < len(places) else 1 << 16)
+        return structs.replace(variable, alias_index=places[index] if index < len(places) else 1 << 16)
 
     variables = tuple(move_alias(v) if v.alias_scope else v for v in body.variables)
     return structs.replace(body, variables=variables, variable_relocs=())

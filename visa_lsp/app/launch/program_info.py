@@ -45,22 +45,22 @@ def platform_told(launch: LaunchFile, options: RunOptions, kernels: Sequence[str
     if chosen and platform is None:
         raise LaunchError(f"unknown platform '{chosen}'")
     kernel = launch.config.kernel or next(iter(kernels), "")
-    for told in _platforms_of_zebins(launch, options, kernel, own=platform is not None):
-        if platform is None and told is not None:
-            return told
-        if platform is not None and told is not None and not _same_registers(told, platform):
+    for zebin_platform in _platforms_of_zebins(launch, options, kernel, own=platform is not None):
+        if platform is None and zebin_platform is not None:
+            return zebin_platform
+        if platform is not None and zebin_platform is not None and not _same_registers(zebin_platform, platform):
             raise launch.locate(
                 LaunchError(
-                    f"the platform is {platform.name}, but the zebin is for {told.name}, which has other registers and numbers "
-                    f"of threads; write platform: {told.name}, or omit it",
+                    f"the platform is {platform.name}, but the zebin is for {zebin_platform.name}, which has other registers and numbers "
+                    f"of threads; write platform: {zebin_platform.name}, or omit it",
                     PLATFORM,
                 )
             )
     return platform
 
 
-def _same_registers(one: Platform, other: Platform) -> bool:
-    return (one.grf_bytes, one.thread_number) == (other.grf_bytes, other.thread_number)
+def _same_registers(platform: Platform, other: Platform) -> bool:
+    return (platform.grf_bytes, platform.thread_number) == (other.grf_bytes, other.thread_number)
 
 
 def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) -> list[Path]:
@@ -68,11 +68,11 @@ def _zebins(launch: LaunchFile, options: RunOptions, kernel: str, *, own: bool) 
     if launch.zebin or launch.ze_info:
         return [source for source in (launch.zebin, launch.ze_info) if source is not None]
     places = [place for place in (options.path, launch.path) if place is not None]
-    found = [path for path in options.finder.own_documents(*places) if path.suffix == ".zebin"]
-    if not found and not own and kernel:
-        told = options.finder.zebin(kernel, *places)
-        found = [told.path] if told is not None else []
-    return found
+    zebins = [path for path in options.finder.own_documents(*places) if path.suffix == ".zebin"]
+    if not zebins and not own and kernel:
+        zebin = options.finder.zebin(kernel, *places)
+        zebins = [zebin.path] if zebin is not None else []
+    return zebins
 
 
 def _platforms_of_zebins(
@@ -114,21 +114,21 @@ def kernel_info(
         zebin = launch.zebin or _zebin_beside(kernel, options.finder, places, source)
         _, sections = _program_data(zebin) if zebin is not None else ("", ())
         return _info_in(decode_text(data), kernel, source), sections
-    found = find_ze_info(kernel, places, options.finder)
+    described = find_ze_info(kernel, places, options.finder)
     own = options.finder.own_documents(*(place for place in places if place is not None))
-    if own and (found is None or found.path not in own):
+    if own and (described is None or described.path not in own):
         # A damaged document with the program's name is an error, because it belongs to the program.
-        if found is None:
+        if described is None:
             return _info_in(_ze_info_text(own[0]), kernel, own[0]), ()
         _infos(_ze_info_text(own[0]), own[0])
-    if found is None or found.path is None:
+    if described is None or described.path is None:
         return _infer_info(kernel, launch, options, said), ()
-    if found.path not in own:
-        said.append(source_words(found, kernel))
-    said += simd_notes(kernel, found, options)
-    zebin = found.path if found.is_zebin else _zebin_beside(kernel, options.finder, places, found.path)
+    if described.path not in own:
+        said.append(source_words(described, kernel))
+    said += simd_notes(kernel, described, options)
+    zebin = described.path if described.is_zebin else _zebin_beside(kernel, options.finder, places, described.path)
     _, sections = _program_data(zebin) if zebin is not None else ("", ())
-    return _info_in(found.text, kernel, found.path), sections
+    return _info_in(described.text, kernel, described.path), sections
 
 
 def _infer_info(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: list[str]) -> KernelInfo | None:
@@ -138,11 +138,11 @@ def _infer_info(kernel: Kernel, launch: LaunchFile, options: RunOptions, said: l
         return None
     try:
         where = registers_for(options.platform or launch.platform, [kernel])
-        made = emit_with_doubts([kernel], where, {kernel.name: [hint_of(arg) for arg in args]})
+        emitted = emit_with_doubts([kernel], where, {kernel.name: [hint_of(arg) for arg in args]})
     except EmitError:
         return None
-    said.append(source_words(DescribedKernel(made.text, None), kernel))
-    return read(made.text)[0]
+    said.append(source_words(DescribedKernel(emitted.text, None), kernel))
+    return read(emitted.text)[0]
 
 
 def source_words(described: DescribedKernel, kernel: Kernel) -> str:
@@ -176,16 +176,22 @@ def program_symbols(module: Module, options: RunOptions) -> list[str]:
     return [name for name in missing if name not in folder]
 
 
-def simd_notes(kernel: Kernel, found: DescribedKernel, options: RunOptions) -> list[str]:
+def simd_notes(kernel: Kernel, described: DescribedKernel, options: RunOptions) -> list[str]:
     """Return a note if the ze_info has another SIMD size than the text, because a dump has a text of every size tried."""
     simd = kernel.int_attribute("SimdSize") or 0
-    if not simd or not found.simd_size or simd == found.simd_size or options.path is None or found.path is None:
+    if (
+        not simd
+        or not described.simd_size
+        or simd == described.simd_size
+        or options.path is None
+        or described.path is None
+    ):
         return []
     others = options.finder.texts_of(kernel.name, options.path)
-    fits = next((p.name for p in others if f"simd{found.simd_size}" in p.name), None)
+    fits = next((p.name for p in others if f"simd{described.simd_size}" in p.name), None)
     hint = f"; {fits} has that size" if fits else ""
     note = (
-        f"the text is SIMD{simd}, but the ze_info of {found.path.name} has simd_size {found.simd_size}: "
+        f"the text is SIMD{simd}, but the ze_info of {described.path.name} has simd_size {described.simd_size}: "
         f"the program was built from another text of kernel '{kernel.name}'{hint}"
     )
     return [note]
@@ -197,8 +203,8 @@ def _zebin_beside(kernel: Kernel, finder: Beside, places: Sequence[Path | None],
     own = next((path for path in finder.own_documents(*there) if path.suffix == ".zebin"), None)
     if own is not None:
         return own
-    told = finder.zebin(kernel.name, *there)
-    return told.path if told is not None else None
+    zebin = finder.zebin(kernel.name, *there)
+    return zebin.path if zebin is not None else None
 
 
 def _program_data(zebin: Path, data: bytes | None = None) -> tuple[str, tuple[DataSection, ...]]:
@@ -220,7 +226,7 @@ def _infos(text: str, source: Path) -> list[KernelInfo]:
 
 
 def _info_in(text: str, kernel: Kernel, source: Path) -> KernelInfo:
-    found = next((info for info in _infos(text, source) if info.name == kernel.name), None)
-    if found is None:
+    info = next((info for info in _infos(text, source) if info.name == kernel.name), None)
+    if info is None:
         raise LaunchError(f"the ze_info '{source}' has no kernel '{kernel.name}'")
-    return found
+    return info

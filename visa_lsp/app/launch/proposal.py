@@ -79,12 +79,12 @@ _LIKELY: Final = (DEFAULT_PLATFORM, "DG2", "PVCXT", "BMG", "SKL", "ICLLP", "XeHP
 class Proposal:
     """A generated launch: as an object, as the text of a launch file, and its assumptions, a sentence each.
 
-    ``told`` is the template of the form, made by ``forms.template``. ``can_be_tried``: the sizes matter to the kernel and are
+    ``template`` is that of the form, made by ``forms.template``. ``can_be_tried``: the sizes matter to the kernel and are
     guesses. With counts, ``even`` is the launch with as many elements as work items, ``uneven`` the one whose count is not
     a multiple of the group size; the proposal is one of them.
     """
 
-    told: Spec
+    template: Spec
     written: Written
     assumed: tuple[str, ...]
     platform: Platform
@@ -122,8 +122,8 @@ def propose(
     ``text`` is that of the program, if it has one. Raises LaunchError if there is no kernel, no ze_info can be found or
     inferred, or ``quick`` is invalid.
     """
-    found = _Proposer(module, options, launch_path, dict(quick or {}), text, steps)
-    return found.best() if tries and find_spec("numpy") else found.first()
+    proposer = _Proposer(module, options, launch_path, dict(quick or {}), text, steps)
+    return proposer.best() if tries and find_spec("numpy") else proposer.first()
 
 
 @dataclass(frozen=True, slots=True)
@@ -182,24 +182,24 @@ class _Proposer:
         self.given = given
         self.kernel, self.words = _kernel(module, given, str(options.path or ""))
         kernel = self.kernel
-        found = find_ze_info(kernel, (options.path, launch_path), options.finder)
+        described = find_ze_info(kernel, (options.path, launch_path), options.finder)
         # Raises LaunchError if the ze_info with the program's name is unreadable, or no ze_info describes the kernel.
         _, sections = kernel_info(kernel, parse_launch(_NOTHING, launch_path), options, [])
         try:
-            self.described = found or infer_ze_info([kernel], options.platform)
+            self.described = described or infer_ze_info([kernel], options.platform)
         except EmitError as error:
             raise LaunchError(f"no ze_info found, and none can be generated: {error}") from None
         # Input names of handwritten texts are meaningful; those of a dump are numbers.
-        self.named = found is None and boundary(kernel) is None
-        self.types = forms.element_types(kernel) if found is None else None
+        self.named = described is None and boundary(kernel) is None
+        self.types = forms.element_types(kernel) if described is None else None
         try:
-            told = forms.template(self.described.text, kernel.name, self.types)
+            template = forms.template(self.described.text, kernel.name, self.types)
         except forms.QuickError as error:
-            raise LaunchError(f"{found.path if found else 'ze_info'}{error}") from None
+            raise LaunchError(f"{described.path if described else 'ze_info'}{error}") from None
         self.info = next(i for i in read(self.described.text) if i.name == kernel.name)
         self.words.append(source_words(self.described, kernel))
         self.symbols = _symbols(module, self.info, sections, options, given)
-        self.sizes = _sizes(kernel, self.info, given, told)
+        self.sizes = _sizes(kernel, self.info, given, template)
         self.given_counts = self.sizes[0].counts
         self.counts: dict[tuple[bool, bool], CountArguments] = {}
         self.left = steps
@@ -208,28 +208,28 @@ class _Proposer:
     def proposal(self, sizes: DefaultSizes) -> Proposal:
         """Return the launch with these sizes; given sizes take precedence."""
         given = self.given
-        told = forms.template(self.described.text, self.kernel.name, self.types, sizes)
-        told["named"] = self.named
-        told["kernels"] = [kernel.name for kernel in _kernels_of(self.module)]
-        launch = _complete(given, told)
+        template = forms.template(self.described.text, self.kernel.name, self.types, sizes)
+        template["named"] = self.named
+        template["kernels"] = [kernel.name for kernel in _kernels_of(self.module)]
+        launch = _complete(given, template)
         said = list(self.words)
         if self.symbols:
             launch["symbols"] = {**self.symbols, **launch.get("symbols", {})}
             said.append(
                 f"data {', '.join(self.symbols)}: {_SYMBOL_BYTES} zero bytes each, because no zebin in the folder has the data of the program"
             )
-        names = [a["name"] for a in told["arguments"]]
+        names = [a["name"] for a in template["arguments"]]
         if self.platform is None:
             self.platform = self._platform(forms.write(launch, names, named=self.named))
         platform, words = self.platform
         said.append(words)
         if "platform" not in launch and (self.options.platform or platform.name != DEFAULT_PLATFORM):
             launch = {"kernel": launch.pop("kernel"), "platform": platform.name, **launch}
-        said += self._size_words(told)
-        said += _argument_words(given, told)
+        said += self._size_words(template)
+        said += _argument_words(given, template)
         written = forms.write(launch, names, named=self.named)
-        free = any(a["kind"] == "buffer" for a in told["arguments"]) or len(self.sizes) > 1
-        return Proposal(told, written, tuple(said), platform, free)
+        free = any(a["kind"] == "buffer" for a in template["arguments"]) or len(self.sizes) > 1
+        return Proposal(template, written, tuple(said), platform, free)
 
     def first(self) -> Proposal:
         """Return the launch with the likeliest sizes."""
@@ -242,10 +242,10 @@ class _Proposer:
         Values repeat if two work items then change the same element. Sides are others, and counts primes, if only then there
         are faults.
         """
-        first = self.first()
-        if not first.can_be_tried:
-            return first
-        trial = self._best_trial(first)
+        untried = self.first()
+        if not untried.can_be_tried:
+            return untried
+        trial = self._best_trial(untried)
         if trial.has_updates:
             again = self._try(replace(trial.sizes, cycle=True))
             if again.updates - trial.updates:
@@ -289,8 +289,8 @@ class _Proposer:
         places = {
             layout.payload.place(entry.offset): entry.arg_index for entry in self.info.payload if entry.kind == "value"
         }
-        found = {places[entry.offset]: entry.id for entry in self.kernel.arguments if entry.offset in places}
-        return {index: place for index, place in found.items() if index in indexes}
+        variables = {places[entry.offset]: entry.id for entry in self.kernel.arguments if entry.offset in places}
+        return {index: place for index, place in variables.items() if index in indexes}
 
     def _uneven(self, sizes: DefaultSizes) -> DefaultSizes | None:
         """Return the sizes of the second launch; None if all that could differ is given."""
@@ -301,7 +301,7 @@ class _Proposer:
             sizes = replace(sizes, groups=_other_groups(sizes, is_guarded=bool(counts.guards)))
         return counts.uneven(replace(sizes, counts={}))
 
-    def _best_trial(self, first: Proposal) -> _Trial:
+    def _best_trial(self, untried: Proposal) -> _Trial:
         """Return the first trial without a fault, else the one whose faults depend least on the sizes."""
         is_plane = self.sizes[0].local[1] > 1
 
@@ -311,7 +311,7 @@ class _Proposer:
 
         trials: list[_Trial] = []
         # Nameless integers are treated as counts only if that causes no fault.
-        is_nameless = any(is_count(self.info, a["index"], NAMELESS) for a in first.told["arguments"])
+        is_nameless = any(is_count(self.info, a["index"], NAMELESS) for a in untried.template["arguments"])
         for sizes in [*(replace(sizes, nameless=True) for sizes in self.sizes if is_nameless), *self.sizes]:
             trials.append(self._try(self._counts(sizes).even(sizes)))
             if not any(rank(trials[-1])):
@@ -382,7 +382,7 @@ class _Proposer:
         budget = min(self.left, _TRIAL_STEPS)
         result = interpret(with_budget(prepared, budget).dispatch, (*checkers("all"), extents))
         self.left -= result.steps
-        names = [a["name"] for a in proposal.told["arguments"]]
+        names = [a["name"] for a in proposal.template["arguments"]]
         buffers = {
             key if isinstance(key, int) else names.index(key): buffer
             for key, buffer in prepared.buffers.items()
@@ -394,19 +394,19 @@ class _Proposer:
         wrong = tuple(fault for fault in faults if fault.kind is not FaultKind.BUDGET)
         return _Trial(sizes, touched, wrong, len(wrong) == len(faults), extents.has_updates, outputs)
 
-    def _size_words(self, told: Spec) -> list[str]:
+    def _size_words(self, template: Spec) -> list[str]:
         given = self.given
         if "threads" in given:
             return []
         words = []
         if "groups" not in given and "global_size" not in given:
-            why = "" if max(told["groups"]) > 1 else ", because the kernel does not read its group ID"
-            words.append(f"groups: {forms.flow(told['groups'])}{why}")
+            why = "" if max(template["groups"]) > 1 else ", because the kernel does not read its group ID"
+            words.append(f"groups: {forms.flow(template['groups'])}{why}")
         if "local_size" not in given:
-            size = told["localSize"]
-            why = "as the ze_info requires" if told["required"] else f"one thread of SIMD{told['simdSize']}"
-            if size != [max(1, told["simdSize"]), 1, 1] and not told["required"]:
-                why = "several threads that share memory" if told["shares"] else "a tile of a plane"
+            size = template["localSize"]
+            why = "as the ze_info requires" if template["required"] else f"one thread of SIMD{template['simdSize']}"
+            if size != [max(1, template["simdSize"]), 1, 1] and not template["required"]:
+                why = "several threads that share memory" if template["shares"] else "a tile of a plane"
             words.append(f"local_size: {forms.flow(size)}, {why}")
         return words
 
@@ -428,20 +428,20 @@ def propose_run(
 
     Raises TextProblems for a text with errors, and LaunchError as ``propose`` does.
     """
-    told = platform_told(parse_launch(_NOTHING, launch_path), options)
+    platform = platform_told(parse_launch(_NOTHING, launch_path), options)
     # Functions of the folder are not linked here if the launch names files, because the run adds those first.
     linked = not options.files and not (quick or {}).get("files")
     if isinstance(program, bytes) and not is_object(options.path or "", program):
         program = decode_text(program)
-    made = _program(program, options, told, linked=linked)
+    program_parts = _program(program, options, platform, linked=linked)
     text = program if isinstance(program, str) else None
-    if told is not None and text is not None:
-        refuse_errors(text, options.path, told)
-    proposal = propose(made[0], options, launch_path, quick, tries=tries, text=text)
+    if platform is not None and text is not None:
+        refuse_errors(text, options.path, platform)
+    proposal = propose(program_parts[0], options, launch_path, quick, tries=tries, text=text)
     is_said = bool(options.platform or (quick or {}).get("platform"))
-    if proposal.platform is not (told or DEFAULT) or (is_said and told is None):
-        made = _program(program, options, proposal.platform, linked=linked)
-    return ProposedRun(*made, proposal)
+    if proposal.platform is not (platform or DEFAULT) or (is_said and platform is None):
+        program_parts = _program(program, options, proposal.platform, linked=linked)
+    return ProposedRun(*program_parts, proposal)
 
 
 def _program(
@@ -461,9 +461,9 @@ def _program(
     return module, sources, notes
 
 
-def _complete(given: Spec, told: Spec) -> Spec:
+def _complete(given: Spec, template: Spec) -> Spec:
     try:
-        return forms.complete(given, told)
+        return forms.complete(given, template)
     except forms.QuickError as error:
         raise LaunchError(str(error)) from None
 
@@ -491,20 +491,20 @@ def _symbols(
     """Return zeros for data of the program that no zebin provides."""
     there = {name for section in sections for name in (*section.symbols, section.base)}
     bases = [entry.arg_type for entry in info.payload if entry.arg_type in ("const_base", "global_base")]
-    known = {*there, *(given.get("symbols") or {})}
+    symbol_names = {*there, *(given.get("symbols") or {})}
     return {
         name: {"dtype": "uint8", "shape": [_SYMBOL_BYTES], "init": "zeros"}
         for name in dict.fromkeys([*program_symbols(module, options), *bases])
-        if name not in known
+        if name not in symbol_names
     }
 
 
 def _candidates() -> list[Platform]:
-    first = [p for name in _LIKELY if (p := platform_named(name)) is not None]
-    return [*first, *(p for p in PLATFORMS if p not in first)]
+    likely = [p for name in _LIKELY if (p := platform_named(name)) is not None]
+    return [*likely, *(p for p in PLATFORMS if p not in likely)]
 
 
-def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[DefaultSizes]:
+def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, template: Spec) -> list[DefaultSizes]:
     """Return the sizes to try, the likeliest first; given sizes take precedence."""
     places = _variables_in(kernel)
     variables = {var for var, _ in places}
@@ -515,13 +515,13 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
         return reads_group and bool(variables & _local_ids(kernel, info, axis))
 
     is_plane, is_volume = reads_ids(1), reads_ids(2)
-    one_thread: Triple = (*told["localSize"], 1, 1)[:3]
+    one_thread: Triple = (*template["localSize"], 1, 1)[:3]
     local = [one_thread]
-    if "threads" in given or told["required"]:
+    if "threads" in given or template["required"]:
         pass
     elif (size := _triple(given.get("local_size"))) is not None:
         local = [size]
-    elif told["shares"]:
+    elif template["shares"]:
         # Without a use of the ids along y a plane would only hide faults of a line, such as a barrier for a part of it.
         has_y = bool(variables & _local_ids(kernel, info, 1))
         sizes = [size for size in _LOCAL_SIZES if size[1] == 1 or has_y]
@@ -529,20 +529,20 @@ def _sizes(kernel: Kernel, info: KernelInfo, given: Spec, told: Spec) -> list[De
     elif is_plane or is_volume:
         local = [_LOCAL_VOLUME if is_volume else _LOCAL_PLANE]
     groups, items = _triple(given.get("groups")), _triple(given.get("global_size"))
-    found = []
+    candidates = []
     for x, y, z in local:
         if items is not None:
             groups = (-(-items[0] // x), -(-items[1] // y), -(-items[2] // z))
         several: Triple = (max(3, _MIN_ITEMS // x | 1), 1, 1)
         if z > 1 or is_volume:
             several = _VOLUME_GROUPS
-        elif y > 1 or (is_plane and told["required"]):
+        elif y > 1 or (is_plane and template["required"]):
             several = _tall_groups((x, y, z))
         reads_group = not variables.isdisjoint((*_GROUP_IDS, _R0))
-        found.append(
-            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _read_counts(given, told))
+        candidates.append(
+            DefaultSizes((x, y, z), groups or (several if reads_group else (1, 1, 1)), _read_counts(given, template))
         )
-    return found
+    return candidates
 
 
 def _tall_groups(local: Triple) -> Triple:
@@ -575,11 +575,11 @@ def _other_groups(sizes: DefaultSizes, *, is_guarded: bool) -> Triple:
     return (x, y, z) if is_guarded or x == 1 else (x + 2, y, z)
 
 
-def _read_counts(given: Spec, told: Spec) -> dict[int, int]:
+def _read_counts(given: Spec, template: Spec) -> dict[int, int]:
     """Return the given values of counts by argument, and the first large one for the others."""
     args = given.get("args")
-    found: dict[int, int] = {}
-    counted = [argument for argument in told["arguments"] if argument["counts"]]
+    counts: dict[int, int] = {}
+    counted = [argument for argument in template["arguments"] if argument["counts"]]
     for argument in counted:
         index, key = argument["index"], argument["name"] if isinstance(args, dict) else argument["index"]
         value = args.get(key) if isinstance(args, dict) else None
@@ -587,9 +587,9 @@ def _read_counts(given: Spec, told: Spec) -> dict[int, int]:
             value = args[index]
         value = value.get("value") if isinstance(value, dict) else value
         if isinstance(value, int):
-            found[index] = value
-    large = next((value for value in found.values() if value >= _MIN_COUNT), None)
-    return {argument["index"]: large for argument in counted} | found if large else {}
+            counts[index] = value
+    large = next((value for value in counts.values() if value >= _MIN_COUNT), None)
+    return {argument["index"]: large for argument in counted} | counts if large else {}
 
 
 def _triple(value: object) -> Triple | None:
@@ -608,22 +608,22 @@ def _variables_in(kernel: Kernel) -> set[tuple[int, int]]:
 
     The offset is 0 for raw operands and operands after the first row of a register.
     """
-    found = set()
+    uses = set()
     for inst in kernel.instructions:
         for value in inst.values:
             if not isinstance(value, General | RawOperand):
                 continue
-            var, at = value.var, 0
-            held = kernel.variable_type(var)
-            if isinstance(value, General) and held is not None and not value.row:
-                at = value.col * held.size
+            var, offset = value.var, 0
+            variable_type = kernel.variable_type(var)
+            if isinstance(value, General) and variable_type is not None and not value.row:
+                offset = value.col * variable_type.size
             for _ in kernel.variables:  # follows chains of aliases
                 alias = kernel.variable(var)
                 if alias is None or alias.alias_scope or not is_alias(alias):
                     break
-                var, at = alias.alias_index, at + alias.alias_offset
-            found.add((var, at))
-    return found
+                var, offset = alias.alias_index, offset + alias.alias_offset
+            uses.add((var, offset))
+    return uses
 
 
 def _local_ids(kernel: Kernel, info: KernelInfo, axis: int) -> set[int]:
@@ -634,14 +634,14 @@ def _local_ids(kernel: Kernel, info: KernelInfo, axis: int) -> set[int]:
 
 
 def _is_wrong(trial: _Trial, proposal: Proposal) -> bool:
-    return bool(trial.faults) or any(argument["overrun"] for argument in proposal.told["arguments"])
+    return bool(trial.faults) or any(argument["overrun"] for argument in proposal.template["arguments"])
 
 
-def _argument_words(given: Spec, told: Spec) -> list[str]:
+def _argument_words(given: Spec, template: Spec) -> list[str]:
     """Return a sentence for each default argument."""
     args: Any = given.get("args")
     words = []
-    for argument in told["arguments"]:
+    for argument in template["arguments"]:
         index, name = argument["index"], argument["name"]
         if isinstance(args, dict) and name in args:
             continue

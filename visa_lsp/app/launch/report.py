@@ -191,8 +191,8 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
     place = -1
     if other is not None and fault.other_line >= 0:
         place = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
-    elif fault.other and (found := _INSTRUCTION.search(fault.other)):
-        place = int(found[1])
+    elif fault.other and (match := _INSTRUCTION.search(fault.other)):
+        place = int(match[1])
     return replace(fault, source=source_of(body, fault.instruction), other_source=source_of(other, place))
 
 
@@ -220,7 +220,7 @@ def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     groups: dict[object, Fault] = {}
     for fault in faults:
         lines = frozenset((fault.source, fault.other_source))
-        buffer = found[0] if (found := _BUFFER.search(fault.message)) else ""
+        buffer = match[0] if (match := _BUFFER.search(fault.message)) else ""
         key = (fault.kind, fault.is_note, fault.kernel, lines, buffer) if fault.source else len(groups)
         group = groups.setdefault(key, fault)
         if group is not fault:

@@ -28,10 +28,10 @@ def expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple
     """Return every expectation, with the differences if it fails."""
     from visa_lsp.sim.launch.expect import mismatch
 
-    found = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
+    mismatches = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
     return tuple(
         ExpectationReport(key, ok=wrong is None, message=wrong.message if wrong else "holds", mismatch=wrong)
-        for key, wrong in found
+        for key, wrong in mismatches
     )
 
 

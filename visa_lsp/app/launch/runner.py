@@ -259,9 +259,9 @@ def ready(
     module = link_variables(module)
     defined = {body.name: str(options.path or launch.file or "the program") for body in module.bodies}
     for extra in (*launch.files, *options.files):
-        more, lines = load_program(read_bytes(extra), extra, platform, said)
+        further_module, lines = load_program(read_bytes(extra), extra, platform, said)
         texts |= lines
-        module = merge_modules(module, more, defined, str(extra))
+        module = merge_modules(module, further_module, defined, str(extra))
     program = options.path or launch.file
     try:
         kernel = choose_kernel(module, launch.config.kernel)
@@ -301,7 +301,7 @@ def run_ready(run: ReadyRun) -> RunReport:
         if unfit := listener.unfit(run.prepared.dispatch):
             raise LaunchError(unfit)
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
-    show = options.told and partial(options.told, prod(dispatch.groups))
+    show = options.show_progress and partial(options.show_progress, prod(dispatch.groups))
     dispatch = replace(dispatch, first_fault=options.first_fault, show_progress=show, host_threads=options.threads)
     engine = _engine(options, engine_name, options.compiled.of(dispatch) if options.compiled is not None else None)
     item_race = _item_race(dispatch, options.checks)
@@ -329,8 +329,8 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     race = next((fault for fault in faults if fault.kind is FaultKind.RACE and not fault.is_note), None)
     if race is None:
         return None
-    more = f"right here, because one thread runs both lanes, but not with another SIMD width; --checks all,{_ITEM_RACES} makes these faults"
-    return replace(race, message=f"{race.message}: {more}", note=True)
+    hint = f"right here, because one thread runs both lanes, but not with another SIMD width; --checks all,{_ITEM_RACES} makes these faults"
+    return replace(race, message=f"{race.message}: {hint}", note=True)
 
 
 def _run_timed(

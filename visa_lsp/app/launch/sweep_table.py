@@ -77,7 +77,9 @@ def refuse_table(path: str) -> None:
     """Raise UserError if the suffix names no table format or pyarrow is missing."""
     suffix = path.rpartition(".")[2].lower() if "." in path else ""
     if suffix not in _TABLES:
-        raise UserError(f"--table {path}: expected a file name ending in {', '.join(f'.{known}' for known in _TABLES)}")
+        raise UserError(
+            f"--table {path}: expected a file name ending in {', '.join(f'.{ending}' for ending in _TABLES)}"
+        )
     if suffix == "parquet":
         from importlib.util import find_spec
 
@@ -99,12 +101,12 @@ _RESULTS: Final = (
 def _columns(sweep: Sweep, rows: Sequence[SweepRow]) -> dict[str, list[Any]]:
     """Return each column with a value for every row; an axis named like a result becomes ``axis.NAME``."""
     columns: dict[str, list[Any]] = {}
-    for at, axis in enumerate(sweep.axes):
+    for index, axis in enumerate(sweep.axes):
         name = f"axis.{axis.name}" if axis.name in _RESULTS else axis.name
-        values = [row.point[at][1] for row in rows]
+        values = [row.point[index][1] for row in rows]
         columns[name] = values if all(map(_is_number, values)) else [value_words(value) for value in values]
-    found = [row_values(row) for row in rows]
-    return columns | {name: [row[name] for row in found] for name in _RESULTS}
+    results_by_row = [row_values(row) for row in rows]
+    return columns | {name: [row[name] for row in results_by_row] for name in _RESULTS}
 
 
 def _is_number(value: Any) -> bool:

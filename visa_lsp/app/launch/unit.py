@@ -52,27 +52,27 @@ class LaunchJob:
 
 @dataclass(frozen=True, slots=True)
 class OpenedLaunch:
-    """A launch, its options with the path of its program, and the bytes of that; ``made`` belongs to a generated launch."""
+    """A launch, its options with the path of its program, and the bytes of that; ``proposed`` belongs to a generated launch."""
 
     launch: LaunchFile
     options: RunOptions
     data: bytes
-    made: ProposedRun | None = None
+    proposed: ProposedRun | None = None
 
     @property
     def text(self) -> str:
         """The text of a generated launch; else empty."""
         from visa_lsp.app.launch.init import launch_text
 
-        return launch_text(self.made.proposal) if self.made is not None else ""
+        return launch_text(self.proposed.proposal) if self.proposed is not None else ""
 
     def ready(self) -> ReadyRun:
         """Prepare the run. Raises LaunchError, TextProblems and UserError for mistakes of the user."""
         from visa_lsp.app.launch import runner
 
-        if self.made is None:
+        if self.proposed is None:
             return runner.ready_data(self.data, self.launch, self.options)
-        return runner.ready(self.made.module, self.launch, self.options, self.made.notes, self.made.sources)
+        return runner.ready(self.proposed.module, self.launch, self.options, self.proposed.notes, self.proposed.sources)
 
     def run(self) -> RunReport:
         """Run the launch; the report names the assumptions of a generated one. Raises as ``ready``."""
@@ -80,13 +80,13 @@ class OpenedLaunch:
 
         with self.errors_named():
             report = runner.run_ready(self.ready())
-        return report if self.made is None else report.with_assumed(self.made.proposal.assumed)
+        return report if self.proposed is None else report.with_assumed(self.proposed.proposal.assumed)
 
     def errors_named(self) -> AbstractContextManager[None]:
         """Let a LaunchError name the key of a generated launch, because that has no file."""
-        if self.made is None or self.launch.path is None:
+        if self.proposed is None or self.launch.path is None:
             return nullcontext()
-        return self.made.proposal.without_file(self.launch.path)
+        return self.proposed.proposal.without_file(self.launch.path)
 
 
 def open_job(job: LaunchJob, quick: dict[str, Any] | None = None, kernel: str = "") -> OpenedLaunch:
@@ -117,8 +117,8 @@ def open_job(job: LaunchJob, quick: dict[str, Any] | None = None, kernel: str = 
     if launch is not None:
         config = replace(launch.config, kernel=kernel or launch.config.kernel)
         return OpenedLaunch(replace(launch, config=config), options, data)
-    made = propose_run(data, options, job.launch, {"kernel": kernel, **(quick or {})} if kernel else quick)
-    return OpenedLaunch(made.proposal.read(job.launch), options, data, made)
+    proposed = propose_run(data, options, job.launch, {"kernel": kernel, **(quick or {})} if kernel else quick)
+    return OpenedLaunch(proposed.proposal.read(job.launch), options, data, proposed)
 
 
 def launch_paths(name: str, launch: str | None, stdin_filename: str | None) -> tuple[Path | None, Path]:

@@ -47,7 +47,7 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
             for r in zebin.relocations
             if r.section == section.name and r.type in _ADDRESS_BYTES
         )
-        places = {name: at for name, (home, at, _) in symbols.items() if home == section.name}
+        places = {name: offset for name, (home, offset, _) in symbols.items() if home == section.name}
         sections.append(DataSection(section.name, section.data, _BASES.get(section.name, ""), places, pointers))
     return zebin.ze_info, tuple(sections)
 

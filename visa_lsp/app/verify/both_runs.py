@@ -97,7 +97,7 @@ def compare_with(
             found = _difference_by_fault(fault, code)
         elif found.gen_value is None:
             found = replace(found, gen=f"{found.gen} ({fault.message})".strip())
-    shown = launch_text(opened.made.proposal) if opened.made is not None else ""
+    shown = launch_text(opened.proposed.proposal) if opened.proposed is not None else ""
     return Outcome(threads, replace(found, launch=shown) if found is not None else None)
 
 

@@ -56,7 +56,7 @@ def launches_of(
     job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
     try:
         opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
-        if opened.made is None:
+        if opened.proposed is None:
             yield from _points(job, opened, kernel)
             for file in () if launch else launches_beside(path)[1:]:
                 further = replace(job, launch=file)
@@ -65,7 +65,7 @@ def launches_of(
     except (LaunchError, TextProblems, UserError, FileNotFoundError) as error:
         raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
     yield opened
-    proposal = opened.made.proposal
+    proposal = opened.proposed.proposal
     for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
@@ -102,8 +102,8 @@ def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[Opene
 
 
 def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> OpenedLaunch:
-    assert opened.made is not None
-    return replace(opened, launch=proposal.read(path), made=replace(opened.made, proposal=proposal))
+    assert opened.proposed is not None
+    return replace(opened, launch=proposal.read(path), proposed=replace(opened.proposed, proposal=proposal))
 
 
 def _ragged(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:

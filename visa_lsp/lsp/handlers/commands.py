@@ -178,16 +178,16 @@ def later(module: str, name: str, *args: Any) -> Work:
 
 def options_of(arguments: Any, needed: str = "uri", second: str = "launch") -> dict[str, str]:
     """Return the named options of a call: of an object, or of one or two positional arguments. Raises BadArgument."""
-    first = arguments[0] if isinstance(arguments, list) and arguments else arguments
+    argument = arguments[0] if isinstance(arguments, list) and arguments else arguments
     options: dict[str, Any]
-    if isinstance(first, str):
-        options = {needed: first}
+    if isinstance(argument, str):
+        options = {needed: argument}
         if isinstance(arguments, list) and len(arguments) > 1:
             options[second] = arguments[1]
-    elif isinstance(first, dict):
-        options = dict(first)
-    elif first is not None and hasattr(first, "_asdict"):
-        options = first._asdict()  # the library converts parameters of unknown methods to objects
+    elif isinstance(argument, dict):
+        options = dict(argument)
+    elif argument is not None and hasattr(argument, "_asdict"):
+        options = argument._asdict()  # the library converts parameters of unknown methods to objects
     else:
         raise BadArgument(f"the first argument must be `{needed}`, or an object with `{needed}`")
     kept = {key: value for key, value in options.items() if value is not None and key != QUICK}
@@ -342,5 +342,5 @@ def _source_line(ls: VisaServer, arguments: list[Any]) -> tuple[str, int | None]
 @named(SHOW_REFERENCES)
 async def on_show_references(ls: VisaServer, arguments: list[Any], _token: Any) -> Result:
     """Return the place of a lens; the client shows its references."""
-    known = isinstance(arguments, list) and bool(arguments) and ls.documents.get(str(arguments[0])) is not None
-    return {"ok": known, "arguments": arguments}
+    is_open = isinstance(arguments, list) and bool(arguments) and ls.documents.get(str(arguments[0])) is not None
+    return {"ok": is_open, "arguments": arguments}

@@ -166,17 +166,17 @@ def ze_info(text: str, path: str | None, platform: str | None, opened: dict[str,
     try:
         if place is not None:
             names = kernels_in(text)
-            found = (finder.description(name, place) for name in names)
-            told = next((d for d in found if d is not None), None)
-            if told is not None:
-                return {"ok": True, "path": str(told.path), "text": told.text, "made": False, "warnings": []}
+            descriptions = (finder.description(name, place) for name in names)
+            described = next((d for d in descriptions if d is not None), None)
+            if described is not None:
+                return {"ok": True, "path": str(described.path), "text": described.text, "made": False, "warnings": []}
             own = next((p for p in finder.own_documents(place) if p.suffix != ZEBIN), None)
             if own is not None:
                 return {"ok": True, "path": str(own), "text": _document(own, opened), "made": False, "warnings": []}
-        made, warnings = _make_document(text, platform)
+        generated, warnings = _make_document(text, platform)
     except (OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
-    return {"ok": True, "path": None, "text": made, "made": True, "warnings": warnings}
+    return {"ok": True, "path": None, "text": generated, "made": True, "warnings": warnings}
 
 
 def _document(path: Path, opened: dict[str, str] | None) -> str:
@@ -192,10 +192,10 @@ def _kernels(text: str, platform: str | None) -> list[KernelText]:
     if platform and platform_named(platform) is None:
         raise ValueError(f"unknown platform '{platform}'")
     analysis = Analysis.of(text, platform)
-    found = kernel_texts(analysis, "")
-    if not found and analysis.bound.bodies:
+    bodies = kernel_texts(analysis, "")
+    if not bodies and analysis.bound.bodies:
         raise ValueError("the text has errors")
-    kernels = [kernel for kernel in found if kernel.kernel.is_kernel]
+    kernels = [kernel for kernel in bodies if kernel.kernel.is_kernel]
     if not kernels:
         raise ValueError("there is no kernel")
     return kernels
@@ -208,10 +208,10 @@ def _make_document(text: str, platform: str | None) -> tuple[str, list[dict[str,
 
     kernels = _kernels(text, platform)
     try:
-        made = emit_with_doubts([k.kernel for k in kernels], registers_for(platform, [k.kernel for k in kernels]))
+        emitted = emit_with_doubts([k.kernel for k in kernels], registers_for(platform, [k.kernel for k in kernels]))
     except EmitError as error:
         raise ValueError(str(error)) from error
-    return made.text, [_make_warning(text, kernels, doubt) for doubt in made.doubts]
+    return emitted.text, [_make_warning(text, kernels, doubt) for doubt in emitted.doubts]
 
 
 def _make_warning(text: str, kernels: Sequence[KernelText], doubt: Doubt) -> dict[str, Any]:
@@ -240,17 +240,17 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
     launch = place.with_suffix(".launch.yaml") if place else None
     run = RunOptions(place, options.get("platform") or None, finder=finder_of(options.get("opened")))
     try:
-        found = propose_run(text, run, launch or Path("untitled.launch.yaml"), quick, tries=tries).proposal
+        proposal = propose_run(text, run, launch or Path("untitled.launch.yaml"), quick, tries=tries).proposal
     except TextProblems:
         return {"ok": False, "error": "the text has errors"}
     except (LaunchError, ValueError) as error:
         return {"ok": False, "error": str(error)}
-    if found.can_be_tried and not tries:
+    if proposal.can_be_tried and not tries:
         from visa_lsp.lsp.jobs.model import Stop
 
         return run_in_subprocess(text, path, {"template": options}, Stop())
-    told = {**found.told, "text": found.written.text, "assumed": list(found.assumed)}
-    return {"ok": True, "path": str(launch) if launch else None, **told}
+    template = {**proposal.template, "text": proposal.written.text, "assumed": list(proposal.assumed)}
+    return {"ok": True, "path": str(launch) if launch else None, **template}
 
 
 # ---- words and settings ----
@@ -274,8 +274,8 @@ def platform_of(text: str, path: str | None, named: tuple[str, str] | None) -> R
     from visa_lsp.app.told_platform import platform_of_launch, platform_of_program
 
     place = Path(path) if path else None
-    told = (place and platform_of_launch(place)) or platform_of_program(place, text)
-    name, by = named or ((told[0].name, told[1]) if told else ("", ""))
+    platform_and_source = (place and platform_of_launch(place)) or platform_of_program(place, text)
+    name, by = named or ((platform_and_source[0].name, platform_and_source[1]) if platform_and_source else ("", ""))
     return {"ok": True, "platform": name, "by": by, "checked": named is not None}
 
 
@@ -293,18 +293,18 @@ def file_rules(path: str, ignore: tuple[str, ...], extend: tuple[str, ...]) -> F
     from visa_lsp.app.settings import Finder, FolderSettings
     from visa_lsp.lsp.jobs.model import FileRules
 
-    problem, found = "", FolderSettings()
+    problem, settings = "", FolderSettings()
     try:
         if path:
-            found = Finder(list_rules).of_file(path)
+            settings = Finder(list_rules).of_file(path)
     except (UserError, OSError, ValueError) as error:
         problem = str(error)
     selection = Selection(
-        found.select, (*found.ignore, *ignore), found.per_file_ignores, (*found.extend_select, *extend)
+        settings.select, (*settings.ignore, *ignore), settings.per_file_ignores, (*settings.extend_select, *extend)
     )
     plain = not (selection.select or selection.ignore or selection.per_file or selection.extend)
     if plain:
-        return FileRules(found.platform or "", frozenset(), problem=problem)
+        return FileRules(settings.platform or "", frozenset(), problem=problem)
     return FileRules(
-        found.platform or "", selection.extra(), lambda rule: selection.shows(rule, path or "untitled"), problem
+        settings.platform or "", selection.extra(), lambda rule: selection.shows(rule, path or "untitled"), problem
     )

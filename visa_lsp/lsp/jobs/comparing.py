@@ -36,18 +36,18 @@ def difference(a: tuple[str | bytes, str], b: tuple[str | bytes, str], platform:
         if not isinstance(side, Side):
             return {"ok": False, "error": f"{name}: the text has errors"}
         sides.append(side)
-    one, other = sides
-    kernels = compare_programs(one.bodies, other.bodies, one.end, other.end)
+    left, right = sides
+    kernels = compare_programs(left.bodies, right.bodies, left.end, right.end)
     return {
         "ok": True,
         "same": all(kernel.same for kernel in kernels),
         "kernels": [kernel_values(kernel) for kernel in kernels],
-        "a": "\n".join(one.lines),
-        "b": "\n".join(_print_second(kernels, one, other)),
+        "a": "\n".join(left.lines),
+        "b": "\n".join(_print_second(kernels, left, right)),
         "rows": [
             [_line(row.a), _line(row.b), row.kind.value if row.kind else None]
             for kernel in kernels
-            for row in rows_of(kernel, one.lines, other.lines)
+            for row in rows_of(kernel, left.lines, right.lines)
         ],
     }
 
@@ -58,14 +58,14 @@ def _line(line: int | None) -> int | None:
 
 def _print_second(kernels: Sequence[KernelDiff], a: Side, b: Side) -> Iterator[str]:
     """Yield the second program with the names and the layout of the first."""
-    at = 0
+    line_number = 0
     for kernel in kernels:
         if kernel.a is not None:
-            yield from a.lines[at : kernel.a.first]
-            at = kernel.a.last + 1
+            yield from a.lines[line_number : kernel.a.first]
+            line_number = kernel.a.last + 1
         if kernel.b is not None:
             yield from _body(kernel, a, b)
-    yield from a.lines[at:]
+    yield from a.lines[line_number:]
 
 
 def _body(kernel: KernelDiff, a: Side, b: Side) -> Iterator[str]:
@@ -75,11 +75,11 @@ def _body(kernel: KernelDiff, a: Side, b: Side) -> Iterator[str]:
         yield from b.lines[kernel.b.first : kernel.b.last + 1]
         return
     renamed = rewritten(kernel, b.lines)
-    at = kernel.a.first
+    line_number = kernel.a.first
     for row in rows_of(kernel, a.lines, b.lines):
         if row.a is not None:
-            yield from (line for line in a.lines[at : row.a] if not line.strip())
-            at = row.a + 1
+            yield from (line for line in a.lines[line_number : row.a] if not line.strip())
+            line_number = row.a + 1
             if row.kind is None:
                 yield a.lines[row.a]
         if row.b is not None and row.kind is not None:

@@ -39,15 +39,15 @@ def prove(
             options.get("platform"),
         )  # fmt: skip
         data = read_bytes(path or "") if text is None else encode_text(text)
-        found = prove_data(
+        proof = prove_data(
             name, Path(path) if path else None, data, given, opened=opened, is_wanted=lambda: not stop.asked
         )
     except (UserError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
     from visa_lsp.app.launch.printing import items_words  # loads NumPy
 
-    results = results_json(found)
-    for fault in (fault for one in results for fault in one.get("faults", ())):
+    results = results_json(proof)
+    for fault in (fault for result in results for fault in result.get("faults", ())):
         fault["work_items"] = items_words(fault.get("items", ()))
         fault["other_work_items"] = items_words(fault.get("other_items", ()))
-    return {"ok": True, "results": results, "needs": needs_json([found]), "text": as_text([found])}
+    return {"ok": True, "results": results, "needs": needs_json([proof]), "text": as_text([proof])}

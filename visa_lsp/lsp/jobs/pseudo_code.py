@@ -47,12 +47,12 @@ class Reader:
             try:
                 data = read_bytes(path) if text is None else text.encode()
                 kept = self._find_kept(name)
-                found = read_data(path or name, data, job.get("platform"), finder=finder, say=said.append, kept=kept)
+                program = read_data(path or name, data, job.get("platform"), finder=finder, say=said.append, kept=kept)
             except (UserError, OSError) as error:
                 return {"ok": False, "error": str(error)}
-            if found is None:
+            if program is None:
                 return {"ok": False, **_mistake(path or name, said, numbers)}
-            kernels += as_json(found)["kernels"] if numbers is None else _place(as_json(found)["kernels"], numbers)
+            kernels += as_json(program)["kernels"] if numbers is None else _place(as_json(program)["kernels"], numbers)
         return {"ok": True, "kernels": kernels}
 
     def _find_kept(self, name: str) -> Kept:
@@ -66,14 +66,14 @@ def _place(kernels: list[Result], numbers: list[int | None]) -> list[Result]:
     """Return kernels with the line numbers of the editor."""
     for kernel in kernels:
         for line in kernel["lines"]:
-            line["visa"] = sorted({known for number in line["visa"] if (known := numbers[number - 1]) is not None})
+            line["visa"] = sorted({place for number in line["visa"] if (place := numbers[number - 1]) is not None})
     return kernels
 
 
 def _mistake(name: str, said: list[str], numbers: list[int | None] | None) -> Result:
     """Return the first error of a text, and its line in the editor."""
-    first = next(line for line in said if ": error " in line).removeprefix(f"{name}:")
-    number, _, words = first.partition(":")
+    error = next(line for line in said if ": error " in line).removeprefix(f"{name}:")
+    number, _, words = error.partition(":")
     line = int(number) if numbers is None else numbers[int(number) - 1]
     return {"error": words.partition(": error ")[2], **({} if line is None else {"line": line})}
 

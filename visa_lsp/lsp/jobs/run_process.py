@@ -68,7 +68,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         if options.get("launch")
         else source and (beside or [source.with_name(source.name.rpartition(".")[0] + ".launch.yaml")])[0]
     )
-    more: Result = {} if launch is None else {"launch": str(launch)}
+    origin: Result = {} if launch is None else {"launch": str(launch)}
     asked: Any = None
     if quick is not None:
         asked = {**({"kernel": options["kernel"]} if options.get("kernel") else {}), **quick}
@@ -76,7 +76,7 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         if launch is None:
             return {"ok": False, "error": "a document without a file needs a launch file: give `launch`"}
         if not launch.is_file():
-            return {"ok": False, "error": f"no launch file '{launch}'", "launchMissing": True, **more}
+            return {"ok": False, "error": f"no launch file '{launch}'", "launchMissing": True, **origin}
     # A folder that does not exist, because files of others in the folder of temporary files do not belong to a launch.
     missing = Path(tempfile.gettempdir()) / f"visa-lsp-{os.urandom(8).hex()}" / "untitled.launch.yaml"
     run = runner.RunOptions(
@@ -97,21 +97,21 @@ def perform(text: str | None, path: str | None, options: dict[str, Any]) -> Resu
         if "why" in options:
             return _explain_value(job, options["why"])
         opened = open_job(job, asked)
-        more["source"] = str(opened.options.path) if source or text is None else None
-        if opened.made is not None:
-            more["launchText"] = opened.made.proposal.written.text
+        origin["source"] = str(opened.options.path) if source or text is None else None
+        if opened.proposed is not None:
+            origin["launchText"] = opened.proposed.proposal.written.text
         report = opened.run()
     except runner.TextProblems as problems:
         mine = problems.path in (None, run.path, opened and opened.options.path)
-        found = findings(problems.text, problems.diagnostics) if mine else []
+        diagnostics = findings(problems.text, problems.diagnostics) if mine else []
         said = "\n".join(problems.lines[:3]) or "the text has errors"
-        return {"ok": False, "error": said, "diagnostics": found, **more}
+        return {"ok": False, "error": said, "diagnostics": diagnostics, **origin}
     except (UserError, runner.LaunchError, OSError, ValueError) as error:
-        return {"ok": False, "error": str(error), **more}
+        return {"ok": False, "error": str(error), **origin}
     answer = _report(report, options.get("head", _HEAD), whole=options.get("data") == "base64")
     if options.get("data") == "base64":
         _add_rows(answer, opened)
-    return {**answer, **more}
+    return {**answer, **origin}
 
 
 def _run_each(text: str | None, path: str | None, options: dict[str, Any], launches: list[Path]) -> Result:
@@ -165,10 +165,10 @@ def _add_rows(answer: Result, opened: OpenedLaunch) -> None:
         return
     name = str(opened.options.path or _UNTITLED)
     try:
-        found = read_data(name, opened.data, answer["platform"], finder=opened.options.finder, say=lambda _line: None)
+        program = read_data(name, opened.data, answer["platform"], finder=opened.options.finder, say=lambda _line: None)
     except UserError:  # the run has its result without it
         return
-    for kernel in found.kernels if found is not None else ():
+    for kernel in program.kernels if program is not None else ():
         if kernel.is_kernel and kernel.name == answer["kernel"]:
             flat = {buffer["name"]: buffer for buffer in answer["buffers"] if len(buffer["shape"]) == 1}
             numbers = {v["name"]: v["values"][0] for v in answer["values"] if len(v["values"]) == 1}

@@ -21,24 +21,24 @@ def parts(path: str, platform: str | None) -> Result:
     """Return the parts of a zebin: ``sections``, ``kernels``, ``zeInfo`` (a text), ``modules`` (vISA as texts)."""
     try:
         data = read_file(path, MAX_OBJECT_BYTES)
-        found = zebin_of(path, data)
+        zebin = zebin_of(path, data)
     except UserError as error:
         return {"ok": False, "error": str(error)}
     except (OSError, ValueError) as error:
         return {"ok": False, "error": f"{path}: {getattr(error, 'strerror', None) or error}"}
-    kernels, problem = _kernels(found)
+    kernels, problem = _kernels(zebin)
     chosen = platform_named(platform) if platform else None
     return {
         "ok": True,
         "bytes": len(data),
         "sections": [
             {"name": printable(s.name), "type": s.type_name, "bytes": s.size, "offset": s.offset}
-            for s in found.sections[1:]
+            for s in zebin.sections[1:]
         ],
         "kernels": kernels,
-        "zeInfo": found.ze_info.encode("utf-8", "replace").decode("utf-8"),
+        "zeInfo": zebin.ze_info.encode("utf-8", "replace").decode("utf-8"),
         "zeInfoProblem": problem,
-        "modules": [{"name": printable(name), **_module(path, visa, chosen)} for name, visa in found.visa.items()],
+        "modules": [{"name": printable(name), **_module(path, visa, chosen)} for name, visa in zebin.visa.items()],
     }
 
 
@@ -53,7 +53,7 @@ def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
             infos = read(zebin.ze_info)
         except ZeInfoError as error:
             problem = f"ze_info:{error}"
-    told: list[dict[str, Any]] = [
+    kernels: list[dict[str, Any]] = [
         {
             "name": printable(info.name),
             "simd": info.env.simd_size,
@@ -64,8 +64,8 @@ def _kernels(zebin: Zebin) -> tuple[list[dict[str, Any]], str]:
         for info in infos
     ]
     named = {info.name for info in infos}
-    told += [{"name": printable(name), "bytes": size} for name, size in code.items() if name not in named]
-    return told, problem
+    kernels += [{"name": printable(name), "bytes": size} for name, size in code.items() if name not in named]
+    return kernels, problem
 
 
 def _module(path: str, visa: bytes, platform: Platform | None) -> dict[str, str]:
