@@ -186,7 +186,8 @@ class _Placement:
             related_input, says = partner, f".input {partner.name}: {partner.size} bytes from byte {partner.start} on"
             value = str(self.layout.offset(partner.start))
         self._add(
-            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(related_input.index), message, says, value
+            rules.SIZE_DIFFERS, self._value(argument.item, "size" if exact else "offset"), self.text.input(related_input.index),
+            message, says, value,
         )  # fmt: skip
 
     @staticmethod

@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 class RunOptions:
     """Options of a run.
 
-    ``path`` is the file of the program, for its siblings and messages; ``checks`` is ``all``, ``none`` or a list with commas;
-    ``listeners`` are observers besides the checkers; ``files`` are further files of the program; ``finder`` finds files
-    beside it. ``first_fault`` stops the run at its first fault; ``counts`` records the executions of each instruction,
-    ``profile`` also lanes and messages; ``show_progress`` is called at intervals with the number of groups, of finished groups, and
-    of steps. ``repeat`` is the number of runs, each from the same memory; ``threads`` the number of threads of this machine
-    for groups. ``began`` is the start of loading by ``perf_counter``; ``compiled`` caches compiled code for later launches
-    of the same program.
+    ``path`` is the file of the program, for its siblings and messages; ``checks`` is ``all``, ``none`` or a list with
+    commas; ``listeners`` are observers besides the checkers; ``files`` are further files of the program; ``finder``
+    finds files beside it. ``first_fault`` stops the run at its first fault; ``counts`` records the executions of each
+    instruction, ``profile`` also lanes and messages; ``show_progress`` is called at intervals with the number of
+    groups, of finished groups, and of steps. ``repeat`` is the number of runs, each from the same memory; ``threads``
+    the number of threads of this machine for groups. ``began`` is the start of loading by ``perf_counter``;
+    ``compiled`` caches compiled code for later launches of the same program.
     """
 
     path: Path | None = None

@@ -52,7 +52,7 @@ class LaunchJob:
 
 @dataclass(frozen=True, slots=True)
 class OpenedLaunch:
-    """A launch, its options with the path of its program, and the bytes of that; ``proposed`` belongs to a generated launch."""
+    """A launch, its options with the path of its program, and the bytes of that; ``proposed`` is set if it is generated."""
 
     launch: LaunchFile
     options: RunOptions
