@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, combinations_with_replacement, islice, permutations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import z3
 from msgspec import structs
@@ -17,6 +17,7 @@ from visa_lsp.app.prove import BufferNeed, Cause, ProofResult
 from visa_lsp.app.prove.assume import assumption, name_of
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
+from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of, parts_of
 from visa_lsp.app.prove.payload import AXES, size_of
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
+PLAIN_SECONDS: Final = 2.0  # of a question whether arithmetic that wraps around does not matter
 MODEL_SECONDS: Final = 2.0
 ASSUMPTION_SECONDS: Final = 0.2
 SMALL_SECONDS: Final = 1.0
@@ -92,6 +94,8 @@ _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their wo
 _EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
 _STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
+_OF_A_GROUP: Final = SymbolicItem(1, 0), SymbolicItem(2, 0)
+_OF_TWO_GROUPS: Final = SymbolicItem(1, 1), SymbolicItem(2, 2)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
     (16, 1, 1),
@@ -209,6 +213,7 @@ class Prover:
         self._flat_axes()
         self._item: Sum | None = None  # the number of a work item in its group, where the lane matters
         self._number_items()
+        self._global_ids = GlobalIds(self.symbols, self.axes, self.walker.lane)
         self.cap: _Contract = []
         self._largest_local = MAX_GROUP_ITEMS  # along each axis, by the cap
         with suppress(OutOfTime):
@@ -383,8 +388,10 @@ class Prover:
 
     # ---- questions
 
-    def _base(self, question: Question, items: Iterable[SymbolicItem]) -> list[object]:
-        return [question.condition(fact, item) for item in items for fact in self.facts]
+    def _base(
+        self, question: Question, items: Iterable[SymbolicItem], facts: Sequence[Claim] | None = None
+    ) -> list[object]:
+        return [question.condition(fact, item) for item in items for fact in (self.facts if facts is None else facts)]
 
     def _soft_wraps(self, things: Iterable[Claim | Sum]) -> _Contract:
         """Return the conditions that the index arithmetic in terms and conditions does not wrap around."""
@@ -402,39 +409,42 @@ class Prover:
         ]
 
     def _decide(
-        self, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions, wraps: _Contract, contract: _Contract
+        self, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions, wraps: _Contract, contract: _Contract,
+        facts: Sequence[Claim] | None = None,
     ) -> tuple[str, list[str]]:  # fmt: skip
         """Return ``no``, with the assumptions that it needs, ``vacuous`` if these exclude the path, ``yes`` or ``unknown``."""
 
-        def ask(soft: _Contract) -> SolverAnswer:
+        def ask(soft: _Contract, seconds: float | None = None) -> SolverAnswer:
             question = self.solver.question()
-            hard = [*build(question), *self._base(question, items)]
+            hard = [*build(question), *self._base(question, items, facts)]
             marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
-            return self.solver.ask(question, hard, marks)
+            return self.solver.ask(question, hard, marks, seconds=seconds)
 
         def may_hold(assumed: _Contract) -> bool:
             question = self.solver.question()
-            hard = [*path(question), *self._base(question, items)]
+            hard = [*path(question), *self._base(question, items, facts)]
             hard += [question.condition(one, item) for _, one in assumed for item in items]
             return self.solver.ask(question, hard).word != "no"
 
-        soft = [*wraps, *contract]
-        first = ask(soft)
-        if first.word != "no":
-            return first.word, []
-        needs = [soft[at] for at in first.needs]
-        if any(one in wraps for one in needs):
-            second = ask(contract)
-            if second.word == "no":
-                needs = [contract[at] for at in second.needs]
-            elif self._wrap_in_small_launches(items, path, [one for one in needs if one in wraps]):
-                return "yes", []
+        soft = contract
+        answer = ask(contract, PLAIN_SECONDS if wraps else None)
+        if answer.word != "no" and wraps:
+            soft = [*wraps, *contract]
+            answer = ask(soft)
+        if answer.word != "no":
+            return answer.word, []
+        needs = [soft[at] for at in answer.needs]
+        wrapping = [one for one in needs if one in wraps]
+        if wrapping and self._wrap_in_small_launches(items, path, wrapping, facts):
+            return "yes", []
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
         self.claims.update(needs)
         return "no", [words for words, _ in needs]
 
-    def _wrap_in_small_launches(self, items: Sequence[SymbolicItem], path: _Conditions, wraps: _Contract) -> bool:
+    def _wrap_in_small_launches(
+        self, items: Sequence[SymbolicItem], path: _Conditions, wraps: _Contract, facts: Sequence[Claim] | None
+    ) -> bool:
         """Return whether arithmetic wraps around in a launch of few work items, as in the conversion ``i << 24 >> 24``.
 
         Such a wrap is no accident of sizes that a host does not have, so that a proof may not presume that there is none.
@@ -442,7 +452,7 @@ class Prover:
         arguments = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
         for alone in (*self.axes, None):
             question = self.solver.question(exact=True)
-            hard = [*path(question), *self._base(question, items)]
+            hard = [*path(question), *self._base(question, items, facts)]
             hard.append(z3.Or([question.condition(negation(one), item) for _, one in wraps for item in items]))
             largest = SMALL_SIDE if alone is None else SMALL_LINE
             for axis in range(3):
@@ -460,19 +470,22 @@ class Prover:
 
     def _prove(
         self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
-        things: Sequence[Sum | Claim],
+        things: Sequence[Sum | Claim], *, by_global_ids: bool = False,
     ) -> ProofResult | None:  # fmt: skip
         """Return the answer if it needs no launch, with as few assumptions as suffice.
 
         Adds the parts of a contract one by one, the simplest first.
         """
-        wraps = self._soft_wraps(things)
+        wraps, facts = self._soft_wraps(things), self.facts
+        if by_global_ids:
+            wraps = [(words, self._global_ids.replace_in(one)) for words, one in wraps]
+            facts = [one for one in facts if one.level is Level.LAUNCH]
         assumed: _Contract = []
         word, needs = "unknown", list[str]()
         for part in self._contract(access, property_):
             if part or not assumed:
                 assumed = [*assumed, *part]
-                word, needs = self._decide(items, build, path, wraps, assumed)
+                word, needs = self._decide(items, build, path, wraps, assumed, facts)
                 if word == "no":
                     return self._report_proved(property_, access.line, needs)
         if word == "vacuous":
@@ -691,14 +704,13 @@ class Prover:
         if access.why or size is None:
             return self._report_unknown("bounds", line, access.why or "its memory is not modelled")
 
-        def path(question: Question) -> list[object]:
-            return [question.condition(access.path, _ITEM)]
-
-        def build(question: Question) -> list[object]:
-            return self._outside(access, question)
-
         things: list[Sum | Claim] = [access.offset, access.path]
-        proof = self._prove("bounds", access, [_ITEM], build, path, things)
+        simpler = self._global_ids.rewrite(access)
+        plain = simpler or access
+        proof = self._prove(
+            "bounds", access, [_ITEM], lambda question: self._outside(plain, question),
+            lambda question: [question.condition(plain.path, _ITEM)], things, by_global_ids=simpler is not None
+        )  # fmt: skip
         if proof is not None or not search:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
@@ -722,7 +734,7 @@ class Prover:
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
             is_given = any("len(" in words for words, _ in self.given)
-            hard = build(question)
+            hard = self._outside(access, question)
             for index, one in self.symbols.sizes.items():
                 if index != access.space[1] and not is_given:
                     room = MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES
@@ -820,11 +832,11 @@ class Prover:
         # Also of other lanes, because the question does not fix the lane of a work item.
         lines = [*one.lines, *other.lines]
         needs: dict[str, None] = {}
-        cases = []
-        if a.intervals & b.intervals:
-            cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
-        if a.space[0] in (BUFFER, VARIABLE, IMAGE):
-            cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
+        may_meet = bool(a.intervals & b.intervals), a.space[0] in (BUFFER, VARIABLE, IMAGE)
+        if all(may_meet) and (result := self._meet_in_launch(a, b)) is not None:
+            may_meet = False, False
+            needs.update(dict.fromkeys(result.assumptions))
+        cases = [items for items, may in zip((_OF_A_GROUP, _OF_TWO_GROUPS), may_meet, strict=True) if may]
         for items in cases:
             result = self._meet(a, b, items, lines)
             if result.answer != PROVED:
@@ -907,6 +919,27 @@ class Prover:
         if found is None:
             found = self._inside[access] = self._bounds(_Group(access), search=False).answer == PROVED
         return found
+
+    def _meet_in_launch(self, a: ItemAccess, b: ItemAccess) -> ProofResult | None:
+        """Return the proof that no two work items of a launch meet, if one is found by their global ids."""
+        plain = self._global_ids.rewrite(a), self._global_ids.rewrite(b)
+        if self._ids is not self.symbols.ids or None in plain:
+            return None
+        one, other = cast("tuple[ItemAccess, ItemAccess]", plain)
+        first, second = items = _OF_TWO_GROUPS  # with values of their own for all that work items of a group share
+
+        def path(question: Question) -> list[object]:
+            ids = self._global_ids.ids
+            apart = z3.Or([question.term(id_, first) != question.term(id_, second) for id_ in ids])
+            return [apart, question.condition(one.path, first), question.condition(other.path, second)]
+
+        def build(question: Question) -> list[object]:
+            x, y = question.term(one.offset, first), question.term(other.offset, second)
+            return [*path(question), x < y + other.size, y < x + one.size]
+
+        things = [a.offset, b.offset, a.path, b.path]
+        proof = self._prove("race", a, items, build, path, things, by_global_ids=True)
+        return proof if proof is not None and proof.answer == PROVED else None
 
     def _meet(
         self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True,

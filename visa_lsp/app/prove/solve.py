@@ -29,6 +29,7 @@ MAX_STENCIL_PAIRS: Final = 60
 MAX_RATIO: Final = 16
 MAX_RATIOS: Final = 3  # of the factors of two products
 MAX_ROWS: Final = 8  # of other numbers of rows
+NEEDS_SECONDS: Final = 0.5  # of each question whether an assumption is needed
 GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
 
@@ -240,23 +241,38 @@ class Solver:
         return Question(self.pool, exact, compared=self._compared)
 
     def ask(
-        self, question: Question, hard: Iterable[Any], soft: Sequence[Any] | None = None, *, seconds: float | None = None
-    ) -> SolverAnswer:  # fmt: skip
-        """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs."""
+        self, question: Question, hard: Iterable[Any], soft: Sequence[Any] = (), *, seconds: float | None = None
+    ) -> SolverAnswer:
+        """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs.
+
+        Assumptions are left out, by halves, as long as the answer stays: Z3's own least core takes a hundred times as long.
+        """
         limit = self.seconds if seconds is None else seconds
-        solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
-        solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
-        solver.set("rlimit", int(limit * STEPS_PER_SECOND))
-        if soft is not None:
-            solver.set("core.minimize", True)
+        conditions = [*hard, *question.lemmas(), *question.sides]
+
+        def check(assumed: Iterable[int]) -> tuple[str, z3.Solver]:
+            solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
+            solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
+            solver.set("rlimit", int(limit * STEPS_PER_SECOND))
+            solver.add(*conditions, *(soft[at] for at in assumed))
+            return str(solver.check()), solver
+
+        def shrink(part: Sequence[int]) -> None:
+            others = [at for at in needs if at not in part]
+            if check(others)[0] == "unsat":
+                needs[:] = others
+            elif len(part) > 1:
+                shrink(part[: len(part) // 2])
+                shrink(part[len(part) // 2 :])
+
+        needs = list(range(len(soft)))
         with suppress(z3.Z3Exception):
-            solver.add(*hard, *question.lemmas(), *question.sides)
-            marks = [z3.Bool(f"assumed {at}") for at in range(len(soft or ()))]
-            solver.add(*(z3.Implies(mark, one) for mark, one in zip(marks, soft or (), strict=True)))
-            word = str(solver.check(*marks))
+            word, solver = check(needs)
             if word == "unsat":
-                core = {str(one) for one in solver.unsat_core()}
-                return SolverAnswer("no", tuple([at for at, mark in enumerate(marks) if str(mark) in core]))
+                limit = min(limit, NEEDS_SECONDS)
+                if needs:
+                    shrink(needs)
+                return SolverAnswer("no", tuple(needs))
             if word == "sat":
                 model = solver.model()
                 values = {
