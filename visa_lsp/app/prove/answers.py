@@ -199,6 +199,8 @@ class Prover:
         self.given, self.confirm = given, confirm
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
+        self._apart: dict[frozenset[ItemAccess], ProofResult] = {}  # pairs of accesses that never meet
+        self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
         self._known_needs = known_needs
         self._needs: dict[Space, Need | None] = {}
@@ -449,11 +451,22 @@ class Prover:
 
         Such a wrap is no accident of sizes that a host does not have, so that a proof may not presume that there is none.
         """
+        for _, one in wraps:
+            if one not in self._may_wrap:  # whatever the way to the access is
+                words = self._ask_small_launches([_ITEM], lambda _: [], [one], facts)
+                self._may_wrap[one] = any(word != "no" for word in words)
+        doubtful = [one for _, one in wraps if self._may_wrap[one]]
+        return bool(doubtful) and "yes" in self._ask_small_launches(items, path, doubtful, facts)
+
+    def _ask_small_launches(
+        self, items: Sequence[SymbolicItem], path: _Conditions, wraps: Sequence[Claim], facts: Sequence[Claim] | None
+    ) -> Iterator[str]:
+        """Yield the answers, for each shape of small launches, whether one of the conditions fails there."""
         arguments = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
-        for alone in (*self.axes, None):
+        for alone in self.axes if len(self.axes) == 1 else (*self.axes, None):
             question = self.solver.question(exact=True)
             hard = [*path(question), *self._base(question, items, facts)]
-            hard.append(z3.Or([question.condition(negation(one), item) for _, one in wraps for item in items]))
+            hard.append(z3.Or([question.condition(negation(one), item) for one in wraps for item in items]))
             largest = SMALL_SIDE if alone is None else SMALL_LINE
             for axis in range(3):
                 most = 1 if alone not in (None, axis) else largest
@@ -464,9 +477,7 @@ class Prover:
                 if atom in arguments or atom.line or (atom.parts and not atom.divisor and atom.test is None):
                     most = largest if atom in arguments else SMALL_PRODUCT
                     hard += [value >= (0 if atom in arguments else -most), value <= most]
-            if self.solver.ask(question, hard, seconds=SMALL_SECONDS).word == "yes":
-                return True
-        return False
+            yield self.solver.ask(question, hard, seconds=SMALL_SECONDS).word
 
     def _prove(
         self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
@@ -480,14 +491,18 @@ class Prover:
         if by_global_ids:
             wraps = [(words, self._global_ids.replace_in(one)) for words, one in wraps]
             facts = [one for one in facts if one.level is Level.LAUNCH]
-        assumed: _Contract = []
-        word, needs = "unknown", list[str]()
-        for part in self._contract(access, property_):
-            if part or not assumed:
-                assumed = [*assumed, *part]
-                word, needs = self._decide(items, build, path, wraps, assumed, facts)
-                if word == "no":
-                    return self._report_proved(property_, access.line, needs)
+        parts = [part for at, part in enumerate(self._contract(access, property_)) if part or not at]
+
+        def decide(count: int) -> tuple[str, list[str]]:
+            assumed = [one for part in parts[:count] for one in part]
+            return self._decide(items, build, path, wraps, assumed, facts)
+
+        word, needs = decide(1)
+        if word != "no" and len(parts) > 1 and (word := decide(len(parts))[0]) == "no":
+            decisions = map(decide, range(2, len(parts) + 1))
+            word, needs = next((found for found in decisions if found[0] == "no"), ("unknown", []))
+        if word == "no":
+            return self._report_proved(property_, access.line, needs)
         if word == "vacuous":
             return self._report_unknown(property_, access.line, "its index arithmetic wraps around")
         return None
@@ -799,11 +814,13 @@ class Prover:
             return self._report_unknown("race", access.line, access.why)
         needs: dict[str, None] = dict.fromkeys(self.missed_meetings)
         for other in self.groups:
-            found = self._pair(group, other)
+            pair = frozenset((access, other.access))
+            found = self._apart.get(pair) or self._pair(group, other)
             if found is None:
                 continue
             if found.answer != PROVED:
                 return found
+            self._apart[pair] = found
             needs.update(dict.fromkeys(found.assumptions))
         return self._report_proved("race", access.line, needs)
 
