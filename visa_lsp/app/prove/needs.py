@@ -8,16 +8,19 @@ that a larger buffer would hide: ``n + 1`` elements. The formulas are guesses; t
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import z3
 
 from visa_lsp.app.prove.assume import element_size, name_of, read_term
 from visa_lsp.app.prove.payload import AXES
+from visa_lsp.app.prove.sampled_values import NotSampled, SampledValues
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import (
@@ -378,24 +381,51 @@ class NeedFinder:
         def exchange(atom: Atom) -> Sum | None:
             return number(sample[atom]) if atom in sample else None
 
+        def plain_of(access: ItemAccess) -> list[Claim]:
+            """Return the conditions that the arithmetic of an access does not wrap around."""
+            atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
+            return [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
+
+        offsets = [self.pool.replace_atoms(one.offset, exchange, known) for one in accesses]
+        paths = [both(self.pool.replace_in(one.path, exchange, known), *plain_of(one)) for one in accesses]
+        facts = [self.pool.replace_in(fact, exchange, known) for fact in self.facts]
+        with suppress(NotSampled):
+            return self._sample_end(accesses, offsets, paths, facts, sample)
         question = self.solver.question(exact=True)
         end, which = z3.Int("end of the farthest access"), z3.Int("the farthest access")
         hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in sample.items()]
-        hard += [question.condition(self.pool.replace_in(fact, exchange, known), _ITEM) for fact in self.facts]
+        hard += [question.condition(fact, _ITEM) for fact in facts]
         cases, high = [], 0
-        for at, access in enumerate(accesses):
-            offset = self.pool.replace_atoms(access.offset, exchange, known)
-            path = self.pool.replace_in(access.path, exchange, known)
+        for at, (access, offset, path) in enumerate(zip(accesses, offsets, paths, strict=True)):
             high = max(high, self.pool.limits(offset)[1] + access.size)
             start = question.term(offset, _ITEM)
-            atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
-            plain = [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
-            held = [question.condition(one, _ITEM) for one in (path, *plain)]
-            cases.append(z3.And(*held, start >= 0, end == start + access.size, which == at))
+            cases.append(z3.And(question.condition(path, _ITEM), start >= 0, end == start + access.size, which == at))
         question.names["end"], question.names["which"] = end, which
         # Offsets above that have wrapped around.
         found = self.solver.greatest(question, [*hard, z3.Or(cases), end <= MAX_END], "end", min(high, MAX_END))
         return None if found is None else (found["end"], found["which"])
+
+    def _sample_end(
+        self, accesses: Sequence[ItemAccess], offsets: Sequence[Sum], paths: Sequence[Claim], facts: Sequence[Claim],
+        sample: Mapping[Atom, int],
+    ) -> tuple[int, int] | None:  # fmt: skip
+        """Return the end of the farthest access, and its index, by the values for each work item. Raises NotSampled."""
+        symbols, counts = self.symbols, dict[Atom, int]()
+        for ids, sizes in ((symbols.ids, symbols.local), (symbols.groups, symbols.counts)):
+            for id_, size in zip(ids, sizes, strict=True):
+                counts.update({atom: self._evaluate(size, sample) for atom, _ in id_.factors})
+        if 0 in counts.values():
+            raise NotSampled
+        values = SampledValues(counts)
+        are_allowed = values.claim(both(*facts))
+        ends = []
+        for at, (access, offset, path) in enumerate(zip(accesses, offsets, paths, strict=True)):
+            start = values.term(offset)
+            is_made = are_allowed & values.claim(path) & (start >= 0) & (start + access.size <= MAX_END)
+            if is_made.any():
+                ends.append((int(np.where(is_made, start, -1).max()) + access.size, -at))
+        end, at = max(ends, default=(0, 0))
+        return (end, -at) if ends else None
 
     # ---- formulas
 
