@@ -954,7 +954,7 @@ class Prover:
             x, y = question.term(one.offset, first), question.term(other.offset, second)
             return [*path(question), x < y + other.size, y < x + one.size]
 
-        things = [a.offset, b.offset, a.path, b.path]
+        things: list[Sum | Claim] = [a.offset, b.offset, a.path, b.path]
         proof = self._prove("race", a, items, build, path, things, by_global_ids=True)
         return proof if proof is not None and proof.answer == PROVED else None
 
