@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from visa_lsp.app.prove.payload import AXES, MAX_ITEMS
-from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, atoms_of, less
+from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, atoms_of, both, less
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +27,7 @@ class GlobalIds:
         self._pool = symbols.pool
         self.ids: list[Sum] = []
         self._replaced: dict[Atom, Sum] = {}
-        self._accesses: dict[ItemAccess, ItemAccess | None] = {}
+        self._accesses: dict[tuple[ItemAccess, bool], ItemAccess | None] = {}
         own = (*symbols.ids, *symbols.groups)
         self._parts = {atom for term in (*own, lane) for atom, _ in term.factors}
         self._ids = {atom for term in own for atom, _ in term.factors}
@@ -42,15 +42,23 @@ class GlobalIds:
             elif group.factors:
                 self._replaced[group.factors[0][0]] = item
 
-    def rewrite(self, access: ItemAccess) -> ItemAccess | None:
-        """Return an access in terms of global ids; None if it depends on a lane, a group or a local id by itself."""
-        if access not in self._accesses:
+    def rewrite(self, access: ItemAccess, *, weakly: bool = False) -> ItemAccess | None:
+        """Return an access in terms of global ids; None if it depends on a lane, a group or a local id by itself.
+
+        ``weakly`` leaves out conditions on the way that do: more work items make the access then.
+        """
+        if (access, weakly) not in self._accesses:
             offset = self._pool.replace_atoms(access.offset, self._exchange, self._replaced)
             path = self.replace_in(access.path)
-            facts = [fact for atom in atoms_of(offset, path) for fact in self._pool.facts.get(atom, ())]
-            is_whole = self._parts.isdisjoint(atoms_of(offset, path, *facts))
-            self._accesses[access] = replace(access, offset=offset, path=path) if is_whole else None
-        return self._accesses[access]
+            if weakly:
+                path = both(*(part for part in (path.parts if path.word == "and" else (path,)) if self._is_whole(part)))
+            is_whole = self._is_whole(offset, path)
+            self._accesses[access, weakly] = replace(access, offset=offset, path=path) if is_whole else None
+        return self._accesses[access, weakly]
+
+    def _is_whole(self, *things: Sum | Claim) -> bool:
+        facts = [fact for atom in atoms_of(*things) for fact in self._pool.facts.get(atom, ())]
+        return self._parts.isdisjoint(atoms_of(*things, *facts))
 
     def replace_in(self, claim: Claim) -> Claim:
         """Return a condition in terms of global ids."""
