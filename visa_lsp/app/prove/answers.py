@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import combinations, combinations_with_replacement, islice, permutations
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, cast
 
 import z3
 from msgspec import structs
@@ -17,6 +17,7 @@ from visa_lsp.app.prove import BufferNeed, Cause, ProofResult
 from visa_lsp.app.prove.assume import assumption, name_of
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
+from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
 from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of, parts_of
 from visa_lsp.app.prove.payload import AXES, size_of
@@ -64,6 +65,7 @@ if TYPE_CHECKING:
 
 PROVED, REFUTED, UNKNOWN_ANSWER = "proved", "refuted", "unknown"
 QUESTION_SECONDS: Final = 5.0
+PLAIN_SECONDS: Final = 2.0  # of a question whether arithmetic that wraps around does not matter
 MODEL_SECONDS: Final = 2.0
 ASSUMPTION_SECONDS: Final = 0.2
 SMALL_SECONDS: Final = 1.0
@@ -92,6 +94,8 @@ _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their wo
 _EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
 _STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
+_OF_A_GROUP: Final = SymbolicItem(1, 0), SymbolicItem(2, 0)
+_OF_TWO_GROUPS: Final = SymbolicItem(1, 1), SymbolicItem(2, 2)
 _LOCAL_SIZES: Final = (
     (32, 1, 1),
     (16, 1, 1),
@@ -142,7 +146,7 @@ class _MemoryOfModel:
         question = self._question
         for at, (access, item) in enumerate(self._accesses):
             question.name(f"place {at}", access.offset, item)
-        found: list[object] = []
+        conditions: list[object] = []
         work = True
         while work and len(self._loads) < MAX_LOADS:
             # The offset of a load may be a loaded value.
@@ -154,25 +158,25 @@ class _MemoryOfModel:
             work = bool(fresh)
             for one, item, name in fresh[: MAX_LOADS - len(self._loads)]:
                 offset, value = question.name(f"offset of {name}", one.offset, item), question.names[name]
-                found += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
-                found += [
+                conditions += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
+                conditions += [
                     z3.Implies(offset == question.names[there], value == question.names[other])
-                    for known, there, other in self._loads
-                    if known.space == one.space and known.size == one.size
+                    for earlier, there, other in self._loads
+                    if earlier.space == one.space and earlier.size == one.size
                 ]
                 self._loads.append((one, f"offset of {name}", name))
-        return found
+        return conditions
 
     def contents(self, values: Mapping[str, int]) -> tuple[dict[int, dict[int, tuple[int, int]]], dict[int, int]]:
         """Return for each buffer its contents, as size and value by offset, and the bytes that the accesses reach."""
-        held: dict[int, dict[int, tuple[int, int]]] = {}
+        contents_by_buffer: dict[int, dict[int, tuple[int, int]]] = {}
         reach: dict[int, int] = {}
         for one, offset, name in self._loads:
-            held.setdefault(one.space[1], {})[values[offset]] = (one.size, values[name])
+            contents_by_buffer.setdefault(one.space[1], {})[values[offset]] = (one.size, values[name])
             reach[one.space[1]] = max(reach.get(one.space[1], 0), values[offset] + one.size)
         for at, (access, _) in enumerate(self._accesses):
             reach[access.space[1]] = max(reach.get(access.space[1], 0), values[f"place {at}"] + access.size)
-        return held, reach
+        return contents_by_buffer, reach
 
 
 class Prover:
@@ -195,6 +199,8 @@ class Prover:
         self.given, self.confirm = given, confirm
         self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
         self._inside: dict[ItemAccess, bool] = {}
+        self._apart: dict[frozenset[ItemAccess], ProofResult] = {}  # pairs of accesses that never meet
+        self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
         self._known_needs = known_needs
         self._needs: dict[Space, Need | None] = {}
@@ -209,6 +215,7 @@ class Prover:
         self._flat_axes()
         self._item: Sum | None = None  # the number of a work item in its group, where the lane matters
         self._number_items()
+        self._global_ids = GlobalIds(self.symbols, self.axes, self.walker.lane)
         self.cap: _Contract = []
         self._largest_local = MAX_GROUP_ITEMS  # along each axis, by the cap
         with suppress(OutOfTime):
@@ -242,12 +249,12 @@ class Prover:
         tasks.append(("divergence", [one.line for one in self.walker.meetings], self._meetings))
         tasks = [one for one in tasks if one[0] in properties]
         self.journal.plan((property_, lines) for property_, lines, _ in tasks)
-        found: list[ProofResult] = []
+        answers: list[ProofResult] = []
         for number_, (_, _, decide_) in enumerate(tasks):
             results = list(decide_())
             self.journal.add(number_, results)
-            found += results
-        return worst_answers(found)
+            answers += results
+        return worst_answers(answers)
 
     def _answer_group(
         self, property_: str, decide: Callable[[_Group], ProofResult], group: _Group
@@ -331,13 +338,13 @@ class Prover:
         if all(local.is_constant for local in self.symbols.local):
             return
         static = [group.access for group in self.groups if group.access.space == (SHARED, -1) and not group.access.why]
-        at = 0
+        index = 0
         caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._cap_size(cap))]
         for access in static:
             # No size suffices for some accesses.
-            at = next((one for one in range(at, len(caps)) if self._fits(access, caps[one])), at)
-        if at:
-            size = self._find_filled_size(static, caps[at], caps[at - 1]) or caps[at]
+            index = next((one for one in range(index, len(caps)) if self._fits(access, caps[one])), index)
+        if index:
+            size = self._find_filled_size(static, caps[index], caps[index - 1]) or caps[index]
             self._largest_local = size
             self.cap = [(f"a group has at most {size} work items along an axis", self._cap_size(size))]
 
@@ -383,8 +390,10 @@ class Prover:
 
     # ---- questions
 
-    def _base(self, question: Question, items: Iterable[SymbolicItem]) -> list[object]:
-        return [question.condition(fact, item) for item in items for fact in self.facts]
+    def _base(
+        self, question: Question, items: Iterable[SymbolicItem], facts: Sequence[Claim] | None = None
+    ) -> list[object]:
+        return [question.condition(fact, item) for item in items for fact in (self.facts if facts is None else facts)]
 
     def _soft_wraps(self, things: Iterable[Claim | Sum]) -> _Contract:
         """Return the conditions that the index arithmetic in terms and conditions does not wrap around."""
@@ -392,58 +401,72 @@ class Prover:
         lines: dict[Claim, int] = {}
         work = list(things)
         while work:
-            found = dict(wraps[atom] for atom in atoms_of(*work) if atom in wraps)
+            new_lines = dict(wraps[atom] for atom in atoms_of(*work) if atom in wraps)
             # A sum of a shifted value says that it wraps no more than that value, which has a condition of its own.
-            work = [condition for condition in found if condition not in lines]
-            lines |= found
+            work = [condition for condition in new_lines if condition not in lines]
+            lines |= new_lines
         return [
             (f"the index arithmetic of line {line} does not wrap around", condition)
             for condition, line in lines.items()
         ]
 
     def _decide(
-        self, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions, wraps: _Contract, contract: _Contract
+        self, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions, wraps: _Contract, contract: _Contract,
+        facts: Sequence[Claim] | None = None,
     ) -> tuple[str, list[str]]:  # fmt: skip
         """Return ``no``, with the assumptions that it needs, ``vacuous`` if these exclude the path, ``yes`` or ``unknown``."""
 
-        def ask(soft: _Contract) -> SolverAnswer:
+        def ask(soft: _Contract, seconds: float | None = None) -> SolverAnswer:
             question = self.solver.question()
-            hard = [*build(question), *self._base(question, items)]
+            hard = [*build(question), *self._base(question, items, facts)]
             marks = [z3.And([question.condition(one, item) for item in items]) for _, one in soft]
-            return self.solver.ask(question, hard, marks)
+            return self.solver.ask(question, hard, marks, seconds=seconds)
 
         def may_hold(assumed: _Contract) -> bool:
             question = self.solver.question()
-            hard = [*path(question), *self._base(question, items)]
+            hard = [*path(question), *self._base(question, items, facts)]
             hard += [question.condition(one, item) for _, one in assumed for item in items]
             return self.solver.ask(question, hard).word != "no"
 
-        soft = [*wraps, *contract]
-        first = ask(soft)
-        if first.word != "no":
-            return first.word, []
-        needs = [soft[at] for at in first.needs]
-        if any(one in wraps for one in needs):
-            second = ask(contract)
-            if second.word == "no":
-                needs = [contract[at] for at in second.needs]
-            elif self._wrap_in_small_launches(items, path, [one for one in needs if one in wraps]):
-                return "yes", []
+        soft = contract
+        answer = ask(contract, PLAIN_SECONDS if wraps else None)
+        if answer.word != "no" and wraps:
+            soft = [*wraps, *contract]
+            answer = ask(soft)
+        if answer.word != "no":
+            return answer.word, []
+        needs = [soft[index] for index in answer.needs]
+        wrapping = [one for one in needs if one in wraps]
+        if wrapping and self._wrap_in_small_launches(items, path, wrapping, facts):
+            return "yes", []
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
         self.claims.update(needs)
         return "no", [words for words, _ in needs]
 
-    def _wrap_in_small_launches(self, items: Sequence[SymbolicItem], path: _Conditions, wraps: _Contract) -> bool:
+    def _wrap_in_small_launches(
+        self, items: Sequence[SymbolicItem], path: _Conditions, wraps: _Contract, facts: Sequence[Claim] | None
+    ) -> bool:
         """Return whether arithmetic wraps around in a launch of few work items, as in the conversion ``i << 24 >> 24``.
 
         Such a wrap is no accident of sizes that a host does not have, so that a proof may not presume that there is none.
         """
+        for _, one in wraps:
+            if one not in self._may_wrap:  # whatever the way to the access is
+                words = self._ask_small_launches([_ITEM], lambda _: [], [one], facts)
+                self._may_wrap[one] = any(word != "no" for word in words)
+        doubtful = [one for _, one in wraps if self._may_wrap[one]]
+        return bool(doubtful) and "yes" in self._ask_small_launches(items, path, doubtful, facts)
+
+    def _ask_small_launches(
+        self, items: Sequence[SymbolicItem], path: _Conditions, wraps: Sequence[Claim], facts: Sequence[Claim] | None
+    ) -> Iterator[str]:
+        """Yield the answers, for each shape of small launches, whether one of the conditions fails there."""
         arguments = {atom for value in self.symbols.values.values() for atom, _ in value.factors}
-        for alone in (*self.axes, None):
+        for alone in self.axes if len(self.axes) == 1 else (*self.axes, None):
             question = self.solver.question(exact=True)
-            hard = [*path(question), *self._base(question, items)]
-            hard.append(z3.Or([question.condition(negation(one), item) for _, one in wraps for item in items]))
+            hard = [*path(question), *self._base(question, items, facts)]
+            hard.append(z3.Or([question.condition(negation(one), item) for one in wraps for item in items]))
             largest = SMALL_SIDE if alone is None else SMALL_LINE
             for axis in range(3):
                 most = 1 if alone not in (None, axis) else largest
@@ -454,27 +477,32 @@ class Prover:
                 if atom in arguments or atom.line or (atom.parts and not atom.divisor and atom.test is None):
                     most = largest if atom in arguments else SMALL_PRODUCT
                     hard += [value >= (0 if atom in arguments else -most), value <= most]
-            if self.solver.ask(question, hard, seconds=SMALL_SECONDS).word == "yes":
-                return True
-        return False
+            yield self.solver.ask(question, hard, seconds=SMALL_SECONDS).word
 
     def _prove(
         self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
-        things: Sequence[Sum | Claim],
+        things: Sequence[Sum | Claim], *, by_global_ids: bool = False,
     ) -> ProofResult | None:  # fmt: skip
         """Return the answer if it needs no launch, with as few assumptions as suffice.
 
         Adds the parts of a contract one by one, the simplest first.
         """
-        wraps = self._soft_wraps(things)
-        assumed: _Contract = []
-        word, needs = "unknown", list[str]()
-        for part in self._contract(access, property_):
-            if part or not assumed:
-                assumed = [*assumed, *part]
-                word, needs = self._decide(items, build, path, wraps, assumed)
-                if word == "no":
-                    return self._report_proved(property_, access.line, needs)
+        wraps, facts = self._soft_wraps(things), self.facts
+        if by_global_ids:
+            wraps = [(words, self._global_ids.replace_in(one)) for words, one in wraps]
+            facts = [one for one in facts if one.level is Level.LAUNCH]
+        parts = [part for at, part in enumerate(self._contract(access, property_)) if part or not at]
+
+        def decide(count: int) -> tuple[str, list[str]]:
+            assumed = [one for part in parts[:count] for one in part]
+            return self._decide(items, build, path, wraps, assumed, facts)
+
+        word, needs = decide(1)
+        if word != "no" and len(parts) > 1 and (word := decide(len(parts))[0]) == "no":
+            decisions = map(decide, range(2, len(parts) + 1))
+            word, needs = next((decision for decision in decisions if decision[0] == "no"), ("unknown", []))
+        if word == "no":
+            return self._report_proved(property_, access.line, needs)
         if word == "vacuous":
             return self._report_unknown(property_, access.line, "its index arithmetic wraps around")
         return None
@@ -502,19 +530,19 @@ class Prover:
                 hard.append(z3.Sum(counts) < MAX_MODEL_GROUPS + len(counts))
             for axis, size in enumerate(self.symbols.local):
                 if not size.is_constant and not fixed & {atom for atom, _ in size.factors}:
-                    made = question.term(size, items[0])
-                    hard.append(made == local[axis] if local else made <= MAX_MODEL_LOCAL[axis])
+                    term = question.term(size, items[0])
+                    hard.append(term == local[axis] if local else term <= MAX_MODEL_LOCAL[axis])
             hard += [question.term(one, items[0]) == 0 for one in self.symbols.offsets if not one.is_constant]
             for value in self.symbols.values.values():
-                made = question.term(value, items[0])
+                term = question.term(value, items[0])
                 if fixed & {atom for atom, _ in value.factors}:
                     continue
                 least = -MAX_MODEL_VALUE if local == () else 0  # a negative number is seldom what the author intended
-                hard += [made >= least, made <= MAX_MODEL_VALUE]
+                hard += [term >= least, term <= MAX_MODEL_VALUE]
             for index, size_ in self.symbols.sizes.items():
-                made = question.term(size_, items[0])
+                term = question.term(size_, items[0])
                 most = MAX_MODEL_LOCAL_BYTES if index in self.symbols.shared else MAX_MODEL_BYTES
-                hard += [made >= 1, made <= most]  # OpenCL has no empty buffers
+                hard += [term >= 1, term <= most]  # OpenCL has no empty buffers
             for at, pointer in enumerate(self.symbols.pointers.values()):
                 hard.append(question.term(pointer, items[0]) == FIRST_POINTER * (at + 1))
             memory = _MemoryOfModel(self.walker.loaded, question, items, accesses)
@@ -608,8 +636,8 @@ class Prover:
         if space not in self._needs:
             given = any(f"len({self._name(space[1])})" in words for words, _ in self.given)
             known = self._known_needs
-            found = self._need_finder.find(space) if known is None else known.get(space)
-            self._needs[space] = None if given else found
+            need = self._need_finder.find(space) if known is None else known.get(space)
+            self._needs[space] = None if given else need
         return self._needs[space]
 
     def find_needs(self) -> dict[Space, Need]:
@@ -629,27 +657,29 @@ class Prover:
         own = set(atoms_of(access.offset))
         guarded: set[int] = set()
         for part in parts_of(access.path):
-            found = set(atoms_of(part))
-            if values & found and all(atom in own for atom in found if atom.line):
-                guarded |= self._need_finder.axes_of(found & own) & set(self.axes)
+            atoms = set(atoms_of(part))
+            if values & atoms and all(atom in own for atom in atoms if atom.line):
+                guarded |= self._need_finder.axes_of(atoms & own) & set(self.axes)
         return guarded
 
     def _ranges(self, access: ItemAccess, property_: str) -> _Contract:
         """Return bounds of arguments and offsets that the author of a kernel may have assumed."""
         pitches = self._need_finder.pitches_of([access])
-        values = [(self._name(at), value) for at, value in self.symbols.values.items()]
-        found = [
+        values = [(self._name(index), value) for index, value in self.symbols.values.items()]
+        contract = [
             (f"the global offset is 0 along {AXES[axis]}", equal(self.symbols.offsets[axis], 0)) for axis in self.axes
         ]
-        found += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
+        contract += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if property_ == "bounds":
-            found += [(f"{a} is positive", at_most(x * -1, -1)) for a, x in values if pitches.keys() & set(atoms_of(x))]
+            contract += [
+                (f"{a} is positive", at_most(x * -1, -1)) for a, x in values if pitches.keys() & set(atoms_of(x))
+            ]
         arguments = {atom: (name, value) for name, value in values for atom, _ in value.factors}
         for atom, axis in self._need_finder.free_pitches_of([access]).items():
             for limit in self._need_finder.guards_of([access]).get(axis - 1, ()):
                 (a, x), (b, y) = arguments[limit], arguments[atom]
-                found.append((f"{a} is at most {b}", at_most(x - y, 0)))
-        return found
+                contract.append((f"{a} is at most {b}", at_most(x - y, 0)))
+        return contract
 
     def _widths(self, access: ItemAccess) -> _Contract:
         """Return relations of widths of rows to sizes that the author may have assumed, where no guard compares them.
@@ -658,19 +688,19 @@ class Prover:
         """
         pitches = self._need_finder.pitches_of([access])
         totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
-        found: _Contract = []
-        for at, x in () if self._axes_under_guards(access) else self.symbols.values.items():
-            a, numbered = self._name(at), [pitches[atom] for atom, _ in x.factors if atom in pitches]
+        contract: _Contract = []
+        for index, x in () if self._axes_under_guards(access) else self.symbols.values.items():
+            a, numbered = self._name(index), [pitches[atom] for atom, _ in x.factors if atom in pitches]
             if not numbered:
                 continue
-            found += [
+            contract += [
                 (f"{a} is the number of {b.removeprefix('the ')}", equal(x, y))
                 for axis, (b, y) in zip(self.axes, totals, strict=True)
                 if not any(axis in axes for axes in numbered)  # the width of its step is along another axis
             ]
             rest = x - self.pool.quotient(x, TILE) * TILE
-            found.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
-        return found
+            contract.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
+        return contract
 
     def _outside(self, access: ItemAccess, question: Question) -> list[object]:
         size = self._size(access.space)
@@ -691,14 +721,13 @@ class Prover:
         if access.why or size is None:
             return self._report_unknown("bounds", line, access.why or "its memory is not modelled")
 
-        def path(question: Question) -> list[object]:
-            return [question.condition(access.path, _ITEM)]
-
-        def build(question: Question) -> list[object]:
-            return self._outside(access, question)
-
         things: list[Sum | Claim] = [access.offset, access.path]
-        proof = self._prove("bounds", access, [_ITEM], build, path, things)
+        simpler = self._global_ids.rewrite(access)
+        plain = simpler or access
+        proof = self._prove(
+            "bounds", access, [_ITEM], lambda question: self._outside(plain, question),
+            lambda question: [question.condition(plain.path, _ITEM)], things, by_global_ids=simpler is not None
+        )  # fmt: skip
         if proof is not None or not search:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
@@ -722,7 +751,7 @@ class Prover:
         def example(question: Question) -> list[object]:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
             is_given = any("len(" in words for words, _ in self.given)
-            hard = build(question)
+            hard = self._outside(access, question)
             for index, one in self.symbols.sizes.items():
                 if index != access.space[1] and not is_given:
                     room = MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES
@@ -760,8 +789,8 @@ class Prover:
         def build(question: Question) -> list[object]:
             return [question.condition(access.path, _ITEM)]
 
-        found = self._search_launch("bounds", [access.line], [_ITEM], [build], [], [access])
-        return found if found.answer == REFUTED else structs.replace(found, reason=access.why)
+        result = self._search_launch("bounds", [access.line], [_ITEM], [build], [], [access])
+        return result if result.answer == REFUTED else structs.replace(result, reason=access.why)
 
     def _explain(self, result: ProofResult, things: Sequence[Sum | Claim]) -> ProofResult:
         if result.answer != UNKNOWN_ANSWER:
@@ -787,12 +816,14 @@ class Prover:
             return self._report_unknown("race", access.line, access.why)
         needs: dict[str, None] = dict.fromkeys(self.missed_meetings)
         for other in self.groups:
-            found = self._pair(group, other)
-            if found is None:
+            pair = frozenset((access, other.access))
+            result = self._apart.get(pair) or self._pair(group, other)
+            if result is None:
                 continue
-            if found.answer != PROVED:
-                return found
-            needs.update(dict.fromkeys(found.assumptions))
+            if result.answer != PROVED:
+                return result
+            self._apart[pair] = result
+            needs.update(dict.fromkeys(result.assumptions))
         return self._report_proved("race", access.line, needs)
 
     @cached_property
@@ -820,11 +851,11 @@ class Prover:
         # Also of other lanes, because the question does not fix the lane of a work item.
         lines = [*one.lines, *other.lines]
         needs: dict[str, None] = {}
-        cases = []
-        if a.intervals & b.intervals:
-            cases.append((SymbolicItem(1, 0), SymbolicItem(2, 0)))
-        if a.space[0] in (BUFFER, VARIABLE, IMAGE):
-            cases.append((SymbolicItem(1, 1), SymbolicItem(2, 2)))
+        may_meet = bool(a.intervals & b.intervals), a.space[0] in (BUFFER, VARIABLE, IMAGE)
+        if all(may_meet) and (result := self._meet_in_launch(a, b)) is not None:
+            may_meet = False, False
+            needs.update(dict.fromkeys(result.assumptions))
+        cases = [items for items, may in zip((_OF_A_GROUP, _OF_TWO_GROUPS), may_meet, strict=True) if may]
         for items in cases:
             result = self._meet(a, b, items, lines)
             if result.answer != PROVED:
@@ -851,8 +882,8 @@ class Prover:
 
     def _find_unfenced_items(self, a: ItemAccess, b: ItemAccess) -> tuple[SymbolicItem, SymbolicItem] | None:
         """Return two work items of a group that may have no fence and barrier between their accesses; None if there are none."""
-        at = memory_of(a.space)
-        carried = [self._find_carried(one.fences.pending, at) for one in (a, b)]
+        memory = memory_of(a.space)
+        carried = [self._find_carried(one.fences.pending, memory) for one in (a, b)]
         if a.fences.now & carried[1] or b.fences.now & carried[0]:
             is_fixed = not any(has_moment(atom) for atom in atoms_of(a.offset, b.offset, a.path, b.path))
             return None if is_fixed and a.intervals & b.intervals else (SymbolicItem(1, 0, 1), SymbolicItem(2, 0, 2))
@@ -868,24 +899,24 @@ class Prover:
         if len(self.walker.carried) != 1:
             return None
         ((mark, pending),) = self.walker.carried.items()
-        at = memory_of(a.space)
+        memory = memory_of(a.space)
         in_one_round = a.fences.now & b.fences.pending or b.fences.now & a.fences.pending
         trip = self.walker.rounds[mark]
-        if mark in pending[at] or trip.level is not Level.GROUP or (in_one_round and not a.intervals & b.intervals):
+        if mark in pending[memory] or trip.level is not Level.GROUP or (in_one_round and not a.intervals & b.intervals):
             return None
-        first, second = (self._find_carried(one.fences.pending, at) for one in (a, b))
+        first, second = (self._find_carried(one.fences.pending, memory) for one in (a, b))
         return trip, [step for step, met in ((1, a.fences.now & second), (-1, b.fences.now & first)) if met]
 
     def _find_carried(self, pending: frozenset[int], memory: int) -> frozenset[int]:
         """Return the stretches of earlier rounds that the pending ones stand for."""
-        found: set[int] = set()
+        stretches: set[int] = set()
         work = [one for one in pending if one in self.walker.carried]
         while work:
-            for one in self.walker.carried[work.pop()][memory] - found:
-                found.add(one)
+            for one in self.walker.carried[work.pop()][memory] - stretches:
+                stretches.add(one)
                 if one in self.walker.carried:
                     work.append(one)
-        return frozenset(found)
+        return frozenset(stretches)
 
     def _number_of_thread(self) -> Sum:
         """Return the number of the hardware thread of a work item in its group."""
@@ -897,16 +928,37 @@ class Prover:
         if not lanes & set(atoms_of(*(part for one in self.walker.accesses for part in (one.offset, one.path)))):
             return
         item = self.symbols.item(self.walker.info)
-        first = self._number_of_thread() * self.walker.simd
-        self.facts += [equal(item - first, self.walker.lane)]
+        thread_start = self._number_of_thread() * self.walker.simd
+        self.facts += [equal(item - thread_start, self.walker.lane)]
         self._item = item
 
     def _is_inside(self, access: ItemAccess) -> bool:
         """Return whether an access is proved to stay in its memory."""
-        found = self._inside.get(access)
-        if found is None:
-            found = self._inside[access] = self._bounds(_Group(access), search=False).answer == PROVED
-        return found
+        is_inside = self._inside.get(access)
+        if is_inside is None:
+            is_inside = self._inside[access] = self._bounds(_Group(access), search=False).answer == PROVED
+        return is_inside
+
+    def _meet_in_launch(self, a: ItemAccess, b: ItemAccess) -> ProofResult | None:
+        """Return the proof that no two work items of a launch meet, if one is found by their global ids."""
+        plain = self._global_ids.rewrite(a, weakly=True), self._global_ids.rewrite(b, weakly=True)
+        if self._ids is not self.symbols.ids or None in plain:
+            return None
+        one, other = cast("tuple[ItemAccess, ItemAccess]", plain)
+        first, second = items = _OF_TWO_GROUPS  # with values of their own for all that work items of a group share
+
+        def path(question: Question) -> list[object]:
+            ids = self._global_ids.ids
+            apart = z3.Or([question.term(id_, first) != question.term(id_, second) for id_ in ids])
+            return [apart, question.condition(one.path, first), question.condition(other.path, second)]
+
+        def build(question: Question) -> list[object]:
+            x, y = question.term(one.offset, first), question.term(other.offset, second)
+            return [*path(question), x < y + other.size, y < x + one.size]
+
+        things: list[Sum | Claim] = [a.offset, b.offset, a.path, b.path]
+        proof = self._prove("race", a, items, build, path, things, by_global_ids=True)
+        return proof if proof is not None and proof.answer == PROVED else None
 
     def _meet(
         self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True,
@@ -919,11 +971,11 @@ class Prover:
             apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
             if self._item is not None and first.group == second.group:
                 apart = z3.And(apart, question.term(self._item, first) != question.term(self._item, second))
-            found = [apart, question.condition(a.path, first), question.condition(b.path, second)]
+            conditions = [apart, question.condition(a.path, first), question.condition(b.path, second)]
             if steps is not None:
                 one, other = (question.term(steps[0], item) for item in items)
-                found.append(z3.Or([other == one + step for step in steps[1]]))
-            return found
+                conditions.append(z3.Or([other == one + step for step in steps[1]]))
+            return conditions
 
         def build(question: Question) -> list[object]:
             x, y = question.term(a.offset, first), question.term(b.offset, second)
@@ -976,7 +1028,7 @@ class Prover:
 
     def _find_indexed_rows(self) -> dict[int, IndexedRow]:
         """Return the indirect operands, by instruction, whose lanes certainly read their own elements of a row."""
-        found: dict[int, IndexedRow] = {}
+        rows_by_instruction: dict[int, IndexedRow] = {}
         for access in self.walker.accesses:
             inst = self.walker.kernel.instructions[access.instruction]
             values = [value for value in inst.values if isinstance(value, Indirect)]
@@ -988,8 +1040,10 @@ class Prover:
             is_whole = is_whole and regions.source_elements(value.region, lanes) == list(range(lanes))
             if is_whole and access.offset.constant % row == access.offset.common_divisor % row == 0:
                 low, high = self.pool.limits(access.offset)
-                found[access.instruction] = IndexedRow(access.space[1], value.type.size, max(low, 0), high + row)
-        return found
+                rows_by_instruction[access.instruction] = IndexedRow(
+                    access.space[1], value.type.size, max(low, 0), high + row
+                )
+        return rows_by_instruction
 
     def _are_threads_full(self) -> tuple[bool, tuple[str, ...]]:
         """Return whether all lanes of each thread are work items, and the assumptions that it follows from."""
@@ -1042,10 +1096,20 @@ def _store_equal_values(a: ItemAccess, b: ItemAccess) -> bool:
 
 
 def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
-    found: dict[object, _Group] = {}
-    for one in accesses:
-        key = (one.write, one.atomic, one.space, one.offset, one.size, one.path, one.intervals, one.fences, one.why)
-        group = found.setdefault(key, _Group(one))
-        if one.line not in group.lines:
-            group.lines.append(one.line)
-    return list(found.values())
+    groups: dict[object, _Group] = {}
+    for access in accesses:
+        key = (
+            access.write,
+            access.atomic,
+            access.space,
+            access.offset,
+            access.size,
+            access.path,
+            access.intervals,
+            access.fences,
+            access.why,
+        )
+        group = groups.setdefault(key, _Group(access))
+        if access.line not in group.lines:
+            group.lines.append(access.line)
+    return list(groups.values())

@@ -367,7 +367,7 @@ def with_shown_lines(
     for (property_, launch), lines in shown.items():
         for line in lines:
             launches.setdefault((property_, line), launch)
-    found = []
+    shown_results = []
     for one in results:
         own = launches.get((one.property, one.line))
         if one.answer != "proved" and own is not None and one.cause is not Cause.CONTENTS:
@@ -377,14 +377,18 @@ def with_shown_lines(
             places = f"line{'s' if len(elsewhere) > 1 else ''} {', '.join(map(str, elsewhere))}"
             why = f"the launch that has the fault at {places} does not have it here"
             one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
-        found.append(one)
+        shown_results.append(one)
     answered = {(one.property, one.line) for one in results}
     others = [
         ProofResult(property_, kernel, line, "refuted", launch=launch)
         for (property_, line), launch in launches.items()
         if (property_, line) not in answered
     ]
-    return sorted([*found, *others], key=lambda one: (PROPERTIES.index(one.property), one.line)) if others else found
+    return (
+        sorted([*shown_results, *others], key=lambda one: (PROPERTIES.index(one.property), one.line))
+        if others
+        else shown_results
+    )
 
 
 if __name__ == "__main__":

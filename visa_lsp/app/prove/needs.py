@@ -8,16 +8,19 @@ that a larger buffer would hide: ``n + 1`` elements. The formulas are guesses; t
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
 from itertools import combinations_with_replacement
 from typing import TYPE_CHECKING, Final
 
+import numpy as np
 import z3
 
 from visa_lsp.app.prove.assume import element_size, name_of, read_term
 from visa_lsp.app.prove.payload import AXES
+from visa_lsp.app.prove.sampled_values import NotSampled, SampledValues
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import (
@@ -178,14 +181,14 @@ class NeedFinder:
 
     def is_by_contents(self, access: ItemAccess) -> bool:
         """Return whether a loaded value leads the access to any place. Raises OutOfTime."""
-        found = self._by_contents.get(access)
-        if found is None:
-            found = bool(loads_of(access.offset))
-            if found:
+        is_free = self._by_contents.get(access)
+        if is_free is None:
+            is_free = bool(loads_of(access.offset))
+            if is_free:
                 reach = self._find_end([access], self.samples[0])
-                found = reach is None or reach[0] > MAX_END // 2 or self._begins_far_before(access)
-            self._by_contents[access] = found
-        return found
+                is_free = reach is None or reach[0] > MAX_END // 2 or self._begins_far_before(access)
+            self._by_contents[access] = is_free
+        return is_free
 
     def _begins_far_before(self, access: ItemAccess) -> bool:
         """Return whether an access may begin anywhere before its buffer."""
@@ -198,19 +201,19 @@ class NeedFinder:
     @cached_property
     def samples(self) -> list[Mapping[Atom, int]]:
         """The values of the symbols of each sample launch."""
-        found: list[Mapping[Atom, int]] = []
-        for at in range(len(_VALUES)):
-            made = self._make_sample(at, {})
+        launches: list[Mapping[Atom, int]] = []
+        for index in range(len(_VALUES)):
+            sample = self._make_sample(index, {})
             if self.fixed:
-                given = self._choose_given(made, found)
-                made = self._make_sample(at, given) | given  # with as many work items as the values need
-            found.append(made)
-        return found
+                given = self._choose_given(sample, launches)
+                sample = self._make_sample(index, given) | given  # with as many work items as the values need
+            launches.append(sample)
+        return launches
 
-    def _choose_given(self, made: Mapping[Atom, int], others: Sequence[Mapping[Atom, int]]) -> dict[Atom, int]:
+    def _choose_given(self, sample: Mapping[Atom, int], others: Sequence[Mapping[Atom, int]]) -> dict[Atom, int]:
         """Return large values that the user's assumptions allow for the symbols that they name, other than in a sample before."""
         question = self.solver.question(exact=True)
-        hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in made.items()]
+        hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in sample.items()]
         hard += [question.condition(fact, _ITEM) for fact in self.facts]
         sizes = {atom for value in self.symbols.sizes.values() for atom, _ in value.factors}
         chosen = [a for a in self.fixed - sizes if not a.parts and a.level is Level.LAUNCH]
@@ -222,29 +225,29 @@ class NeedFinder:
         values = self.solver.greatest(question, hard, "least", MAX_CHOSEN) or {}
         return {atom: values[atom.name] for atom in chosen if atom.name in values}
 
-    def _make_sample(self, at: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
-        symbols, made = self.symbols, dict[Atom, int]()
-        for atom, value in zip(self._values, _VALUES[at], strict=False):
-            made[atom] = given.get(atom, value)
-        sizes = _LOCAL[at][len(self.axes) - 1 if self.axes else 0]
+    def _make_sample(self, index: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
+        symbols, sample = self.symbols, dict[Atom, int]()
+        for atom, value in zip(self._values, _VALUES[index], strict=False):
+            sample[atom] = given.get(atom, value)
+        sizes = _LOCAL[index][len(self.axes) - 1 if self.axes else 0]
         place = {axis: number_ for number_, axis in enumerate(self.axes)}
         local = [1, 1, 1]
         for axis in self.axes:
-            local[axis] = min(sizes[place[axis]], self.local_cap >> at)  # also then another size in each sample
+            local[axis] = min(sizes[place[axis]], self.local_cap >> index)  # also then another size in each sample
         local = [own.constant if own.is_constant else local[axis] for axis, own in enumerate(symbols.local)]
         for atom in self._starts - given.keys():
-            made[atom] = _STARTS[at]
+            sample[atom] = _STARTS[index]
         guards = self.guards_of(self.accesses)
         for axis, atoms in guards.items():
             # So that there are several groups, of which each sample has another number.
             for atom in atoms - given.keys() - self._starts:
-                made[atom] += local[axis] * (3 + 2 * at) if made[atom] <= 2 * local[axis] else 0
-        totals = [local[axis] * (_GROUPS[at][axis] if axis in self.axes else 1) for axis in range(3)]
-        for axis, bounds in self._bounds_of_axes(made, local, totals).items():
+                sample[atom] += local[axis] * (3 + 2 * index) if sample[atom] <= 2 * local[axis] else 0
+        totals = [local[axis] * (_GROUPS[index][axis] if axis in self.axes else 1) for axis in range(3)]
+        for axis, bounds in self._bounds_of_axes(sample, local, totals).items():
             totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
         for atom, axis in self.free_pitches_of(self.accesses).items():
-            if atom in made and axis:
-                made[atom] = totals[axis - 1] + (3 if axis - 1 in guards else 0)
+            if atom in sample and axis:
+                sample[atom] = totals[axis - 1] + (3 if axis - 1 in guards else 0)
         for axis in range(3):
             for own, value in (
                 (symbols.local[axis], local[axis]),
@@ -252,8 +255,8 @@ class NeedFinder:
                 (symbols.offsets[axis], 0),
             ):
                 if not own.is_constant:
-                    made[own.factors[0][0]] = value
-        return {atom: value for atom, value in made.items() if atom not in self.fixed}
+                    sample[own.factors[0][0]] = value
+        return {atom: value for atom, value in sample.items() if atom not in self.fixed}
 
     @cached_property
     def _starts(self) -> set[Atom]:
@@ -272,11 +275,11 @@ class NeedFinder:
 
         What relates the values of a loop to its rounds and to ids is no comparison, unless the access depends on them.
         """
-        found: dict[int, set[Atom]] = {}
+        arguments_by_axis: dict[int, set[Atom]] = {}
         for atoms in self._find_guards(accesses):
             for axis in self.axes_of(atoms):
-                found.setdefault(axis, set()).update(atoms & self._values.keys())
-        return found
+                arguments_by_axis.setdefault(axis, set()).update(atoms & self._values.keys())
+        return arguments_by_axis
 
     def _find_guards(self, accesses: Iterable[ItemAccess]) -> Iterator[set[Atom]]:
         """Yield the atoms of each condition about arguments."""
@@ -291,13 +294,13 @@ class NeedFinder:
         return any(items & atoms for atoms in self._find_guards(accesses))
 
     def _bounds_of_axes(
-        self, made: Mapping[Atom, int], local: Sequence[int], totals: Sequence[int]
+        self, sample: Mapping[Atom, int], local: Sequence[int], totals: Sequence[int]
     ) -> dict[int, list[int]]:
         """Return for each axis the numbers of work items that reach the bounds of its ids in a sample.
 
         Bounds that are numbers only add to the work items that a sample has without them.
         """
-        found: dict[int, list[int]] = {}
+        bounds_by_axis: dict[int, list[int]] = {}
         numbers: dict[int, list[int]] = {}
         for part in {part: None for one in self.accesses for part in _comparisons(one.path)}:
             terms = [
@@ -315,11 +318,13 @@ class NeedFinder:
             axis = next((axis for atom, _, axis in terms if atom.level is Level.GROUP), terms[0][2])
             has_local = any(atom.level is Level.ITEM for atom, _, _ in terms)
             scale = min(factor for _, factor, _ in terms)
-            bound = (-self._evaluate(rest, made) // scale + 1) * (1 if has_local else local[axis])
+            bound = (-self._evaluate(rest, sample) // scale + 1) * (1 if has_local else local[axis])
             if 0 < bound < 1 << 20:
-                bounds = found.setdefault(axis, []) if rest.factors else numbers.setdefault(axis, [totals[axis]])
+                bounds = (
+                    bounds_by_axis.setdefault(axis, []) if rest.factors else numbers.setdefault(axis, [totals[axis]])
+                )
                 bounds.append(bound)
-        return numbers | found
+        return numbers | bounds_by_axis
 
     def _is_of_arguments(self, atom: Atom) -> bool:
         if atom in self._values:
@@ -328,8 +333,8 @@ class NeedFinder:
         inner = list(atoms_of(*atom.parts, *tests))
         return bool(inner) and not atom.is_bits and all(one in self._values or one.parts for one in inner)
 
-    def _evaluate(self, term: Sum, made: Mapping[Atom, int]) -> int:
-        exchanged = self.pool.replace_atoms(term, lambda atom: number(made[atom]) if atom in made else None, {})
+    def _evaluate(self, term: Sum, sample: Mapping[Atom, int]) -> int:
+        exchanged = self.pool.replace_atoms(term, lambda atom: number(sample[atom]) if atom in sample else None, {})
         return exchanged.constant if exchanged.is_constant else 0
 
     def axes_of(self, atoms: set[Atom]) -> set[int]:
@@ -346,14 +351,14 @@ class NeedFinder:
 
     def pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, set[int]]:
         """Return the arguments that are factors in offsets, with the axes of the ids that they are multiplied by."""
-        found: dict[Atom, set[int]] = {}
+        axes_by_pitch: dict[Atom, set[int]] = {}
         for atom in atoms_of(*(one.offset for one in accesses)):
             if not atom.parts or atom.divisor or atom.test is not None or atom.is_bits:
                 continue
             inner = set(atoms_of(*atom.parts))
             for value in inner & self._values.keys():
-                found.setdefault(value, set()).update(self.axes_of(inner))
-        return found
+                axes_by_pitch.setdefault(value, set()).update(self.axes_of(inner))
+        return axes_by_pitch
 
     # ---- the farthest access
 
@@ -364,9 +369,9 @@ class NeedFinder:
         sizes = {atom: value for atom, value in sample.items() if atom not in self._values}
         for values in (sample, sizes) if len(sizes) < len(sample) else (sample,):
             for may_wrap in (False, True) if wraps else (True,):
-                found = self._ask_end(accesses, values, may_wrap=may_wrap)
-                if found is not None:
-                    return found
+                end = self._ask_end(accesses, values, may_wrap=may_wrap)
+                if end is not None:
+                    return end
         return None
 
     def _ask_end(
@@ -378,24 +383,51 @@ class NeedFinder:
         def exchange(atom: Atom) -> Sum | None:
             return number(sample[atom]) if atom in sample else None
 
+        def plain_of(access: ItemAccess) -> list[Claim]:
+            """Return the conditions that the arithmetic of an access does not wrap around."""
+            atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
+            return [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
+
+        offsets = [self.pool.replace_atoms(one.offset, exchange, known) for one in accesses]
+        paths = [both(self.pool.replace_in(one.path, exchange, known), *plain_of(one)) for one in accesses]
+        facts = [self.pool.replace_in(fact, exchange, known) for fact in self.facts]
+        with suppress(NotSampled):
+            return self._sample_end(accesses, offsets, paths, facts, sample)
         question = self.solver.question(exact=True)
         end, which = z3.Int("end of the farthest access"), z3.Int("the farthest access")
         hard: list[object] = [question.atom(atom, _ITEM) == value for atom, value in sample.items()]
-        hard += [question.condition(self.pool.replace_in(fact, exchange, known), _ITEM) for fact in self.facts]
+        hard += [question.condition(fact, _ITEM) for fact in facts]
         cases, high = [], 0
-        for at, access in enumerate(accesses):
-            offset = self.pool.replace_atoms(access.offset, exchange, known)
-            path = self.pool.replace_in(access.path, exchange, known)
+        for at, (access, offset, path) in enumerate(zip(accesses, offsets, paths, strict=True)):
             high = max(high, self.pool.limits(offset)[1] + access.size)
             start = question.term(offset, _ITEM)
-            atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
-            plain = [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
-            held = [question.condition(one, _ITEM) for one in (path, *plain)]
-            cases.append(z3.And(*held, start >= 0, end == start + access.size, which == at))
+            cases.append(z3.And(question.condition(path, _ITEM), start >= 0, end == start + access.size, which == at))
         question.names["end"], question.names["which"] = end, which
         # Offsets above that have wrapped around.
         found = self.solver.greatest(question, [*hard, z3.Or(cases), end <= MAX_END], "end", min(high, MAX_END))
         return None if found is None else (found["end"], found["which"])
+
+    def _sample_end(
+        self, accesses: Sequence[ItemAccess], offsets: Sequence[Sum], paths: Sequence[Claim], facts: Sequence[Claim],
+        sample: Mapping[Atom, int],
+    ) -> tuple[int, int] | None:  # fmt: skip
+        """Return the end of the farthest access, and its index, by the values for each work item. Raises NotSampled."""
+        symbols, counts = self.symbols, dict[Atom, int]()
+        for ids, sizes in ((symbols.ids, symbols.local), (symbols.groups, symbols.counts)):
+            for id_, size in zip(ids, sizes, strict=True):
+                counts.update({atom: self._evaluate(size, sample) for atom, _ in id_.factors})
+        if 0 in counts.values():
+            raise NotSampled
+        values = SampledValues(counts)
+        are_allowed = values.claim(both(*facts))
+        ends = []
+        for index, (access, offset, path) in enumerate(zip(accesses, offsets, paths, strict=True)):
+            start = values.term(offset)
+            is_made = are_allowed & values.claim(path) & (start >= 0) & (start + access.size <= MAX_END)
+            if is_made.any():
+                ends.append((int(np.where(is_made, start, -1).max()) + access.size, -index))
+        end, index = max(ends, default=(0, 0))
+        return (end, -index) if ends else None
 
     # ---- formulas
 
@@ -531,12 +563,12 @@ class NeedFinder:
         """Return the arguments and sizes that the accesses of a buffer depend on, by their words."""
         atoms = set(atoms_of(*(one.offset for one in accesses), *(one.path for one in accesses)))
         offsets = set(atoms_of(*(one.offset for one in accesses)))
-        found = {
+        symbols = {
             name_of(self.walker.info, index): value
             for index, value in self.symbols.values.items()
             if any(atom in atoms for atom, _ in value.factors)
         }
-        found |= dict(self._find_parts(accesses))
+        symbols |= dict(self._find_parts(accesses))
         for axis in self.axes:
             own = [
                 part.factors[0][0] in offsets
@@ -546,13 +578,13 @@ class NeedFinder:
             sizes = {atom for atom, _ in (*self.symbols.counts[axis].factors, *self.symbols.local[axis].factors)}
             suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
             if axis in guards and not self._bounds_items(accesses, axis):
-                found[f"local_size{suffix}"] = self.symbols.local[axis]
+                symbols[f"local_size{suffix}"] = self.symbols.local[axis]
             if axis in guards or not (any(own) or sizes & atoms):
                 continue
-            found[f"global_size{suffix}"] = self.symbols.totals(axis)
-            found[f"local_size{suffix}"] = self.symbols.local[axis]
-            found[f"groups{suffix}"] = self.symbols.counts[axis]
-        return {name: value for name, value in list(found.items())[:MAX_SYMBOLS] if not value.is_constant}
+            symbols[f"global_size{suffix}"] = self.symbols.totals(axis)
+            symbols[f"local_size{suffix}"] = self.symbols.local[axis]
+            symbols[f"groups{suffix}"] = self.symbols.counts[axis]
+        return {name: value for name, value in list(symbols.items())[:MAX_SYMBOLS] if not value.is_constant}
 
 
 def parts_of(path: Claim) -> tuple[Claim, ...]:

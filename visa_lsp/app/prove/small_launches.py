@@ -86,13 +86,13 @@ def values_of(config: LaunchConfig, symbols: LaunchSymbols, info: KernelInfo) ->
 def fixed_keys(symbols: LaunchSymbols) -> dict[str, list[Any]]:
     """Return what assumptions fix, as keys of a launch file."""
     sizes = {"local_size": symbols.local, "groups": symbols.counts}
-    found: dict[str, list[Any]] = {
+    keys: dict[str, list[Any]] = {
         key: [term.constant if term.is_constant else 1 for term in terms]
         for key, terms in sizes.items()
         if terms[0].is_constant
     }
     values = {index: term.constant for index, term in symbols.values.items() if term.is_constant}
-    return found | ({"args": [values.get(index) for index in range(max(values) + 1)]} if values else {})
+    return keys | ({"args": [values.get(index) for index in range(max(values) + 1)]} if values else {})
 
 
 def run_first_launches(

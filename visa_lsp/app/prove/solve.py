@@ -29,6 +29,7 @@ MAX_STENCIL_PAIRS: Final = 60
 MAX_RATIO: Final = 16
 MAX_RATIOS: Final = 3  # of the factors of two products
 MAX_ROWS: Final = 8  # of other numbers of rows
+NEEDS_SECONDS: Final = 0.5  # of each question whether an assumption is needed
 GREATEST_SECONDS: Final = 0.2  # of each step towards a greatest value
 MAX_CHOICES: Final = 24  # as expressions, because Z3 spends minutes on simplifying 100 nested ones, whatever its limits
 
@@ -107,64 +108,64 @@ class Question:
 
     def name(self, name: str, term: Sum, item: SymbolicItem) -> Any:
         """Return a symbol for a term of a work item, whose value an answer then has."""
-        found = self.names[name] = z3.Int(name)
-        self.sides.append(found == self.term(term, item))
-        return found
+        symbol = self.names[name] = z3.Int(name)
+        self.sides.append(symbol == self.term(term, item))
+        return symbol
 
     def atom(self, atom: Atom, item: SymbolicItem) -> Any:
         """Return an atom of a work item, and add its properties to the side conditions."""
         name = self.name_of(atom, item)
         key = (atom, name)
-        found = self.made.get(key)
-        if found is not None:
-            return found
+        value = self.made.get(key)
+        if value is not None:
+            return value
         if atom.test is not None:
             test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
             self.choices += 1
             if self.choices <= MAX_CHOICES:
-                found = z3.If(test, one, other)
+                value = z3.If(test, one, other)
             else:
-                found = z3.Int(f"choice {self.choices}")
-                self.sides += [z3.Or(z3.Not(test), found == one), z3.Or(test, found == other)]
-            self.made[key] = found
-            return found
-        found = z3.Int(name)
-        self.made[key] = found
-        self.names[name] = found
-        self.sides += [found >= atom.low, found <= atom.high]
+                value = z3.Int(f"choice {self.choices}")
+                self.sides += [z3.Or(z3.Not(test), value == one), z3.Or(test, value == other)]
+            self.made[key] = value
+            return value
+        value = z3.Int(name)
+        self.made[key] = value
+        self.names[name] = value
+        self.sides += [value >= atom.low, value <= atom.high]
         if atom.divisor:
             inner = self.term(atom.parts[0], item)
-            self.sides += [inner >= found * atom.divisor, inner < found * atom.divisor + atom.divisor]
+            self.sides += [inner >= value * atom.divisor, inner < value * atom.divisor + atom.divisor]
         elif atom.parts:
             one, other = (self.term(part, item) for part in atom.parts)
-            (self.bits if atom.is_bits else self.products).append((found, one, other))
+            (self.bits if atom.is_bits else self.products).append((value, one, other))
         self.sides += [self.condition(fact, item) for fact in self.pool.facts.get(atom, ())]
-        return found
+        return value
 
-    def condition(self, one: Claim, item: SymbolicItem) -> Any:
+    def condition(self, claim: Claim, item: SymbolicItem) -> Any:
         """Return a condition of a work item."""
-        match one.word:
+        match claim.word:
             case "true" | "false":
-                return z3.BoolVal(one.word == "true")
+                return z3.BoolVal(claim.word == "true")
             case "le":
-                return self.term(one.term, item) <= 0
+                return self.term(claim.term, item) <= 0
             case "eq":
-                return self.term(one.term, item) == 0
+                return self.term(claim.term, item) == 0
             case "fact":
-                return self.term(one.term, item) >= 1
+                return self.term(claim.term, item) >= 1
             case "not":
-                return z3.Not(self.condition(one.parts[0], item))
-        parts = [self.condition(part, item) for part in one.parts]
-        return z3.And(parts) if one.word == "and" else z3.Or(parts)
+                return z3.Not(self.condition(claim.parts[0], item))
+        parts = [self.condition(part, item) for part in claim.parts]
+        return z3.And(parts) if claim.word == "and" else z3.Or(parts)
 
     def lemmas(self) -> list[Any]:
         """Return the consequences of monotony for products, or the products themselves."""
         if self.exact:
             return [*self._bit_lemmas(), *(whole == one * other for whole, one, other in self.products)]
-        found = self._bit_lemmas()
+        conditions = self._bit_lemmas()
         for whole, one, other in self.products:
             for a, b in ((one, other), (other, one)):
-                found += [
+                conditions += [
                     z3.Implies(a == 0, whole == 0), z3.Implies(a == 1, whole == b),
                     z3.Implies(z3.And(a >= 0, b >= 0), whole >= 0), z3.Implies(z3.And(a >= 1, b >= 1), whole >= a),
                 ]  # fmt: skip
@@ -176,8 +177,8 @@ class Question:
             if key not in self.compared:
                 # Kept with the values, because Z3 uses the numbers of values again that are gone.
                 self.compared[key] = [*one, *other], list(_compare_products(one, other, ratios, rows))
-            found += self.compared[key][1]
-        return found
+            conditions += self.compared[key][1]
+        return conditions
 
     def _find_ratios(self, one: Any, other: Any) -> set[tuple[int, int]]:
         """Return the ratios of the factors of two products, as of ``2 * y * w`` and ``w * h``; the first is 1 to 1."""
@@ -187,14 +188,14 @@ class Question:
 
     def _bit_lemmas(self) -> list[Any]:
         """Return what holds of the common bits ``c`` of ``a`` and ``m``: ``a ^ m``, which is a + m - 2 * c, is its own inverse."""
-        found = []
+        conditions = []
         for common, one, other in self.bits:
-            found += [z3.Implies(part >= 0, z3.And(common >= 0, common <= part)) for part in (one, other)]
+            conditions += [z3.Implies(part >= 0, z3.And(common >= 0, common <= part)) for part in (one, other)]
         for (common, m, a), (common_2, m_2, b) in combinations(self.bits, 2):
             if m.eq(m_2):  # the mask of a launch is the first part
                 x, y = a + m - 2 * common, b + m - 2 * common_2
-                found += [(a == b) == (x == y), (x == b) == (y == a)]
-        return found
+                conditions += [(a == b) == (x == y), (x == b) == (y == a)]
+        return conditions
 
 
 def _compare_products(
@@ -217,7 +218,7 @@ def _compare_products(
 
 def has_moment(atom: Atom) -> bool:
     """Return whether the value of an atom may differ between rounds of a loop."""
-    return any(one.line and one.level is Level.GROUP for one in atoms_of(Sum(((atom, 1),), 0)))
+    return any(part.line and part.level is Level.GROUP for part in atoms_of(Sum(((atom, 1),), 0)))
 
 
 class Solver:
@@ -240,23 +241,38 @@ class Solver:
         return Question(self.pool, exact, compared=self._compared)
 
     def ask(
-        self, question: Question, hard: Iterable[Any], soft: Sequence[Any] | None = None, *, seconds: float | None = None
-    ) -> SolverAnswer:  # fmt: skip
-        """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs."""
+        self, question: Question, hard: Iterable[Any], soft: Sequence[Any] = (), *, seconds: float | None = None
+    ) -> SolverAnswer:
+        """Answer whether all conditions can hold; a ``no`` names the assumptions that it needs.
+
+        Assumptions are left out, by halves, as long as the answer stays: Z3's own least core takes a hundred times as long.
+        """
         limit = self.seconds if seconds is None else seconds
-        solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
-        solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
-        solver.set("rlimit", int(limit * STEPS_PER_SECOND))
-        if soft is not None:
-            solver.set("core.minimize", True)
+        conditions = [*hard, *question.lemmas(), *question.sides]
+
+        def check(assumed: Iterable[int]) -> tuple[str, z3.Solver]:
+            solver = z3.SolverFor("QF_NIA") if question.exact else z3.Solver()
+            solver.set("timeout", max(1, int(min(SLOWEST * limit, self.left) * 1000)))
+            solver.set("rlimit", int(limit * STEPS_PER_SECOND))
+            solver.add(*conditions, *(soft[index] for index in assumed))
+            return str(solver.check()), solver
+
+        def shrink(part: Sequence[int]) -> None:
+            others = [index for index in needs if index not in part]
+            if check(others)[0] == "unsat":
+                needs[:] = others
+            elif len(part) > 1:
+                shrink(part[: len(part) // 2])
+                shrink(part[len(part) // 2 :])
+
+        needs = list(range(len(soft)))
         with suppress(z3.Z3Exception):
-            solver.add(*hard, *question.lemmas(), *question.sides)
-            marks = [z3.Bool(f"assumed {at}") for at in range(len(soft or ()))]
-            solver.add(*(z3.Implies(mark, one) for mark, one in zip(marks, soft or (), strict=True)))
-            word = str(solver.check(*marks))
+            word, solver = check(needs)
             if word == "unsat":
-                core = {str(one) for one in solver.unsat_core()}
-                return SolverAnswer("no", tuple([at for at, mark in enumerate(marks) if str(mark) in core]))
+                limit = min(limit, NEEDS_SECONDS)
+                if needs:
+                    shrink(needs)
+                return SolverAnswer("no", tuple(needs))
             if word == "sat":
                 model = solver.model()
                 values = {
@@ -270,7 +286,7 @@ class Solver:
         solver = z3.Solver()
         with suppress(z3.Z3Exception):
             solver.add(*hard, *question.lemmas(), *question.sides)
-            term, found = question.names[name], dict[str, int]()
+            term, values = question.names[name], dict[str, int]()
             low, step, is_bounded = 0, 1, False
             while low < high:
                 least = (low + high + 1) // 2 if is_bounded else min(high, low + step)
@@ -283,9 +299,11 @@ class Solver:
                     high, is_bounded = least - 1, True
                     continue
                 model = solver.model()
-                found = {key: model.eval(one, model_completion=True).as_long() for key, one in question.names.items()}
-                low, step = found[name], step * 4
-            return found or None
+                values = {
+                    key: model.eval(symbol, model_completion=True).as_long() for key, symbol in question.names.items()
+                }
+                low, step = values[name], step * 4
+            return values or None
         return None
 
 
