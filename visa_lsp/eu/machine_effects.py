@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.eu.model import Direct, Target
+from visa_lsp.eu.opcodes import RELATIONS
 from visa_lsp.eu.site import MachineFrame, Unmodelled, typed_variable
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Expr, word
@@ -39,7 +40,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 END: Final = -1
 WAIT: Final = -2
 _I8: Final = np.dtype("<i8")
-_RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")
 _OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
 _MANTISSA_BITS: Final = {2: 11, 4: 24, 8: 53}  # by the bytes of a type
 _ESTIMATE_BITS: Final = 16  # so that the results are correctly rounded, as the finalizer relies on
@@ -84,9 +84,9 @@ def _finish(site: MachineSite, value: Callable[[Frame], Array]) -> Op:
 
 
 def _relation(condition: str) -> Callable[[Array], Array]:
-    if condition not in _RELATIONS:
+    if condition not in RELATIONS:
         raise Unmodelled(f"condition {condition}")
-    compare = moves.RELATIONS[_RELATIONS.index(condition)]
+    compare = moves.RELATIONS[RELATIONS.index(condition)]
     return lambda x: np.asarray(compare(x, x.dtype.type(0)))
 
 
@@ -158,7 +158,7 @@ def compare(site: MachineSite) -> Op:
     """Compare into the flags, and into the destination as all ones and zeros."""
     inst = site.machine
     relation, (first, second) = (
-        _RELATIONS.index(inst.condition) if inst.condition in _RELATIONS else -1,
+        RELATIONS.index(inst.condition) if inst.condition in RELATIONS else -1,
         inst.sources[:2],
     )
     if relation < 0:

@@ -17,6 +17,7 @@ from visa_lsp.eu import machine_effects
 from visa_lsp.eu.descriptors import message
 from visa_lsp.eu.opcodes import row_of
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite, Unmodelled
+from visa_lsp.eu.text_machine import undefined_bytes
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def compile_op(site: MachineSite) -> Op:
 
 
 class MachineOfCode(Machine):
-    """A run of machine code. ``start_of`` returns the first registers of a thread of a group."""
+    """A run of machine code. ``start_of`` returns the first registers of a thread of a group.
+
+    ``has_undefined``: the other registers begin with any values, else with zeros.
+    """
 
     def __init__(
         self,
@@ -70,8 +74,11 @@ class MachineOfCode(Machine):
         start_of: Callable[[tuple[int, int, int], int], ThreadStart],
         observers: Sequence[Observer] = (),
         watchers: Sequence[Watcher] = (),
+        *,
+        has_undefined: bool = True,
     ) -> None:
         super().__init__(dispatch, observers)
+        self.has_undefined = has_undefined
         self.watchers = tuple(watchers)
         self.program = MachineProgram(code, self._op_of)
         self.start_of = start_of
@@ -121,9 +128,11 @@ class MachineOfCode(Machine):
             frame = MachineFrame(program)
         mask = shape.lanes(number)
         start = np.frombuffer(self.start_of(group.id, number).registers, np.uint8)
+        starts = cast("Any", program.layout).starts
+        if self.has_undefined:
+            frame.regs[: starts["acc"]] = undefined_bytes(starts["acc"], sum(group.id) + 8 * number)
         frame.regs[: start.size] = start
         frame.emask = frame.call_mask = mask
-        starts = cast("Any", program.layout).starts
         state, message_register = dispatch.platform.thread_number.registers(number)
         frame.put(starts["sr"], state)
         frame.put(starts["sr"] + _DISPATCH_MASK, mask)

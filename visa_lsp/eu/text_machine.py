@@ -5,7 +5,7 @@ vISA leaves the rounding of ``pow`` open; finalizers make ``exp2(log2(|x|) * y)`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,12 +19,31 @@ from visa_lsp.sim.words import FLOAT
 if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.operands import Op
+    from visa_lsp.sim.registers import Frame
 
+_UNDEFINED: Final = np.random.default_rng(1).integers(0, 256, 1 << 16, np.uint8)
+_UNDEFINED_STEP: Final = 1_007  # between the contents of threads
 _POWER = word("pow", S0, S1)
 
 
+def undefined_bytes(size: int, thread: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return contents of registers that nothing has written, others for each thread."""
+    first = thread * _UNDEFINED_STEP % (_UNDEFINED.size - size)
+    return _UNDEFINED[first : first + size]
+
+
 class TextMachine(Machine):
-    """A run of a text with the finalizer's expansions."""
+    """A run of a text with the finalizer's expansions. ``has_undefined``: variables begin with any values, else with zeros."""
+
+    has_undefined = False
+
+    def acquire(self, kernel: Kernel) -> Frame:
+        """Return a frame of a kernel or function."""
+        frame = super().acquire(kernel)
+        if self.has_undefined:
+            first, end = frame.code.layout.predefined_end, frame.code.layout.declared_end
+            frame.regs[first:end] = np.resize(_UNDEFINED, end - first)
+        return frame
 
     def code(self, kernel: Kernel) -> Code:
         """Return the compiled form of a kernel or function."""

@@ -14,7 +14,7 @@ from visa_lsp.app.launch.init import launch_text
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
-from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference
+from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference, find_load
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.program.model import RawOperand
@@ -78,16 +78,45 @@ def compare_with(
     steps: tuple[int, int] = MACHINE_STEPS,
 ) -> Outcome:
     """Run machine code on the launch of a text's run, and compare; ``steps`` limit it, as ``MACHINE_STEPS``."""
-    opened, threads = text_run.opened, text_run.result.threads
     unmodelled = _unmodelled_in_text(text_run.result)
     if unmodelled:
-        return Outcome(threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults))
+        return Outcome(
+            text_run.result.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults)
+        )
+    outcome = _compared(text_run, code, text, watchers, steps)
+    if outcome.first is not None and _depends_on_undefined(text_run):
+        return _compared(text_run, code, text, watchers, steps, has_undefined=False)
+    return outcome
+
+
+def _depends_on_undefined(text_run: TextRun) -> bool:
+    """Return whether a text stores other values if variables that nothing has written begin with other values than zero."""
+    again = text_run.opened.ready()
+    log = _log_of(again)
+    machine = TextMachine(with_budget(again.prepared, TEXT_STEPS).dispatch, [log])
+    machine.has_undefined = True
+    machine.run()
+    buffers = zip(text_run.ready.prepared.dispatch.buffers, again.prepared.dispatch.buffers, strict=False)
+    differ = any(not a.private and (a.data != b.data).any() for a, b in buffers)
+    return differ or find_difference(text_run.log, log) is not None
+
+
+def _compared(
+    text_run: TextRun,
+    code: MachineCode,
+    text: str,
+    watchers: Sequence[Watcher],
+    steps: tuple[int, int],
+    *,
+    has_undefined: bool = True,
+) -> Outcome:
+    opened, threads = text_run.opened, text_run.result.threads
     with _problems_of(opened):
         right = opened.ready()
         starts = _starts_of(opened, right, code)
     log = _log_of(right)
     dispatch = with_budget(right.prepared, text_run.result.steps * steps[0] + steps[1]).dispatch
-    done = MachineOfCode(dispatch, code, starts, [log], watchers).run()
+    done = MachineOfCode(dispatch, code, starts, [log], watchers, has_undefined=has_undefined).run()
     fault = next((fault for fault in done.faults if not fault.is_note), None)
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
         return Outcome(threads, None, ((fault.message, 1),))
@@ -153,7 +182,11 @@ def _first_difference(
         places = np.flatnonzero(buffer.data != other.data)
         if places.size:
             return _describe_memory(left, logs, buffer, other, int(places[0]), code, text)
-    return None
+    load = None if any(log.is_full for log in logs) else find_load(*logs)
+    if load is None:
+        return None
+    surplus = _describe(left, load, code, text)
+    return replace(surplus, place=f"a load of {surplus.place}, which the text does not load")
 
 
 def _describe(left: ReadyRun, found: StoreDifference, code: MachineCode, text: str) -> FirstDifference:
