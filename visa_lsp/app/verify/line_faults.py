@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.eu.model import Direct
 from visa_lsp.eu.opcodes import MIRRORED, PRODUCTS, RELATIONS, operation_of
+from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate
 
@@ -94,6 +95,9 @@ def _is_vector(inst: MachineInst) -> bool:
 def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterator[str]:
     """Yield what no line with the operation of an instruction has, where no listing tells its line."""
     vectors = [line for line in candidates if line.control.exec_size > 1]
+    # Headers of messages, and flags with all bits, are made of scalars in all lanes.
+    if all(isinstance(s, Immediate) or (isinstance(s, Direct) and s.region == SCALAR_REGION) for s in piece.sources):
+        return
     is_judged = piece.op != "mov" and piece.lanes >= _LEAST_LANES and _is_vector(piece)
     if is_judged and piece.no_mask and vectors and not any(line.control.no_mask for line in vectors):
         yield f"the mask, because no `{_operation(piece)}` of the text is executed in lanes that are off"

@@ -63,7 +63,10 @@ def launches_of(
                 yield from _points(further, open_job(further, kernel=kernel), kernel)
             return
     except (LaunchError, TextProblems, UserError, FileNotFoundError) as error:
-        raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
+        words = (str(error).splitlines() or [type(error).__name__])[0]
+        if not beside.is_file() and not launch:
+            words = words.removeprefix(f"{beside}:1:1: ")  # of a generated launch, which has no file
+        raise UserError(f"{path}: {words}") from None
     yield opened
     proposal = opened.proposed.proposal
     for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
