@@ -94,8 +94,8 @@ class MachineOfCode(Machine):
 
         def watched(f: Frame) -> int | None:
             assert f.thread is not None
-            for one in tell:
-                one(f.thread, inst)
+            for receive in tell:
+                receive(f.thread, inst)
             return op(f)
 
         return watched
@@ -105,9 +105,9 @@ class MachineOfCode(Machine):
         try:
             super().run_groups()
         except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
-            at = self._running.frame.pc if self._running is not None else 0
+            index = self._running.frame.pc if self._running is not None else 0
             instructions = self.program.machine_code.instructions
-            name = instructions[at].name if at < len(instructions) else "the machine code"
+            name = instructions[index].name if index < len(instructions) else "the machine code"
             raise Unmodelled(f"{name}: {error}") from error
 
     def ops_of(self, code: Any) -> list[Op]:
@@ -161,12 +161,12 @@ class MachineOfCode(Machine):
 def unmodelled_in(code: MachineCode) -> dict[str, int]:
     """Return what of the code has no meaning here, with counts, reached or not; descriptors in registers are not judged."""
     program = MachineProgram(code, compile_op)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for inst in code.instructions:
         try:
             compile_op(MachineSite(program, inst, inst.index))
         except Unmodelled as missing:
-            found[missing.what] += 1
+            counts[missing.what] += 1
         except Exception as error:  # noqa: BLE001 - a damaged instruction is named, too
-            found[f"{inst.name}: {error}"] += 1
-    return dict(found)
+            counts[f"{inst.name}: {error}"] += 1
+    return dict(counts)

@@ -85,30 +85,30 @@ class StoreLog(Observer):
         space = access.space
         if space is None or self.is_full:
             return
-        at = access.places.astype(np.int64)
+        places = access.places.astype(np.int64)
         lanes, values = access.lanes, access.values
         if isinstance(space, Memory):
-            for first, end in self._private:
-                outside = (at < first) | (at >= end)
+            for start, end in self._private:
+                outside = (places < start) | (places >= end)
                 if not outside.all():
-                    at, lanes = at[outside], lanes[outside] if lanes.size == outside.size else lanes
+                    places, lanes = places[outside], lanes[outside] if lanes.size == outside.size else lanes
                     values = values[outside] if values is not None else None
         elif space.whole is access.thread.group.slm.whole:
-            at = at + SHARED_BASE
+            places = places + SHARED_BASE
         elif id(space.whole) in self._private_buffers or not space.whole.address:
             return
         else:
-            at = at + space.whole.address
-        if not at.size:
+            places = places + space.whole.address
+        if not places.size:
             return
-        self._bytes += at.size * access.size
+        self._bytes += places.size * access.size
         self.is_full = self._bytes > MAX_LOGGED_BYTES
         thread = access.thread
         frame = thread.frame
         numbers = np.array(
             [-1 if (n := frame.code.lane(frame.pc, int(lane))) is None else n for lane in lanes.tolist()]
         )
-        record = StoreRecord(frame.pc, at, access.size, numbers, None if values is None else values.copy())
+        record = StoreRecord(frame.pc, places, access.size, numbers, None if values is None else values.copy())
         records.setdefault((thread.group.id, thread.number), []).append(record)
 
     def last_at(self, address: int) -> tuple[ThreadKey, StoreSide] | None:
@@ -125,9 +125,9 @@ def find_difference(text: StoreLog, code: StoreLog) -> StoreDifference | None:
     """Return the first difference of two runs in the order of threads; None if every thread stores the same."""
     for key in dict.fromkeys((*text.threads, *code.threads)):
         left, right = text.threads.get(key, []), code.threads.get(key, [])
-        found = _difference_of_thread(key, left, right)
-        if found is not None:
-            return found
+        difference = _difference_of_thread(key, left, right)
+        if difference is not None:
+            return difference
     return None
 
 
@@ -185,8 +185,8 @@ def _by_byte(records: Sequence[StoreRecord]) -> tuple[Array, Array, Array, Array
     return joined[0][order], joined[1][order], joined[2][order], joined[3][order]
 
 
-def _side(records: Sequence[StoreRecord], bytes_: tuple[Array, Array, Array, Array], at: int) -> StoreSide:
-    return _side_of(records[int(bytes_[2][at])], int(bytes_[3][at]))
+def _side(records: Sequence[StoreRecord], bytes_: tuple[Array, Array, Array, Array], index: int) -> StoreSide:
+    return _side_of(records[int(bytes_[2][index])], int(bytes_[3][index]))
 
 
 def _side_of(record: StoreRecord, row: int) -> StoreSide:

@@ -28,8 +28,8 @@ _POWER = word("pow", S0, S1)
 
 def undefined_bytes(size: int, thread: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
     """Return contents of registers that nothing has written, others for each thread."""
-    first = thread * _UNDEFINED_STEP % (_UNDEFINED.size - size)
-    return _UNDEFINED[first : first + size]
+    start = thread * _UNDEFINED_STEP % (_UNDEFINED.size - size)
+    return _UNDEFINED[start : start + size]
 
 
 class TextMachine(Machine):
@@ -41,18 +41,18 @@ class TextMachine(Machine):
         """Return a frame of a kernel or function."""
         frame = super().acquire(kernel)
         if self.has_undefined:
-            first, end = frame.code.layout.predefined_end, frame.code.layout.declared_end
-            frame.regs[first:end] = np.resize(_UNDEFINED, end - first)
+            start, end = frame.code.layout.predefined_end, frame.code.layout.declared_end
+            frame.regs[start:end] = np.resize(_UNDEFINED, end - start)
         return frame
 
     def code(self, kernel: Kernel) -> Code:
         """Return the compiled form of a kernel or function."""
-        found = self._codes.get(id(kernel))
-        if found is None:
+        code = self._codes.get(id(kernel))
+        if code is None:
             dispatch = self.dispatch
-            found = self._codes[id(kernel)] = _Code(kernel, dispatch.platform.grf_bytes, dispatch.file_variables)
-            found.grew = self.grew
-        return found
+            code = self._codes[id(kernel)] = _Code(kernel, dispatch.platform.grf_bytes, dispatch.file_variables)
+            code.grew = self.grew
+        return code
 
 
 class _Code(Code):

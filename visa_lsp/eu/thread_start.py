@@ -72,8 +72,8 @@ def thread_starts(
         data = registers(group, number).registers
         rest = np.frombuffer(data[cross_start + inline_row :], np.uint8)[:loaded]
         memory.data[: rest.size] = rest
-        first = loaded + number * ids
-        memory.data[first : first + ids] = np.frombuffer(data[grf : grf + ids], np.uint8)
+        ids_start = loaded + number * ids
+        memory.data[ids_start : ids_start + ids] = np.frombuffer(data[grf : grf + ids], np.uint8)
         start = bytearray(data[:grf])
         start[:4] = (BASE | _OTHER_BITS[0]).to_bytes(4, "little")
         start[8:12] = (number & 0xFF | _OTHER_BITS[1]).to_bytes(4, "little")

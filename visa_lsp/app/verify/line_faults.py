@@ -187,9 +187,9 @@ def _faults_of_line(
         yield pieces[-1], f"{control.exec_size} lanes, as its line has, not {lanes}"
 
 
-def _is_whole(found: Sequence[MachineInst], control: ExecControl) -> bool:
+def _is_whole(pieces: Sequence[MachineInst], control: ExecControl) -> bool:
     """Return whether no instruction of a line is given to a line nearby, as listings do with parts of equal width."""
-    return sum(inst.lanes for inst in found) >= control.exec_size or len({inst.lanes for inst in found}) > 1
+    return sum(inst.lanes for inst in pieces) >= control.exec_size or len({inst.lanes for inst in pieces}) > 1
 
 
 def _has_product(inst: MachineInst) -> bool:

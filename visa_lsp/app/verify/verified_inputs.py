@@ -102,29 +102,29 @@ def _rows_of_zebin(name: str, data: bytes, options: VerifyOptions) -> Iterator[R
     texts = _texts_by_kernel(Path(name))
     request = CodeRequest(iga=options.iga, zebin=zebin, zebin_name=name)
     for kernel in names:
-        found = texts.get(kernel, [])
-        if not found:
+        paths = texts.get(kernel, [])
+        if not paths:
             yield InputProblem(
                 name,
                 f"{name}: the text of '{kernel}' is not in the folder; `verify` compares machine code with its text",
             )
             continue
-        source = read_input(str(found[0]), None, platform)
-        yield from _rows_of_text(name, str(found[0]), source, replace(options, kernel=kernel), request)
+        source = read_input(str(paths[0]), None, platform)
+        yield from _rows_of_text(name, str(paths[0]), source, replace(options, kernel=kernel), request)
 
 
 def _platform_of(zebin: Zebin) -> str | None:
     family = zebin.product_family
-    found = platform_of_product(family) if family is not None else None
-    return found.name if found is not None else None
+    platform = platform_of_product(family) if family is not None else None
+    return platform.name if platform is not None else None
 
 
 def _texts_by_kernel(path: Path) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+    texts: dict[str, list[Path]] = {}
     for text in sorted(path.parent.glob(f"*{_TEXT}")):
         for kernel in kernels_in(decode_text(read_bytes(str(text)))):
-            found.setdefault(kernel, []).append(text)
-    return found
+            texts.setdefault(kernel, []).append(text)
+    return texts
 
 
 def _rows_of_text(
