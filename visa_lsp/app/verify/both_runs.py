@@ -41,7 +41,7 @@ MACHINE_STEPS: Final = (20, 20_000)  # machine instructions for one of the text,
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one launch: threads, the first difference, and what is not modelled.
+    """The outcome of one launch: threads, the first difference, what is not modelled, and the executed machine instructions.
 
     ``is_endless``: the text has used up its budget of instructions.
     """
@@ -50,6 +50,7 @@ class Outcome:
     first: FirstDifference | None = None
     unmodelled: tuple[tuple[str, int], ...] = ()
     is_endless: bool = False
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,7 +128,7 @@ def _compared(
         elif difference.gen_value is None:
             difference = replace(difference, gen=f"{difference.gen} ({fault.message})".strip())
     shown = launch_text(opened.proposed.proposal) if opened.proposed is not None else ""
-    return Outcome(threads, replace(difference, launch=shown) if difference is not None else None)
+    return Outcome(threads, replace(difference, launch=shown) if difference is not None else None, steps=done.steps)
 
 
 def _log_of(run: ReadyRun) -> StoreLog:
