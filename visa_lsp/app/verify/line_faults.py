@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
 _LARGEST: Final = 4  # bytes of immediates and sources that are compared; finalizers split larger ones
 _PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
+_ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
 _OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
 
 
@@ -36,6 +37,7 @@ class _Line:
     inst: Inst
     operation: str
     control: ExecControl
+    size: int  # bytes of an element of the destination; 0 if that is no general variable
 
     @property
     def relation(self) -> str:
@@ -55,7 +57,9 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     for inst in kernel.instructions:
         control = next((value for value in inst.values if isinstance(value, ExecControl)), None)
         if control is not None:
-            lines[inst.line] = _Line(inst, operation_of(inst), control)
+            dst = inst.get("dst")
+            type_ = kernel.variable_type(dst.var) if isinstance(dst, General) else None
+            lines[inst.line] = _Line(inst, operation_of(inst), control, type_.size if type_ is not None else 0)
     by_operation = defaultdict[str, list[_Line]](list)
     for line in lines.values():
         by_operation[line.operation].append(line)
@@ -63,8 +67,15 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     # With calls, the operations of the kernel's text are not all.
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
     sums = _sums(by_operation["add"])
+    # Finalizers give the rest of a product to the next line.
+    for piece in code.instructions:
+        own = lines.get(piece.line) if piece.is_numbered else None
+        if own is not None and _operation(piece) not in (own.operation, PRODUCTS.get(own.operation), *_ADDED):
+            del lines[piece.line]
     for piece in code.instructions:
         operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
+        if own is not None and own.size not in (0, _size(piece)):
+            own = None  # part of a line nearby
         if own is not None and operation == own.operation and not piece.is_message:
             yield from ((piece, fault) for fault in _other_values(piece, own, sums))
         elif piece.line < 0 and not calls and by_operation[operation]:
@@ -83,6 +94,10 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
 
 def _operation(inst: MachineInst) -> str:
     return inst.name if inst.op == "math" else inst.op
+
+
+def _size(inst: MachineInst) -> int:
+    return inst.dst.type.size if isinstance(inst.dst, Direct) and inst.dst.start >= 0 else 0
 
 
 def _is_vector(inst: MachineInst) -> bool:
