@@ -118,7 +118,6 @@ _OF_TEXT: Final = {
 }  # fmt: skip
 RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")  # conditions, by the code of the relation in texts
 MIRRORED: Final = {"eq": "eq", "ne": "ne", "gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}  # with exchanged sources
-PRODUCTS: Final = {"mul": "mach", "mulh": "mach"}  # what follows a product in an accumulator
 
 
 def operation_of(inst: Inst) -> str:

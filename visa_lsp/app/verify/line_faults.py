@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.eu.model import Direct
-from visa_lsp.eu.opcodes import MIRRORED, PRODUCTS, RELATIONS, operation_of
+from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate
@@ -67,10 +67,10 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     # With calls, the operations of the kernel's text are not all.
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
     sums = _sums(by_operation["add"])
-    # Finalizers give the rest of a product to the next line.
+    # Finalizers give the rest of a product or of a carry to the next line.
     for piece in code.instructions:
         own = lines.get(piece.line) if piece.is_numbered else None
-        if own is not None and _operation(piece) not in (own.operation, PRODUCTS.get(own.operation), *_ADDED):
+        if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece)):
             del lines[piece.line]
     for piece in code.instructions:
         operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
@@ -80,7 +80,7 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
             yield from ((piece, fault) for fault in _other_values(piece, own, sums))
         elif piece.line < 0 and not calls and by_operation[operation]:
             yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
-        if own is not None and own.control.exec_size > 1 and operation in (own.operation, PRODUCTS.get(own.operation)):
+        if own is not None and own.control.exec_size > 1 and operation == own.operation:
             if _is_vector(piece):
                 pieces[piece.line].append(piece)
         else:
@@ -186,19 +186,18 @@ def _faults_of_line(
     own = range(control.mask_offset, control.mask_offset + control.exec_size)
     masked = [inst for inst in pieces if not inst.no_mask]
     missing = sorted(set(own) - {lane for inst in masked for lane in range(inst.offset, inst.offset + inst.lanes)})
-    products = any(map(_has_product, pieces))
     if control.no_mask:
         yield from ((inst, "no mask, because its line is executed in lanes that are off, too") for inst in masked)
     elif missing and len(masked) < len(pieces):  # else these are copies that the finalizer has added
         yield from ((inst, _OTHER_LANES) for inst in pieces if inst.no_mask)
-    elif missing and _is_whole(pieces, control) and not products:
+    elif missing and _is_whole(pieces, control):
         yield (
             pieces[-1],
             f"lane {missing[0]} of the thread, which its line executes, but none of its instructions",
         )
         return
     lanes = sum(inst.lanes for inst in pieces)
-    if lanes + spare < control.exec_size and not products:
+    if lanes + spare < control.exec_size:
         yield pieces[-1], f"{control.exec_size} lanes, as its line has, not {lanes}"
 
 
@@ -207,7 +206,6 @@ def _is_whole(pieces: Sequence[MachineInst], control: ExecControl) -> bool:
     return sum(inst.lanes for inst in pieces) >= control.exec_size or len({inst.lanes for inst in pieces}) > 1
 
 
-def _has_product(inst: MachineInst) -> bool:
-    """Return whether an instruction takes a product out of an accumulator; listings often give it to a line nearby."""
-    reads = any(isinstance(source, Direct) and source.register.kind == "acc" for source in inst.sources)
-    return reads or inst.op in PRODUCTS.values()
+def _is_rest(inst: MachineInst) -> bool:
+    """Return whether an instruction takes a product or a carry out of an accumulator."""
+    return inst.op == "mov" and any(isinstance(s, Direct) and s.register.kind == "acc" for s in inst.sources)
