@@ -3,8 +3,9 @@
     python -m benchmarks.plant_machine FOLDER... [--count N] [--seed N] [--iga PATH] [--platform P] [--options S] [--show]
 
 One field of one instruction is changed; the launches are those of ``verify``. Found means another answer than for the right code.
-What is not found is ``same`` where a proof over all paths shows that the change has no consequence (``benchmarks.same_consequence``), and
-``not reached`` where no launch executes the instruction. Nothing is planted in instructions on which nothing depends.
+What is not found is ``same`` where a proof over all paths shows that the change has no consequence (``benchmarks.same_consequence``),
+``not reached`` where no launch executes the instruction, and ``no effect`` where in every launch the changed instruction leaves all that may be read
+later as the right one does (``benchmarks.launch_effects``). Nothing is planted in instructions on which nothing depends.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.same_consequence import idle_instructions, without_consequence
+from benchmarks.launch_effects import has_effect
+from benchmarks.same_consequence import idle_instructions, needs_no_distance, without_consequence
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
 from visa_lsp.app.verify.both_runs import TextRun, compare_with, run_text
-from visa_lsp.app.verify.lane_faults import lane_faults
+from visa_lsp.app.verify.line_faults import line_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
 from visa_lsp.app.verify.verify_launches import launches_of
@@ -204,7 +206,7 @@ KINDS: dict[str, Any] = {
     "wrong distance": wrong_distance, "lost spill": lost_spill, "wrong message field": wrong_message,
     "surplus NoMask": surplus_no_mask,
 }  # fmt: skip
-FOUND = ("different", "hazard", "other lanes", "not modelled")
+FOUND = ("different", "hazard", "unlike line", "not modelled")
 _OF_WAITS = ("missing wait", "wrong distance")
 _STEPS = (2, 5_000)  # endless mutants end sooner
 
@@ -248,7 +250,7 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:
         outcome = compare_with(run, code, source.text, [board, reached], _STEPS)
-        if outcome.first is not None or outcome.unmodelled or board.hazards() or any(lane_faults(kernel_body, code)):
+        if outcome.first is not None or outcome.unmodelled or board.hazards() or any(line_faults(kernel_body, code)):
             raise UserError(f"{path}: the right code is not found equal")
     if not runs:
         raise UserError(f"{path}: no launch")
@@ -274,8 +276,8 @@ def with_change(code: MachineCode, changed: MachineInst) -> MachineCode:
 def answer_of(subject: Subject, changed: MachineInst) -> str:
     """Return what ``verify`` says about the code with one changed instruction; empty for nothing."""
     code = with_change(subject.code, changed)
-    if any(lane_faults(subject.kernel, code)):
-        return "other lanes"
+    if any(line_faults(subject.kernel, code)):
+        return "unlike line"
     board, unmodelled = Scoreboard(code, subject.platform), ""
     for run in subject.runs:
         outcome = compare_with(run, code, subject.text, [board], _STEPS)
@@ -284,6 +286,21 @@ def answer_of(subject: Subject, changed: MachineInst) -> str:
         if outcome.unmodelled:
             unmodelled = "not modelled"
     return "hazard" if board.hazards() else unmodelled
+
+
+def reason_of(subject: Subject, kind: str, changed: MachineInst) -> str:
+    """Return why a mistake is not found: the strongest reason that holds."""
+    code, index = subject.code, changed.index
+    also = with_change(code, changed)
+    if kind == "wrong distance" and needs_no_distance(code, also, index, subject.platform):
+        return "same"
+    if kind not in _OF_WAITS and without_consequence(code, also.instructions[index], also):
+        return "same"
+    if index not in subject.reached:
+        return "not reached"
+    if kind not in _OF_WAITS and not has_effect(subject.runs, subject.text, code, also, index):
+        return "no effect"
+    return "unseen"
 
 
 def plant(subject: Subject, count: int, pick: random.Random) -> Iterator[tuple[str, MachineInst]]:
@@ -335,14 +352,7 @@ def main() -> None:
         for kind, changed in plant(subject, args.count, pick):
             said = answer_of(subject, changed)
             if not said:
-                said = "not reached" if changed.index not in subject.reached else "unseen"
-                also = with_change(subject.code, changed)
-                said = (
-                    "same"
-                    if kind not in _OF_WAITS
-                    and without_consequence(subject.code, also.instructions[changed.index], also)
-                    else said
-                )
+                said = reason_of(subject, kind, changed)
                 if args.show:
                     print(f"  {said}: {kind}: {subject.code.instructions[changed.index].text}")
             counts[kind][said] += 1
@@ -354,16 +364,20 @@ def main() -> None:
 
 def print_table(counts: dict[str, Counter[str]]) -> None:
     """Print the answers by kind, and the shares of what was found."""
-    columns = (*FOUND, "unseen", "not reached", "same")
-    print(f"{'':20} " + " ".join(f"{name:>12}" for name in columns) + "   found  of those with a consequence")
+    columns = (*FOUND, "unseen", "not reached", "no effect", "same")
+    print(f"{'':20} " + " ".join(f"{name:>13}" for name in columns) + "   found  not same, with an effect")
     total: Counter[str] = Counter()
     for row in counts.values():
         total.update(row)
     for kind, row in (*counts.items(), ("all", total)):
         found = sum(row[name] for name in FOUND)
         every = sum(row.values())
-        share, more = found / max(1, every), found / max(1, every - row["same"])
-        print(f"{kind:20} " + " ".join(f"{row[name]:12}" for name in columns) + f"  {share:6.1%} {more:6.1%}")
+        shares = [found / max(1, every - apart) for apart in (0, row["same"], row["same"] + row["no effect"])]
+        print(
+            f"{kind:20} "
+            + " ".join(f"{row[name]:13}" for name in columns)
+            + "".join(f" {share:7.1%}" for share in shares)
+        )
 
 
 if __name__ == "__main__":

@@ -7,17 +7,21 @@ registers are what others depend on. A write kills bytes only where all lanes ex
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
 
 from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register, Target
+from visa_lsp.eu.scoreboard import Scoreboard
 from visa_lsp.program import regions
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from visa_lsp.eu.model import MachineCode
+    from visa_lsp.isa.platforms import Platform
 
 _BARRIER_BYTES = (8, 12)  # of the payload of a signal
+_NEAR = 200  # instructions; the pipes forget older ones
 _LEAVING = ("jmpi", "call", "calla", "ret")
 
 
@@ -26,6 +30,38 @@ def idle_instructions(code: MachineCode) -> frozenset[int]:
     slice_ = _Slice(code)
     live = slice_.live_after()
     return frozenset(i.index for i in code.instructions if not slice_.needs(i, live[i.index]))
+
+
+def live_bytes(code: MachineCode, index: int) -> int:
+    """Return the bytes that matter after an instruction, as bits."""
+    return _Slice(code).live_after()[index]
+
+
+def needs_no_distance(code: MachineCode, also: MachineCode, index: int, platform: Platform) -> bool:
+    """Return whether another distance at an instruction leaves no hazard on any path.
+
+    A walk through the code without a jump is the worst path for distances, because a taken branch drains the pipes.
+    """
+    near = code.instructions[max(0, index - _NEAR) : index + _NEAR]
+    if any(map(_has_places_of_execution, near)):
+        return False
+    thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1))
+    found = []
+    for walked in (code, also):
+        board = Scoreboard(walked, platform)
+        for inst in walked.instructions:
+            if not _has_places_of_execution(inst):
+                board.before(thread, inst)
+        found.append({(h.inst.index, h.behind.index, h.needs.partition("before")[2]) for h in board.hazards()})
+    return found[1] <= found[0]
+
+
+def _has_places_of_execution(inst: MachineInst) -> bool:
+    """Return whether the registers of an instruction are known only at its execution."""
+    operands = (*inst.sources, inst.dst)
+    return any(
+        isinstance(o, Indirect) or (isinstance(o, Payload) and o.registers is None and o.start >= 0) for o in operands
+    )
 
 
 def without_consequence(code: MachineCode, changed: MachineInst, also: MachineCode) -> bool:

@@ -1,26 +1,69 @@
 """Verifies the machine code of every text of folders and prints what came of it.
 
-    python -m benchmarks.verify FOLDER... [--iga PATH] [--platform P] [--options S]... [--five] [--limit N]
+    python -m benchmarks.verify FOLDER... [--iga PATH] [--platform P] [--options S]... [--five] [--limit N] [--cost]
 
 A table with a row for each folder: kernels, equal, different, with a hazard, not modelled, not verified; then each kernel that is not equal
 with its reason, and the CPU time. ``--options`` are those of the finalizer, a row for each; ``--five`` takes scheduling off, few registers, 256
 registers, joined messages, and debug information. Launches are generated without trial runs, which changes the lengths of buffers only.
+``--cost`` prints the CPU time of an instruction of the text and of the machine code, both with their logs, and of decoding a kernel, instead.
 """
 
 from __future__ import annotations
 
 import argparse
 import time
-from collections import Counter
+from collections import Counter, defaultdict
 from itertools import chain, product
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from visa_lsp.app.external_tools import split_options
-from visa_lsp.app.verify.verified_inputs import VerifyOptions, verify
+from visa_lsp.app.gen.gen_document import read_input
+from visa_lsp.app.verify.both_runs import compare_with, run_text
+from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
+from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN, VerifyOptions, verify
+from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, InputProblem
+from visa_lsp.companions import kernels_in
+from visa_lsp.eu.scoreboard import Scoreboard
+from visa_lsp.isa.platforms import platform_named
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 FIVE = ("-noschedule", "-TotalGRFNum 48", "-TotalGRFNum 256", "-enableSendFusion", "-debug")
 _COLUMNS = (*(answer.value for answer in Answer), "not verified")
+
+
+def print_costs(texts: Iterable[Path], platform: str | None, iga: str | None) -> None:
+    """Print the CPU time of an instruction of the text, of the machine code without and with its scoreboard, and of decoding a kernel."""
+    seconds, counts = defaultdict[str, float](float), Counter[str]()
+    for path in texts:
+        source = read_input(str(path), None, platform)
+        target = platform_named(source.platform)
+        assert target is not None
+        for kernel in kernels_in(source.text):
+            if kernel == COMPILERS_OWN:
+                continue
+            launches = list(launches_of(path, None, target.name, kernel, path.read_bytes(), tries=False))
+            simd = launches[0].ready().prepared.dispatch.kernel.int_attribute("SimdSize") or 0
+            began = time.process_time()
+            code = code_of_text(source, str(path), kernel, simd, target, CodeRequest(iga=iga))
+            seconds["decoding"] += time.process_time() - began
+            counts["decoding"] += 1
+            board = Scoreboard(code, target)
+            for opened in launches:
+                began = time.process_time()
+                run = run_text(opened)
+                seconds["text"] += time.process_time() - began
+                counts["text"] += run.result.steps
+                for name, watchers in (("machine code", []), ("with scoreboard", [board])):
+                    began = time.process_time()
+                    outcome = compare_with(run, code, source.text, watchers)
+                    seconds[name] += time.process_time() - began
+                    counts[name] += outcome.steps
+    for name, count in counts.items():
+        print(f"{name:16} {1e6 * seconds[name] / max(1, count):12.1f} us, {count} in {seconds[name]:.1f} s of CPU")
 
 
 def main() -> None:
@@ -32,7 +75,12 @@ def main() -> None:
     parser.add_argument("--options", action="append", help="options of the finalizer, as one quoted word")
     parser.add_argument("--five", action="store_true", help="five kinds of options")
     parser.add_argument("--limit", type=int, help="texts of each folder")
+    parser.add_argument("--cost", action="store_true", help="print the CPU time of an instruction instead")
     args = parser.parse_args()
+    if args.cost:
+        texts = (path for folder in args.folders for path in sorted(folder.rglob("*.visaasm"))[: args.limit])
+        print_costs(texts, args.platform, args.iga)
+        return
     lines: list[str] = []
     print(f"{'folder':40} kernels " + " ".join(f"{name:>12}" for name in _COLUMNS), flush=True)
     began = time.process_time()

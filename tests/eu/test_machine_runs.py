@@ -3,16 +3,18 @@
 from dataclasses import replace
 from types import SimpleNamespace
 
+import msgspec
 import pytest
 from machine_fixtures import EXAMPLES, TEXTS, read_case
 
 from visa_lsp.app.verify.both_runs import MACHINE_STEPS, compare_with, run_text, verdict_of
-from visa_lsp.app.verify.lane_faults import lane_faults
+from visa_lsp.app.verify.line_faults import line_faults
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.machine_run import unmodelled_in
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
+from visa_lsp.isa.operands import Region
 from visa_lsp.isa.platforms import platform_named
 
 
@@ -89,28 +91,67 @@ def test_a_planted_mistake_is_found(plant):
     assert Answer.DIFFERENT is verdict.answer
 
 
+def with_source(code, op, index, **fields):
+    sources = list(code.instructions[place_of(code, op)].sources)
+    change = replace if isinstance(sources[index], Direct) else msgspec.structs.replace
+    sources[index] = change(sources[index], **fields)
+    return {"sources": tuple(sources)}
+
+
 @pytest.mark.parametrize(
-    ("fields", "needs"),
+    ("op", "change", "needs"),
     [
-        ({}, []),
-        ({"no_mask": True}, ["the mask of its line, which is not executed in lanes that are off"]),
-        ({"offset": 16}, ["lane 0 of the thread, which its line executes, but none of its instructions"]),
+        ("mad", {}, []),
+        ("mad", {"no_mask": True}, ["the mask of its line, which is not executed in lanes that are off"]),
+        ("mad", {"offset": 16}, ["lane 0 of the thread, which its line executes, but none of its instructions"]),
+        ("mad", {"lanes": 8}, ["16 lanes, as its line has, not 8"]),
         (
+            "mad",
             {"is_numbered": False, "line": -1, "no_mask": True},
             ["the mask, because no `mad` of the text is executed in lanes that are off"],
         ),
+        ("cmp", {}, []),
+        ("cmp", {"condition": "gt"}, []),
+        ("cmp", {"condition": "le"}, ["`lt`, the relation of its line"]),
+        (
+            "cmp",
+            {"is_numbered": False, "line": -1, "condition": "le"},
+            ["another relation than `le`, which no comparison of the text has"],
+        ),
+        (
+            "cmp",
+            lambda code: with_source(code, "cmp", 1, region=Region(1, 1, 0)),
+            ["one element for all lanes, as its line has"],
+        ),
+        ("shl", lambda code: with_source(code, "shl", 1, bits=3), ["0x2:ud, the immediate of its line"]),
     ],
 )
-def test_an_instruction_has_the_lanes_of_its_line(fields, needs):
+def test_an_instruction_does_what_its_line_says(op, change, needs):
     (opened, *_) = launches_of(
         TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
     )
     body = opened.ready().prepared.dispatch.kernel
-    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "mad")
     code = saxpy()
-    index = place_of(code, "mad")
-    code = edit(code, index, **{"line": line, "is_numbered": True, **fields})
-    assert needs == [what for _, what in lane_faults(body, code)]
+    fields = change(code) if callable(change) else change
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == op)
+    code = edit(code, place_of(code, op), **{"line": line, "is_numbered": True, **fields})
+    assert needs == [what for _, what in line_faults(body, code)]
+
+
+def test_a_register_that_nothing_has_written_shows():
+    code = saxpy()
+    mad = code.instructions[place_of(code, "mad")]
+    moved = replace(mad.sources[1], start=60 * code.grf_bytes)
+    verdict, _ = verify_case("saxpy.TGLLP", edit(code, mad.index, sources=(mad.sources[0], moved, mad.sources[2])))
+    assert Answer.DIFFERENT is verdict.answer
+
+
+def test_a_load_that_the_text_lacks_is_a_difference():
+    code = saxpy()
+    load = next(i for i in code.instructions if i.is_message and not i.no_mask and i.dst.start >= 0)
+    verdict, _ = verify_case("saxpy.TGLLP", edit(code, load.index, no_mask=True))
+    assert Answer.DIFFERENT is verdict.answer
+    assert "which the text does not load" in verdict.first.place
 
 
 def test_a_lost_wait_is_a_hazard_that_names_both_instructions():

@@ -103,7 +103,8 @@ OTHERS = (
     ("cli", {"file"}, "a kind of input"),
     ("listing.py", {"bdpas", "dpas", "dpasw"}, "opcodes of machine code"),
     ("schedule.py", {"call", "ret", "wait"}, "opcodes of machine code"),
-    ("lane_faults.py", {"call", "mov"}, "opcodes of machine code"),
+    ("allocation.py", {"mov"}, "an opcode of machine code"),
+    ("line_faults.py", {"add", "call", "mov", "mul", "nop"}, "opcodes of machine code"),
     ("meanings.py", {"cmp"}, "an opcode of machine code"),
     ("toolchain", {"line", "label", "max", "file"}, "words of what the tools say"),
     (

@@ -94,14 +94,14 @@ class _Decoder:
             else:
                 count += 1
         pc = 0
-        made: list[MachineInst] = []
+        instructions: list[MachineInst] = []
         for element in elements:
             if element["kind"] == "L":
                 continue
-            index = len(made)
-            made.append(self.instruction(element, index, pc, texts[index] if index < len(texts) else ""))
+            index = len(instructions)
+            instructions.append(self.instruction(element, index, pc, texts[index] if index < len(texts) else ""))
             pc += COMPACT_BYTES if "Compacted" in (element.get("opts") or ()) else _FULL_BYTES
-        return MachineCode(name, iga_platform, self.grf, tuple(made))
+        return MachineCode(name, iga_platform, self.grf, tuple(instructions))
 
     def instruction(self, e: Mapping[str, Any], index: int, pc: int, text: str) -> MachineInst:
         op, lanes = str(e["op"]), int(e["es"])
@@ -114,18 +114,18 @@ class _Decoder:
             subop = ".".join((subop, *(str(s["type"]) for s in e["srcs"][1:3])))
         flag = e.get("freg")
         place = next((a for a in (pc + 8, pc + 12) if a in self.symbols), None)
-        told: Mapping[str, Any] = next((s for s in e.get("srcs") or () if s.get("kind") == "AD"), {})
-        surface = told.get("soff")
-        found = MachineInst(
+        address: Mapping[str, Any] = next((s for s in e.get("srcs") or () if s.get("kind") == "AD"), {})
+        surface = address.get("soff")
+        inst = MachineInst(
             index, pc, op, subop, lanes, int(e.get("eo") or 0), bool(e.get("wren")), dst, sources,
             Guard(bool(e["pred"].get("inv")), str(e["pred"].get("func") or "").lstrip(".")) if e.get("pred") else None,
             str((e.get("fm") or {}).get("cond", "")),
             int(flag.get("r", 0)) * 2 + int(flag.get("sr", 0)) if flag else 0,
             _wait(e), options, str(e.get("comment") or ""), text,
             self.symbols[place] if place is not None else None,
-            _register(surface) if isinstance(surface, dict) else surface, str(told.get("stype") or ""),
+            _register(surface) if isinstance(surface, dict) else surface, str(address.get("stype") or ""),
         )  # fmt: skip
-        return self.with_ranges(found)
+        return self.with_ranges(inst)
 
     # ---- operands
 
@@ -178,11 +178,11 @@ class _Decoder:
         """Return the first byte of a register operand with elements of ``size`` bytes."""
         if register.is_null:
             return -1
-        first = self.starts.get(register.kind)
-        if first is None:
+        kind_start = self.starts.get(register.kind)
+        if kind_start is None:
             raise DecodeError(f"unknown register {register.kind}")
         per = {"r": self.grf, "acc": self.grf, "f": 4, "a": 32}.get(register.kind, 32)
-        return first + register.number * per + register.element * (size if register.kind != "f" else max(2, size))
+        return kind_start + register.number * per + register.element * (size if register.kind != "f" else max(2, size))
 
     # ---- bytes
 
@@ -200,14 +200,14 @@ class _Decoder:
                 lanes = 1 if inst.is_message else inst.lanes
                 yield from self.touched(source, regions.source_elements(source.region, lanes))
             elif isinstance(source, Indirect):
-                first = self.starts["a"] + 2 * source.address
+                start = self.starts["a"] + 2 * source.address
                 many = inst.lanes if source.region.vert_stride is None else 1
-                yield first, first + 2 * max(1, many // (source.region.width or 1))
+                yield start, start + 2 * max(1, many // (source.region.width or 1))
         if isinstance(inst.dst, Indirect):
             yield self.starts["a"] + 2 * inst.dst.address, self.starts["a"] + 2 * inst.dst.address + 2
         if isinstance(inst.surface, Register):
-            first = self.start(inst.surface, 4)
-            yield first, first + 4
+            start = self.start(inst.surface, 4)
+            yield start, start + 4
         if inst.guard is not None:
             yield self.flag_bytes(inst)
         if inst.op in _ACC_READERS:
@@ -238,22 +238,22 @@ class _Decoder:
 
     def flag_bytes(self, inst: MachineInst) -> tuple[int, int]:
         """Return the bytes of the flag register that an instruction's lanes use."""
-        first = self.starts["f"] + 2 * inst.flag
-        return first + inst.offset // 8, first + max(1, (inst.offset + inst.lanes + 7) // 8)
+        start = self.starts["f"] + 2 * inst.flag
+        return start + inst.offset // 8, start + max(1, (inst.offset + inst.lanes + 7) // 8)
 
     def touched(self, operand: Direct, elements: Sequence[int]) -> Iterator[tuple[int, int]]:
         size = operand.type.size
         if operand.macro is not None:
             yield operand.start, operand.start + len(elements) * size
             return
-        first, last = min(elements) * size, max(elements) * size + size
-        if last - first <= 4 * size * len(elements):
+        start, last = min(elements) * size, max(elements) * size + size
+        if last - start <= 4 * size * len(elements):
             # Gaps of a strided region are left out, because another instruction may use them at the same time.
             steps = sorted(set(elements))
             if len(steps) > 1 and steps[1] - steps[0] > 1:
                 yield from ((operand.start + e * size, operand.start + (e + 1) * size) for e in steps)
                 return
-        yield operand.start + first, operand.start + last
+        yield operand.start + start, operand.start + last
 
 
 def _register(r: Mapping[str, Any]) -> Register:

@@ -115,11 +115,11 @@ class Sent:
         """The bytes of the first part of the payload."""
         return (self.address.registers or self.field(25, 4)) * self.site.grf
 
-    def part(self, at: int, type_: ty.DataType = ty.UD) -> RawOperand:
+    def part(self, start: int, type_: ty.DataType = ty.UD) -> RawOperand:
         """Return the registers at a byte of the payload; the null register behind its end."""
-        if at < self.first:
-            return payload(self.address, at, type_)
-        return payload(self.data, at - self.first, type_) if at < self.length else RawOperand(0, 0)
+        if start < self.first:
+            return payload(self.address, start, type_)
+        return payload(self.data, start - self.first, type_) if start < self.length else RawOperand(0, 0)
 
     def row(self, cell: int) -> int:
         """Return the bytes of registers that hold a cell for each lane."""
@@ -155,7 +155,7 @@ def message(site: MachineSite) -> Op:
     gathered = address.register.kind == "s"
     if gathered:
         address = Payload(address.register, site.starts["gather"], address.registers, address.offset)
-    known: dict[tuple[int, int], Op] = {}
+    ops_by_descriptor: dict[tuple[int, int], Op] = {}
 
     def build(bits_value: int, extended_value: int) -> Op:
         sent = Sent(MachineSite(site.program, inst, site.pc), bits_value, extended_value, address, data)
@@ -170,11 +170,11 @@ def message(site: MachineSite) -> Op:
 
         def op(f: Frame) -> int | None:
             key = read_bits(f) & 0xFFFFFFFF, read_extended(f) & 0xFFFFFFFF
-            found = known.get(key)
-            if found is None:
+            compiled = ops_by_descriptor.get(key)
+            if compiled is None:
                 with site.program.let_grow():
-                    found = known[key] = build(*key)
-            return found(f)
+                    compiled = ops_by_descriptor[key] = build(*key)
+            return compiled(f)
 
     return _gather(site, op) if gathered else op
 
@@ -183,21 +183,21 @@ def _split_gathered(sent: Sent) -> None:
     """Give the gathered registers after those of the addresses to the data."""
     rows = sent.row((1, 2, 4, 8)[sent.field(7, 2)]) // sent.site.grf
     total = sent.address.registers or sent.field(25, 4)
-    first = sent.address
-    sent.address = Payload(first.register, first.start, rows, first.offset)
-    sent.data = Payload(first.register, first.start + rows * sent.site.grf, total - rows)
+    gathered = sent.address
+    sent.address = Payload(gathered.register, gathered.start, rows, gathered.offset)
+    sent.data = Payload(gathered.register, gathered.start + rows * sent.site.grf, total - rows)
 
 
 def _gather(site: MachineSite, op: Op) -> Op:
     """Return the op of a message whose registers a scalar register lists, a byte for each."""
     address = site.machine.sources[0]
     assert isinstance(address, Payload)
-    first, grf, start = site.starts["s"] + 32 * address.register.number, site.grf, site.starts["gather"]
-    first += 8 * address.register.element
+    numbers_start, grf, start = site.starts["s"] + 32 * address.register.number, site.grf, site.starts["gather"]
+    numbers_start += 8 * address.register.element
     count = address.registers or 1
 
     def gathered(f: Frame) -> int | None:
-        for n, number in enumerate(f.regs[first : first + count].tolist()):
+        for n, number in enumerate(f.regs[numbers_start : numbers_start + count].tolist()):
             f.regs[start + n * grf : start + (n + 1) * grf] = f.regs[number * grf : (number + 1) * grf]
         return op(f)
 
@@ -209,11 +209,11 @@ def row_of(sent: Sent) -> MessageRow:
     function = sent.inst.subop
     code = sent.field(0, 6) if function in ("ugm", "ugml", "slm", "tgm") else sent.field(14, 5)
     code = sent.field(12, 5) if function == "smpl" else code
-    found = _ROWS.get((function, code)) or _ROWS.get((function, None))
-    if found is None:
+    row = _ROWS.get((function, code)) or _ROWS.get((function, None))
+    if row is None:
         words = f" ({sent.inst.comment})" if sent.inst.comment else ""
         raise Unmodelled(f"send.{function} operation {code}{words}")
-    return found
+    return row
 
 
 # ---- the memory of a message
@@ -522,7 +522,7 @@ def _fence(sent: Sent) -> Op:
 
 def _gateway(sent: Sent) -> Op:
     """Return the op of a signal of a barrier: its number and its role are in the payload."""
-    at, role_at = sent.address.start + 8, sent.address.start + 9
+    place, role_at = sent.address.start + 8, sent.address.start + 9
     operation = sent.field(0, 3)
     if operation != 4:
         raise Unmodelled(f"send.gtwy operation {operation}")
@@ -530,10 +530,10 @@ def _gateway(sent: Sent) -> Op:
     def op(f: Frame) -> None:
         thread = f.thread
         assert thread is not None
-        number = int(f.regs[at]) & 31
+        number = int(f.regs[place]) & 31
         barrier = barrier_of(thread, number)
         if number:
-            counts = f.word(at)
+            counts = f.word(place)
             barrier.producers, barrier.expected = counts >> 16 & 255, counts >> 24 & 255
         role = int(f.regs[role_at]) >> 6 & 3 if number else 0
         thread.machine.announce_barrier(thread)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.eu.model import Direct, Target
+from visa_lsp.eu.opcodes import RELATIONS
 from visa_lsp.eu.site import MachineFrame, Unmodelled, typed_variable
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, S1, Expr, word
@@ -39,7 +40,6 @@ Array = np.ndarray[Any, np.dtype[Any]]
 END: Final = -1
 WAIT: Final = -2
 _I8: Final = np.dtype("<i8")
-_RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")
 _OLDER_GRF: Final = 32  # bytes of a register before Xe-HPC
 _MANTISSA_BITS: Final = {2: 11, 4: 24, 8: 53}  # by the bytes of a type
 _ESTIMATE_BITS: Final = 16  # so that the results are correctly rounded, as the finalizer relies on
@@ -70,23 +70,23 @@ def _finish(site: MachineSite, value: Callable[[Frame], Array]) -> Op:
                 store(f, mask, value(f))
 
         return plain
-    relation, flag, at, lanes = _relation(inst.condition), inst.flag, inst.offset, inst.lanes
+    relation, flag, mask_offset, lanes = _relation(inst.condition), inst.flag, inst.offset, inst.lanes
 
     def op(f: Frame) -> None:
         mask = enable(f)
         if mask:
-            found = value(f)
-            bits = mask_bits(np.broadcast_to(relation(found), (lanes,)))
-            store(f, mask, found)
-            set_predicate(f, flag, at, mask, bits)
+            result = value(f)
+            bits = mask_bits(np.broadcast_to(relation(result), (lanes,)))
+            store(f, mask, result)
+            set_predicate(f, flag, mask_offset, mask, bits)
 
     return op
 
 
 def _relation(condition: str) -> Callable[[Array], Array]:
-    if condition not in _RELATIONS:
+    if condition not in RELATIONS:
         raise Unmodelled(f"condition {condition}")
-    compare = moves.RELATIONS[_RELATIONS.index(condition)]
+    compare = moves.RELATIONS[RELATIONS.index(condition)]
     return lambda x: np.asarray(compare(x, x.dtype.type(0)))
 
 
@@ -158,7 +158,7 @@ def compare(site: MachineSite) -> Op:
     """Compare into the flags, and into the destination as all ones and zeros."""
     inst = site.machine
     relation, (first, second) = (
-        _RELATIONS.index(inst.condition) if inst.condition in _RELATIONS else -1,
+        RELATIONS.index(inst.condition) if inst.condition in RELATIONS else -1,
         inst.sources[:2],
     )
     if relation < 0:
@@ -166,7 +166,7 @@ def compare(site: MachineSite) -> Op:
     a: Any = first
     b: Any = second
     result, enable = moves.relation_of(site, relation, a, b), site.enable()
-    flag, at, lanes, full = inst.flag, inst.offset, site.lanes, site.full
+    flag, mask_offset, lanes, full = inst.flag, inst.offset, site.lanes, site.full
     writes = isinstance(inst.dst, Direct) and inst.dst.start >= 0
     store, ones = (site.write(inst.dst), moves.all_ones(site.operand_type(inst.dst))) if writes else (None, None)
 
@@ -174,10 +174,10 @@ def compare(site: MachineSite) -> Op:
         mask = enable(f)
         if not mask:
             return
-        found = result(f)
-        set_predicate(f, flag, at, mask, moves.relation_bits(found, lanes, full))
+        relation_lanes = result(f)
+        set_predicate(f, flag, mask_offset, mask, moves.relation_bits(relation_lanes, lanes, full))
         if store is not None and ones is not None:
-            store(f, mask, ones(found))
+            store(f, mask, ones(relation_lanes))
 
     return op
 
@@ -295,16 +295,16 @@ def _table(formula: str) -> int:
             if word_ == "~":
                 return ~parse(3) & 0xFF
             if word_ == "(":
-                found = parse(0)
+                formula_table = parse(0)
                 tokens.pop(0)
-                return found
+                return formula_table
             return columns[word_]
-        found = parse(level + 1)
+        formula_table = parse(level + 1)
         while tokens and tokens[0] == "|^&"[level]:
             tokens.pop(0)
             other = parse(level + 1)
-            found = (found | other, found ^ other, found & other)[level]
-        return found
+            formula_table = (formula_table | other, formula_table ^ other, formula_table & other)[level]
+        return formula_table
 
     try:
         return parse(0)
@@ -344,7 +344,7 @@ def _precise(site: MachineSite, operand: Any) -> Callable[[MachineFrame, Array],
 
     def lanes(f: MachineFrame, numbers: Array) -> list[Any]:
         stored = np.broadcast_to(plain(f), (site.lanes,))
-        found = []
+        lane_values = []
         for lane in numbers.tolist():
             exact = (
                 f.precise.get((places[lane], operand.macro))
@@ -354,8 +354,8 @@ def _precise(site: MachineSite, operand: Any) -> Callable[[MachineFrame, Array],
             value = exact if exact is not None else float(stored[lane])
             if not isinstance(value, Fraction) and isfinite(value) and value:
                 value = Fraction(value)
-            found.append(value * sign)
-        return found
+            lane_values.append(value * sign)
+        return lane_values
 
     return lanes
 
@@ -517,24 +517,24 @@ def _park(f: Frame, lanes: int, place: int) -> None:
 
 def _taken(site: MachineSite) -> Callable[[Frame], int]:
     """Return the active lanes for which a branch is taken, as bits of the thread."""
-    at, full = site.control.mask_offset, site.full
+    mask_offset, full = site.control.mask_offset, site.full
     if site.machine.guard is None:
-        return lambda f: f.emask & full << at
+        return lambda f: f.emask & full << mask_offset
     bits = site.guard_bits()
-    return lambda f: f.emask & bits(f) << at
+    return lambda f: f.emask & bits(f) << mask_offset
 
 
 def goto(site: MachineSite) -> Op:
     """Send lanes to UIP; if none is left, control continues at JIP. A backward one goes with the lanes that jump."""
     jip, uip = _targets(site)
-    taken, behind = _taken(site), site.pc + 1
+    taken, following = _taken(site), site.pc + 1
     jumps = site.machine.subop == "b" or uip <= site.pc
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
         if jumps:
             if lanes:
-                _park(f, f.emask & ~lanes, behind)
+                _park(f, f.emask & ~lanes, following)
                 return uip
             return None if f.emask else jip
         _park(f, lanes, uip)
@@ -631,7 +631,7 @@ def call(site: MachineSite) -> Op:
     dst, targets = site.machine.dst, _targets(site)
     if not isinstance(dst, Direct):
         raise Unmodelled("call without destination")
-    taken, at, behind = _taken(site), dst.start, site.pc + 1
+    taken, at, following = _taken(site), dst.start, site.pc + 1
     if targets:
         place: Callable[[Frame], int] = lambda _f: targets[0]  # noqa: E731
     else:
@@ -644,7 +644,7 @@ def call(site: MachineSite) -> Op:
             return None
         f.put(at, back)
         f.put(at + 4, f.emask)
-        _park(f, f.emask & ~lanes, behind)
+        _park(f, f.emask & ~lanes, following)
         # Lanes that wait in the caller stay there, even at a place that the called code passes, too.
         f.calls.append((back, 0, lanes, f.waiting, site.pc))
         f.waiting = {}

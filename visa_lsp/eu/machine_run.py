@@ -17,6 +17,7 @@ from visa_lsp.eu import machine_effects
 from visa_lsp.eu.descriptors import message
 from visa_lsp.eu.opcodes import row_of
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite, Unmodelled
+from visa_lsp.eu.text_machine import undefined_bytes
 from visa_lsp.sim.machine import Machine
 
 if TYPE_CHECKING:
@@ -61,7 +62,10 @@ def compile_op(site: MachineSite) -> Op:
 
 
 class MachineOfCode(Machine):
-    """A run of machine code. ``start_of`` returns the first registers of a thread of a group."""
+    """A run of machine code. ``start_of`` returns the first registers of a thread of a group.
+
+    ``has_undefined``: the other registers begin with any values, else with zeros.
+    """
 
     def __init__(
         self,
@@ -70,8 +74,11 @@ class MachineOfCode(Machine):
         start_of: Callable[[tuple[int, int, int], int], ThreadStart],
         observers: Sequence[Observer] = (),
         watchers: Sequence[Watcher] = (),
+        *,
+        has_undefined: bool = True,
     ) -> None:
         super().__init__(dispatch, observers)
+        self.has_undefined = has_undefined
         self.watchers = tuple(watchers)
         self.program = MachineProgram(code, self._op_of)
         self.start_of = start_of
@@ -87,8 +94,8 @@ class MachineOfCode(Machine):
 
         def watched(f: Frame) -> int | None:
             assert f.thread is not None
-            for one in tell:
-                one(f.thread, inst)
+            for receive in tell:
+                receive(f.thread, inst)
             return op(f)
 
         return watched
@@ -98,9 +105,9 @@ class MachineOfCode(Machine):
         try:
             super().run_groups()
         except (ValueError, TypeError, IndexError, OverflowError, ZeroDivisionError) as error:
-            at = self._running.frame.pc if self._running is not None else 0
+            index = self._running.frame.pc if self._running is not None else 0
             instructions = self.program.machine_code.instructions
-            name = instructions[at].name if at < len(instructions) else "the machine code"
+            name = instructions[index].name if index < len(instructions) else "the machine code"
             raise Unmodelled(f"{name}: {error}") from error
 
     def ops_of(self, code: Any) -> list[Op]:
@@ -121,9 +128,11 @@ class MachineOfCode(Machine):
             frame = MachineFrame(program)
         mask = shape.lanes(number)
         start = np.frombuffer(self.start_of(group.id, number).registers, np.uint8)
+        starts = cast("Any", program.layout).starts
+        if self.has_undefined:
+            frame.regs[: starts["acc"]] = undefined_bytes(starts["acc"], sum(group.id) + 8 * number)
         frame.regs[: start.size] = start
         frame.emask = frame.call_mask = mask
-        starts = cast("Any", program.layout).starts
         state, message_register = dispatch.platform.thread_number.registers(number)
         frame.put(starts["sr"], state)
         frame.put(starts["sr"] + _DISPATCH_MASK, mask)
@@ -152,12 +161,12 @@ class MachineOfCode(Machine):
 def unmodelled_in(code: MachineCode) -> dict[str, int]:
     """Return what of the code has no meaning here, with counts, reached or not; descriptors in registers are not judged."""
     program = MachineProgram(code, compile_op)
-    found: Counter[str] = Counter()
+    counts: Counter[str] = Counter()
     for inst in code.instructions:
         try:
             compile_op(MachineSite(program, inst, inst.index))
         except Unmodelled as missing:
-            found[missing.what] += 1
+            counts[missing.what] += 1
         except Exception as error:  # noqa: BLE001 - a damaged instruction is named, too
-            found[f"{inst.name}: {error}"] += 1
-    return dict(found)
+            counts[f"{inst.name}: {error}"] += 1
+    return dict(counts)

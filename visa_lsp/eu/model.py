@@ -33,10 +33,10 @@ class Layout:
     @property
     def starts(self) -> dict[str, int]:
         """The first byte of each kind of register."""
-        found, at = {"r": 0}, MAX_REGISTERS * self.grf_bytes
+        starts, start = {"r": 0}, MAX_REGISTERS * self.grf_bytes
         for name, size in _ARCHITECTURE.items():
-            found[name], at = at, at + size
-        return found
+            starts[name], start = start, start + size
+        return starts
 
     @property
     def size(self) -> int:

@@ -116,7 +116,8 @@ _OF_TEXT: Final = {
     "min": "sel", "max": "sel", "inv": "math.inv", "sqrt": "math.sqt", "rsqrt": "math.rsqt", "exp": "math.exp",
     "log": "math.log", "sin": "math.sin", "cos": "math.cos",
 }  # fmt: skip
-PRODUCTS: Final = {"mul": "mach", "mulh": "mach"}  # what follows a product in an accumulator
+RELATIONS: Final = ("eq", "ne", "gt", "ge", "lt", "le")  # conditions, by the code of the relation in texts
+MIRRORED: Final = {"eq": "eq", "ne": "ne", "gt": "lt", "ge": "le", "lt": "gt", "le": "ge"}  # with exchanged sources
 
 
 def operation_of(inst: Inst) -> str:

@@ -117,14 +117,14 @@ class Scoreboard:
 
     def before(self, thread: Thread, inst: MachineInst) -> None:
         """Follow an instruction that a thread is about to execute."""
-        known = self._states.get(id(thread))
-        if known is None or known[0] is not thread:
+        watched = self._states.get(id(thread))
+        if watched is None or watched[0] is not thread:
             if self.rules is None or len(self._states) >= MAX_THREADS:
                 return
             none = [_Flight(inst, _NO_PIPE)]
-            known = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32), none)
-            self._states[id(thread)] = known
-        state = known[1]
+            watched = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32), none)
+            self._states[id(thread)] = watched
+        state = watched[1]
         state.steps += 1
         if state.steps <= MAX_STEPS:
             self._follow(thread, inst, state)
@@ -142,10 +142,10 @@ class Scoreboard:
             self._change_modes(inst, state.flights[own - 1].inst)
         if not _is_workaround(inst):
             reads, writes = _ranges(thread, inst)
-            for first, end in reads:
-                self._read(state, own, first, end)
-            for first, end in writes:
-                self._write(state, own, first, end)
+            for start, end in reads:
+                self._read(state, own, start, end)
+            for start, end in writes:
+                self._write(state, own, start, end)
         if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE):
             state.counts[flight.pipe] += 1
             flight.number = state.counts[flight.pipe]
@@ -213,8 +213,8 @@ class Scoreboard:
                 self.executed_waits.add(inst.index)
             if wait.use == "src":
                 function = state.flights[old].inst.subop if old else ""
-                for one in (old, *(w for w in state.by_function[function] if w <= old)):
-                    _mark(state.flights[one], inst.index, done=False)
+                for flight_number in (old, *(w for w in state.by_function[function] if w <= old)):
+                    _mark(state.flights[flight_number], inst.index, done=False)
             else:
                 _mark(state.flights[old], inst.index, done=True)
             if wait.use == "set":
@@ -222,8 +222,8 @@ class Scoreboard:
                 state.by_function[inst.subop].append(own)
         if inst.op == "sync" and inst.subop in ("allwr", "allrd"):
             self.executed_waits.add(inst.index)
-            for one in state.tokens.values():
-                _mark(state.flights[one], inst.index, done=inst.subop == "allwr")
+            for flight_number in state.tokens.values():
+                _mark(state.flights[flight_number], inst.index, done=inst.subop == "allwr")
 
     def _is_flying(self, state: _ThreadState, flight: _Flight, *, reads: bool) -> bool:
         """Return whether an instruction may not have finished; the waits that ended it count as needed."""
@@ -245,40 +245,40 @@ class Scoreboard:
 
     # ---- uses of registers
 
-    def _read(self, state: _ThreadState, own: int, first: int, end: int) -> None:
-        if first >= self._end:
+    def _read(self, state: _ThreadState, own: int, start: int, end: int) -> None:
+        if start >= self._end:
             return
-        for one in set(state.writers[first:end].tolist()):
-            if one and one != own and self._is_flying(state, state.flights[one], reads=False):
-                self._report(state, own, one, "reads", first, done=True)
+        for writer in set(state.writers[start:end].tolist()):
+            if writer and writer != own and self._is_flying(state, state.flights[writer], reads=False):
+                self._report(state, own, writer, "reads", start, done=True)
         if state.flights[own].pipe == _OUT_OF_ORDER:
-            state.readers[first:end] = own
+            state.readers[start:end] = own
 
-    def _write(self, state: _ThreadState, own: int, first: int, end: int) -> None:
-        if first >= self._end:
+    def _write(self, state: _ThreadState, own: int, start: int, end: int) -> None:
+        if start >= self._end:
             return
         flight = state.flights[own]
-        for one in set(state.writers[first:end].tolist()):
-            other = state.flights[one]
+        for earlier in set(state.writers[start:end].tolist()):
+            other = state.flights[earlier]
             in_order = other.pipe == flight.pipe != _OUT_OF_ORDER
-            if one and one != own and not in_order and self._is_flying(state, other, reads=False):
-                self._report(state, own, one, "writes", first, done=True)
-        for one in set(state.readers[first:end].tolist()):
-            other = state.flights[one]
-            together = flight.pipe == _OUT_OF_ORDER and other.inst.subop == flight.inst.subop if one else False
+            if earlier and earlier != own and not in_order and self._is_flying(state, other, reads=False):
+                self._report(state, own, earlier, "writes", start, done=True)
+        for earlier in set(state.readers[start:end].tolist()):
+            other = state.flights[earlier]
+            together = flight.pipe == _OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
             if (
-                one
-                and one != own
+                earlier
+                and earlier != own
                 and not together
                 and other.done_by is None
                 and self._is_flying(state, other, reads=True)
             ):
-                self._report(state, own, one, "overwrites", first, done=False)
-        state.writers[first:end] = own
-        state.readers[first:end] = 0
+                self._report(state, own, earlier, "overwrites", start, done=False)
+        state.writers[start:end] = own
+        state.readers[start:end] = 0
 
-    def _report(self, state: _ThreadState, own: int, one: int, verb: str, first: int, *, done: bool) -> None:
-        inst, flight = state.flights[own].inst, state.flights[one]
+    def _report(self, state: _ThreadState, own: int, earlier: int, verb: str, place: int, *, done: bool) -> None:
+        inst, flight = state.flights[own].inst, state.flights[earlier]
         key = verb, inst.index, flight.inst.index
         if key in self._found or not state.flights[own].mask & flight.mask:
             return
@@ -288,7 +288,7 @@ class Scoreboard:
         else:
             letter = "" if flight.pipe == "X" else flight.pipe
             word = f"{letter}@{state.counts[flight.pipe] - flight.number + 1}"
-        register = f"r{first // self.code.grf_bytes}"
+        register = f"r{place // self.code.grf_bytes}"
         shown = flight.inst.text or flight.inst.name
         words = {"reads": "writes it", "writes": "writes it, too", "overwrites": "reads it"}[verb]
         needs = f"{word} before it {verb} {register}, because an instruction in flight {words}: {_without_words(shown)}"
@@ -349,5 +349,5 @@ def _indirect_ranges(thread: Thread, inst: MachineInst, operand: Indirect) -> li
         site = MachineSite(program, inst, inst.index)
         places, enable = site.indirect(operand, inst.lanes), site.enable()
     # Addresses of lanes that are off are stale.
-    at = places(thread.frame)[lane_mask(enable(thread.frame), inst.lanes)]
-    return [(int(first), int(first) + operand.type.size) for first in sorted(set(at.tolist()))]
+    starts = places(thread.frame)[lane_mask(enable(thread.frame), inst.lanes)]
+    return [(int(start), int(start) + operand.type.size) for start in sorted(set(starts.tolist()))]

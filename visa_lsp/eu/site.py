@@ -158,12 +158,12 @@ def _leaves_code(_f: Frame) -> int | None:
 
 def _joins(code: MachineCode) -> set[int]:
     """Return the places where lanes may wait: targets of branches, and the places after them."""
-    found = set[int]()
+    joins = set[int]()
     for inst in code.instructions:
         targets = [source.index for source in inst.sources if isinstance(source, Target)]
         if targets or inst.op in ("ret", "calla"):
-            found.update((*targets, *(target + 1 for target in targets), inst.index + 1))
-    return found
+            joins.update((*targets, *(target + 1 for target in targets), inst.index + 1))
+    return joins
 
 
 def typed_variable(type_: ty.DataType) -> int:
@@ -224,37 +224,37 @@ class MachineSite(Site):
 
     def enable(self, *, predicate: bool = True) -> Enable:
         """Return the channel enable bits of the instruction."""
-        inst, full, at = self.machine, self.full, self.control.mask_offset
+        inst, full, mask_offset = self.machine, self.full, self.control.mask_offset
         bits = self.guard_bits() if predicate and inst.guard is not None else None
         if bits is None:
             if self.control.no_mask:
                 return lambda _f: full
-            return lambda f: f.emask >> at & full
+            return lambda f: f.emask >> mask_offset & full
         if self.control.no_mask:
             return bits
-        return lambda f: f.emask >> at & bits(f)
+        return lambda f: f.emask >> mask_offset & bits(f)
 
     def guard_bits(self) -> Enable:
         """Return the predicate of the instruction's lanes, combined over groups of lanes and inverted as written."""
-        guard, at, full, flag = self.machine.guard, self.control.mask_offset, self.full, self.machine.flag
+        guard, mask_offset, full, flag = self.machine.guard, self.control.mask_offset, self.full, self.machine.flag
         assert guard is not None
         flip = full if guard.inverse else 0
         if not guard.combine:
-            return lambda f: (f.preds[flag] >> at & full) ^ flip
+            return lambda f: (f.preds[flag] >> mask_offset & full) ^ flip
         kind, width = guard.combine[:3], int("".join(c for c in guard.combine if c.isdigit()) or 0)
         if kind not in ("any", "all") or (not width and len(guard.combine) > 3):
             raise Unmodelled(f"predicate control {guard.combine}")
         width = width or self.lanes
-        starts = sorted({(at + lane) // width * width for lane in range(self.lanes)})
+        starts = sorted({(mask_offset + lane) // width * width for lane in range(self.lanes)})
         group = (1 << width) - 1
 
         def bits(f: Frame) -> int:
-            flags, found = f.preds[flag], 0
+            flags, combined = f.preds[flag], 0
             for start in starts:
                 own = flags >> start & group
                 if own == group or (own and kind == "any"):
-                    found |= group << start
-            return (found >> at & full) ^ flip
+                    combined |= group << start
+            return (combined >> mask_offset & full) ^ flip
 
         return bits
 
@@ -336,12 +336,12 @@ class MachineSite(Site):
         places, steps, most = self.indirect(operand, lanes), np.arange(operand.type.size), self.starts["acc"]
 
         def fetch(f: Frame) -> Array:
-            at = places(f)
-            if at.min() < 0 or at.max() >= most:
+            starts = places(f)
+            if starts.min() < 0 or starts.max() >= most:
                 raise KernelFault(
-                    FaultKind.OUT_OF_BOUNDS, f"an indirect operand reads byte {int(at.max())} of the registers"
+                    FaultKind.OUT_OF_BOUNDS, f"an indirect operand reads byte {int(starts.max())} of the registers"
                 )
-            return np.ascontiguousarray(f.regs[at[:, None] + steps]).view(kind).reshape(-1)
+            return np.ascontiguousarray(f.regs[starts[:, None] + steps]).view(kind).reshape(-1)
 
         return fetch
 
@@ -354,8 +354,8 @@ class MachineSite(Site):
         if isinstance(operand, Register):
             operand = Direct(operand, ty.UD, SCALAR_REGION, self.starts[operand.kind] + 4 * operand.element)
         if isinstance(operand, RawOperand | General):
-            at = operand.offset if isinstance(operand, RawOperand) else operand.var
-            return lambda f: f.word(at)
+            place = operand.offset if isinstance(operand, RawOperand) else operand.var
+            return lambda f: f.word(place)
         fetch = self.read(operand, 1)
         return lambda f: int(fetch(f)[0])
 
@@ -400,13 +400,13 @@ class MachineSite(Site):
 
         def store(f: Frame, mask: int, value: Array) -> None:
             chosen = np.flatnonzero(lane_mask(mask, lanes))
-            at = places(f)[chosen]
-            if at.size and (at.min() < 0 or at.max() >= most):
+            starts = places(f)[chosen]
+            if starts.size and (starts.min() < 0 or starts.max() >= most):
                 raise KernelFault(
-                    FaultKind.OUT_OF_BOUNDS, f"an indirect operand writes byte {int(at.max())} of the registers"
+                    FaultKind.OUT_OF_BOUNDS, f"an indirect operand writes byte {int(starts.max())} of the registers"
                 )
             rows = np.ascontiguousarray(np.broadcast_to(value.astype(kind), (lanes,))[chosen])
-            f.regs[at[:, None] + steps] = rows.view(np.uint8).reshape(-1, steps.size)
+            f.regs[starts[:, None] + steps] = rows.view(np.uint8).reshape(-1, steps.size)
 
         return store
 

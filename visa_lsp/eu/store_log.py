@@ -1,9 +1,10 @@
-"""The stores of each thread in order, of a run of a text or of machine code, and the first difference of two runs.
+"""The stores of each thread in order, of a run of a text or of machine code, its loads, and the first difference of two runs.
 
 Stores are compared byte by byte: for each thread and each byte of memory the sequence of stored values, so that a message may be
 split or joined, and stores to different places may change their order, as the finalizer is allowed to do. Private and scratch memory
 is left out, because the finalizer lays it out anew. Messages whose values are not announced (atomics, texels) count with
-their places; the contents of memory after the run show their values.
+their places; the contents of memory after the run show their values. Machine code may leave out a load that nothing needs, but loads no
+byte that the text's thread does not load.
 """
 
 from __future__ import annotations
@@ -66,41 +67,49 @@ class StoreLog(Observer):
 
     def __init__(self, private: Iterable[Buffer]) -> None:
         self.threads: dict[ThreadKey, list[StoreRecord]] = {}
+        self.loads: dict[ThreadKey, list[StoreRecord]] = {}
         self.is_full = False
         self._bytes = 0
         self._private = [(b.address, b.address + b.size) for b in private]
         self._private_buffers = {id(b) for b in private}
 
+    def on_read(self, access: MemoryAccess) -> None:
+        """Record the loads of a message."""
+        self._record(self.loads, access)
+
     def on_write(self, access: MemoryAccess) -> None:
         """Record the stores of a message."""
+        self._record(self.threads, access)
+
+    def _record(self, records: dict[ThreadKey, list[StoreRecord]], access: MemoryAccess) -> None:
         space = access.space
         if space is None or self.is_full:
             return
-        at = access.places.astype(np.int64)
+        places = access.places.astype(np.int64)
         lanes, values = access.lanes, access.values
         if isinstance(space, Memory):
-            for first, end in self._private:
-                outside = (at < first) | (at >= end)
+            for start, end in self._private:
+                outside = (places < start) | (places >= end)
                 if not outside.all():
-                    at, lanes = at[outside], lanes[outside] if lanes.size == outside.size else lanes
+                    places, lanes = places[outside], lanes[outside] if lanes.size == outside.size else lanes
                     values = values[outside] if values is not None else None
         elif space.whole is access.thread.group.slm.whole:
-            at = at + SHARED_BASE
+            places = places + SHARED_BASE
         elif id(space.whole) in self._private_buffers or not space.whole.address:
             return
         else:
-            at = at + space.whole.address
-        if not at.size:
+            places = places + space.whole.address
+        if not places.size:
             return
-        self._bytes += at.size * access.size
+        self._bytes += places.size * access.size
         self.is_full = self._bytes > MAX_LOGGED_BYTES
         thread = access.thread
         frame = thread.frame
         numbers = np.array(
             [-1 if (n := frame.code.lane(frame.pc, int(lane))) is None else n for lane in lanes.tolist()]
         )
-        record = StoreRecord(frame.pc, at, access.size, numbers, None if values is None else values.copy())
-        self.threads.setdefault((thread.group.id, thread.number), []).append(record)
+        record = StoreRecord(frame.pc, places, access.size, numbers, None if values is None else values.copy())
+        records.setdefault((thread.group.id, thread.number), []).append(record)
 
     def last_at(self, address: int) -> tuple[ThreadKey, StoreSide] | None:
         """Return the last recorded message to a byte, with its thread."""
@@ -116,9 +125,22 @@ def find_difference(text: StoreLog, code: StoreLog) -> StoreDifference | None:
     """Return the first difference of two runs in the order of threads; None if every thread stores the same."""
     for key in dict.fromkeys((*text.threads, *code.threads)):
         left, right = text.threads.get(key, []), code.threads.get(key, [])
-        found = _difference_of_thread(key, left, right)
-        if found is not None:
-            return found
+        difference = _difference_of_thread(key, left, right)
+        if difference is not None:
+            return difference
+    return None
+
+
+def find_load(text: StoreLog, code: StoreLog) -> StoreDifference | None:
+    """Return the first load of the code of a byte that the text's thread does not load; None if there is none."""
+    for key, records in code.loads.items():
+        loaded = _by_byte(text.loads.get(key, []))[0]
+        for record in records:
+            places = (record.at[:, None] + np.arange(record.size)).reshape(-1)
+            surplus = np.flatnonzero(~np.isin(places, loaded))
+            if surplus.size:
+                index = int(surplus[0])
+                return StoreDifference(*key, int(places[index]), None, _side_of(record, index // record.size))
     return None
 
 
@@ -163,8 +185,8 @@ def _by_byte(records: Sequence[StoreRecord]) -> tuple[Array, Array, Array, Array
     return joined[0][order], joined[1][order], joined[2][order], joined[3][order]
 
 
-def _side(records: Sequence[StoreRecord], bytes_: tuple[Array, Array, Array, Array], at: int) -> StoreSide:
-    return _side_of(records[int(bytes_[2][at])], int(bytes_[3][at]))
+def _side(records: Sequence[StoreRecord], bytes_: tuple[Array, Array, Array, Array], index: int) -> StoreSide:
+    return _side_of(records[int(bytes_[2][index])], int(bytes_[3][index]))
 
 
 def _side_of(record: StoreRecord, row: int) -> StoreSide:

@@ -5,7 +5,7 @@ vISA leaves the rounding of ``pow`` open; finalizers make ``exp2(log2(|x|) * y)`
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
@@ -19,21 +19,40 @@ from visa_lsp.sim.words import FLOAT
 if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.operands import Op
+    from visa_lsp.sim.registers import Frame
 
+_UNDEFINED: Final = np.random.default_rng(1).integers(0, 256, 1 << 16, np.uint8)
+_UNDEFINED_STEP: Final = 1_007  # between the contents of threads
 _POWER = word("pow", S0, S1)
 
 
+def undefined_bytes(size: int, thread: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+    """Return contents of registers that nothing has written, others for each thread."""
+    start = thread * _UNDEFINED_STEP % (_UNDEFINED.size - size)
+    return _UNDEFINED[start : start + size]
+
+
 class TextMachine(Machine):
-    """A run of a text with the finalizer's expansions."""
+    """A run of a text with the finalizer's expansions. ``has_undefined``: variables begin with any values, else with zeros."""
+
+    has_undefined = False
+
+    def acquire(self, kernel: Kernel) -> Frame:
+        """Return a frame of a kernel or function."""
+        frame = super().acquire(kernel)
+        if self.has_undefined:
+            start, end = frame.code.layout.predefined_end, frame.code.layout.declared_end
+            frame.regs[start:end] = np.resize(_UNDEFINED, end - start)
+        return frame
 
     def code(self, kernel: Kernel) -> Code:
         """Return the compiled form of a kernel or function."""
-        found = self._codes.get(id(kernel))
-        if found is None:
+        code = self._codes.get(id(kernel))
+        if code is None:
             dispatch = self.dispatch
-            found = self._codes[id(kernel)] = _Code(kernel, dispatch.platform.grf_bytes, dispatch.file_variables)
-            found.grew = self.grew
-        return found
+            code = self._codes[id(kernel)] = _Code(kernel, dispatch.platform.grf_bytes, dispatch.file_variables)
+            code.grew = self.grew
+        return code
 
 
 class _Code(Code):

@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
-BASE: Final = 0x10000  # of the payload in memory, below all buffers
+BASE: Final = 0x9A5B_36C0  # of the payload in memory, below all buffers; code that computes with it keeps all bits
+_OTHER_BITS: Final = (0x2D, 0xA500)  # that are no part of the address in r0.0 and of the number in r0.2
 _LAST_IN_REGISTERS: Final = 120  # generation of TGLLP
 _ARGUMENT_BYTES: Final = 32  # arguments in memory take a multiple of
 _SLACK: Final = 4096  # because blocks are loaded whole
@@ -71,11 +72,11 @@ def thread_starts(
         data = registers(group, number).registers
         rest = np.frombuffer(data[cross_start + inline_row :], np.uint8)[:loaded]
         memory.data[: rest.size] = rest
-        first = loaded + number * ids
-        memory.data[first : first + ids] = np.frombuffer(data[grf : grf + ids], np.uint8)
+        ids_start = loaded + number * ids
+        memory.data[ids_start : ids_start + ids] = np.frombuffer(data[grf : grf + ids], np.uint8)
         start = bytearray(data[:grf])
-        start[:4] = BASE.to_bytes(4, "little")
-        start[8:12] = (number & 0xFF).to_bytes(4, "little")
+        start[:4] = (BASE | _OTHER_BITS[0]).to_bytes(4, "little")
+        start[8:12] = (number & 0xFF | _OTHER_BITS[1]).to_bytes(4, "little")
         return ThreadStart(bytes(start) + data[cross_start : cross_start + inline_row])
 
     return from_memory

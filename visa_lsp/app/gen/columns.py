@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.app.gen.allocation import spills_of
 from visa_lsp.app.gen.highlight import Part, gen_line, living_in, source_lines, visa_lines
 from visa_lsp.app.gen.printing import figures
 from visa_lsp.app.gen.wait_words import wait_words
@@ -82,8 +83,13 @@ class Columns:
 
     @property
     def registers(self) -> dict[str, str]:
-        """The register of each variable of the text."""
-        return {name: where for kernel in self._kernels for name, where in kernel.listing.registers.items()}
+        """The register of each variable of the text, with its spills."""
+        places = {name: where for kernel in self._kernels for name, where in kernel.listing.registers.items()}
+        for kernel in self._kernels:
+            for name, spills in spills_of(kernel).items():
+                if name in places:
+                    places[name] += f"; {spills}"
+        return places
 
     def source(self) -> Iterator[ColumnLine]:
         """Yield the lines of the source, if there is one."""

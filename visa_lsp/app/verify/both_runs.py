@@ -14,7 +14,7 @@ from visa_lsp.app.launch.init import launch_text
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
-from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference
+from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference, find_load
 from visa_lsp.eu.text_machine import TextMachine
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.program.model import RawOperand
@@ -41,7 +41,7 @@ MACHINE_STEPS: Final = (20, 20_000)  # machine instructions for one of the text,
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """The outcome of one launch: threads, the first difference, and what is not modelled.
+    """The outcome of one launch: threads, the first difference, what is not modelled, and the executed machine instructions.
 
     ``is_endless``: the text has used up its budget of instructions.
     """
@@ -50,6 +50,7 @@ class Outcome:
     first: FirstDifference | None = None
     unmodelled: tuple[tuple[str, int], ...] = ()
     is_endless: bool = False
+    steps: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,27 +79,56 @@ def compare_with(
     steps: tuple[int, int] = MACHINE_STEPS,
 ) -> Outcome:
     """Run machine code on the launch of a text's run, and compare; ``steps`` limit it, as ``MACHINE_STEPS``."""
-    opened, threads = text_run.opened, text_run.result.threads
     unmodelled = _unmodelled_in_text(text_run.result)
     if unmodelled:
-        return Outcome(threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults))
+        return Outcome(
+            text_run.result.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults)
+        )
+    outcome = _compared(text_run, code, text, watchers, steps)
+    if outcome.first is not None and _depends_on_undefined(text_run):
+        return _compared(text_run, code, text, watchers, steps, has_undefined=False)
+    return outcome
+
+
+def _depends_on_undefined(text_run: TextRun) -> bool:
+    """Return whether a text stores other values if variables that nothing has written begin with other values than zero."""
+    again = text_run.opened.ready()
+    log = _log_of(again)
+    machine = TextMachine(with_budget(again.prepared, TEXT_STEPS).dispatch, [log])
+    machine.has_undefined = True
+    machine.run()
+    buffers = zip(text_run.ready.prepared.dispatch.buffers, again.prepared.dispatch.buffers, strict=False)
+    differ = any(not a.private and (a.data != b.data).any() for a, b in buffers)
+    return differ or find_difference(text_run.log, log) is not None
+
+
+def _compared(
+    text_run: TextRun,
+    code: MachineCode,
+    text: str,
+    watchers: Sequence[Watcher],
+    steps: tuple[int, int],
+    *,
+    has_undefined: bool = True,
+) -> Outcome:
+    opened, threads = text_run.opened, text_run.result.threads
     with _problems_of(opened):
         right = opened.ready()
         starts = _starts_of(opened, right, code)
     log = _log_of(right)
     dispatch = with_budget(right.prepared, text_run.result.steps * steps[0] + steps[1]).dispatch
-    done = MachineOfCode(dispatch, code, starts, [log], watchers).run()
+    done = MachineOfCode(dispatch, code, starts, [log], watchers, has_undefined=has_undefined).run()
     fault = next((fault for fault in done.faults if not fault.is_note), None)
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
         return Outcome(threads, None, ((fault.message, 1),))
-    found = _first_difference(text_run.ready, right, [text_run.log, log], code, text)
+    difference = _first_difference(text_run.ready, right, [text_run.log, log], code, text)
     if fault is not None:
-        if found is None:
-            found = _difference_by_fault(fault, code)
-        elif found.gen_value is None:
-            found = replace(found, gen=f"{found.gen} ({fault.message})".strip())
+        if difference is None:
+            difference = _difference_by_fault(fault, code)
+        elif difference.gen_value is None:
+            difference = replace(difference, gen=f"{difference.gen} ({fault.message})".strip())
     shown = launch_text(opened.proposed.proposal) if opened.proposed is not None else ""
-    return Outcome(threads, replace(found, launch=shown) if found is not None else None)
+    return Outcome(threads, replace(difference, launch=shown) if difference is not None else None, steps=done.steps)
 
 
 def _log_of(run: ReadyRun) -> StoreLog:
@@ -132,19 +162,19 @@ def _starts_of(opened: OpenedLaunch, run: ReadyRun, code: MachineCode) -> Callab
 
 
 def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:
-    found = {f"{sent.mnemonic} of the text: {sent.reason}": sent.count for sent in result.sent}
+    counts = {f"{sent.mnemonic} of the text: {sent.reason}": sent.count for sent in result.sent}
     for fault in result.faults:
         if not fault.is_note:
-            found[f"the text: {fault.message}"] = 1
-    return tuple(found.items())
+            counts[f"the text: {fault.message}"] = 1
+    return tuple(counts.items())
 
 
 def _first_difference(
     left: ReadyRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str
 ) -> FirstDifference | None:
-    found = None if any(log.is_full for log in logs) else find_difference(*logs)
-    if found is not None:
-        return _describe(left, found, code, text)
+    difference = None if any(log.is_full for log in logs) else find_difference(*logs)
+    if difference is not None:
+        return _describe(left, difference, code, text)
     others = {b.address: b for b in right.prepared.dispatch.buffers if not b.private and b.address}
     for buffer in left.prepared.dispatch.buffers:
         other = others.get(buffer.address)
@@ -153,34 +183,38 @@ def _first_difference(
         places = np.flatnonzero(buffer.data != other.data)
         if places.size:
             return _describe_memory(left, logs, buffer, other, int(places[0]), code, text)
-    return None
+    load = None if any(log.is_full for log in logs) else find_load(*logs)
+    if load is None:
+        return None
+    surplus = _describe(left, load, code, text)
+    return replace(surplus, place=f"a load of {surplus.place}, which the text does not load")
 
 
-def _describe(left: ReadyRun, found: StoreDifference, code: MachineCode, text: str) -> FirstDifference:
-    side = found.text or found.code
+def _describe(left: ReadyRun, difference: StoreDifference, code: MachineCode, text: str) -> FirstDifference:
+    side = difference.text or difference.code
     assert side is not None
-    dtype = _dtype_of(left, found.text, found.byte, len(side.value) if side.value else 4)
+    dtype = _dtype_of(left, difference.text, difference.byte, len(side.value) if side.value else 4)
     return FirstDifference(
-        _line(left, found.text), _text_at(left, found.text, text), _gen(code, found.code), _number(found.text, dtype),
-        _number(found.code, dtype), side.lane, found.thread, found.group, _place(left, side.address, side.value),
+        _line(left, difference.text), _text_at(left, difference.text, text), _gen(code, difference.code), _number(difference.text, dtype),
+        _number(difference.code, dtype), side.lane, difference.thread, difference.group, _place(left, side.address, side.value),
     )  # fmt: skip
 
 
 def _describe_memory(
-    left: ReadyRun, logs: Sequence[StoreLog], buffer: Buffer, other: Buffer, at: int, code: MachineCode, text: str
+    left: ReadyRun, logs: Sequence[StoreLog], buffer: Buffer, other: Buffer, offset: int, code: MachineCode, text: str
 ) -> FirstDifference:
     """Return the difference of memory after the runs, with the last messages that changed the byte."""
-    address = buffer.address + at
+    address = buffer.address + offset
     last = [log.last_at(address) for log in logs]
     sides = [entry[1] if entry is not None else None for entry in last]
     dtype = _dtype_of(left, sides[0], address, 4)
-    first = at - at % dtype.itemsize
-    values = [b.data[first : first + dtype.itemsize].view(dtype)[0] for b in (buffer, other)]
+    element_offset = offset - offset % dtype.itemsize
+    values = [b.data[element_offset : element_offset + dtype.itemsize].view(dtype)[0] for b in (buffer, other)]
     key = next((key for key, _ in filter(None, last)), ((0, 0, 0), 0))
     lane = next((side.lane for side in sides if side is not None), None)
     return FirstDifference(
         _line(left, sides[0]), _text_at(left, sides[0], text), _gen(code, sides[1]), _plain(values[0]), _plain(values[1]),
-        lane, key[1], key[0], _place(left, buffer.address + first, bytes(dtype.itemsize)),
+        lane, key[1], key[0], _place(left, buffer.address + element_offset, bytes(dtype.itemsize)),
     )  # fmt: skip
 
 
@@ -265,7 +299,7 @@ def verdict_of(
     code: MachineCode, unneeded: Sequence[HazardReport] | None, *, hazards_only: bool = False,
 ) -> KernelVerdict:  # fmt: skip
     """Return the answer about a kernel from the outcomes of its launches."""
-    first = next((outcome.first for outcome in outcomes if outcome.first is not None), None)
+    difference = next((outcome.first for outcome in outcomes if outcome.first is not None), None)
     unmodelled: dict[str, int] = {}
     for outcome in outcomes:
         for what, count in outcome.unmodelled:
@@ -273,13 +307,13 @@ def verdict_of(
     if unmodelled:
         unmodelled |= unmodelled_in(code)
     answer = Answer.EQUAL
-    if first is not None:
+    if difference is not None:
         answer = Answer.DIFFERENT
     elif hazards:
         answer = Answer.HAZARD
     elif unmodelled:
         answer = Answer.UNMODELLED
     return KernelVerdict(
-        path, kernel, platform, answer, len(outcomes), sum(outcome.threads for outcome in outcomes), first, tuple(hazards),
+        path, kernel, platform, answer, len(outcomes), sum(outcome.threads for outcome in outcomes), difference, tuple(hazards),
         tuple(unmodelled.items()), None if unneeded is None else tuple(unneeded), hazards_only,
     )  # fmt: skip

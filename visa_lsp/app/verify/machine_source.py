@@ -70,10 +70,10 @@ def code_of_text(
         is_compilers = (
             document.tool == OCLOC.program
         )  # the listing beside the text, because no finalizer knows the platform
-        found = next((k for k in document.result.kernels if k.body.name == kernel), None)
-        if found is not None and not (is_compilers and beside is not None):
+        finalized = next((k for k in document.result.kernels if k.body.name == kernel), None)
+        if finalized is not None and not (is_compilers and beside is not None):
             has_inline_data = is_compilers or _INLINE in request.options
-            return replace(_assembled(found, kernel, platform, command), has_inline_data=has_inline_data)
+            return replace(_assembled(finalized, kernel, platform, command), has_inline_data=has_inline_data)
         said = next((f.message for f in document.findings), "it gives no machine code")
         reason = f"the finalizer refuses '{kernel}': {said}"
     except UserError as error:
@@ -93,9 +93,9 @@ class _NotAssembled(Exception):  # noqa: N818 - another source of the code is tr
 def iga_command(path: str, named: str | None) -> tuple[str, ...]:
     """Return the command of iga64. Raises UserError with advice if there is none."""
     ocloc = settings_for(path).ocloc
-    found = shutil.which(ocloc) if ocloc else None
+    ocloc_path = shutil.which(ocloc) if ocloc else None
     try:
-        return find_iga(named, (found,) if found else ())
+        return find_iga(named, (ocloc_path,) if ocloc_path else ())
     except ToolError as error:
         raise UserError(str(error)) from None
 
@@ -104,14 +104,14 @@ def zebin_beside(path: str, kernel: str, simd: int, finder: Beside) -> tuple[Zeb
     """Return a zebin in the folder of a text with the machine code of its kernel in its SIMD width."""
     if not is_file_name(path):
         return None
-    found = finder.zebin(kernel, Path(path))
-    if found is None or (simd and found.simd_size and found.simd_size != simd):
+    beside = finder.zebin(kernel, Path(path))
+    if beside is None or (simd and beside.simd_size and beside.simd_size != simd):
         return None
     try:
-        zebin = read_zebin(read_file(found.path))
+        zebin = read_zebin(read_file(beside.path))
     except (ZebinError, OSError):
         return None
-    return (zebin, str(found.path)) if kernel in zebin.kernels else None
+    return (zebin, str(beside.path)) if kernel in zebin.kernels else None
 
 
 def _has_symbols(zebin: Zebin, kernel: str) -> bool:
@@ -156,27 +156,31 @@ def _code_of_listing(
         raise UserError(f"{source.name}: {error}") from None
 
 
-def _assembled(found: FinalizedKernel, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
+def _assembled(finalized: FinalizedKernel, kernel: str, platform: Platform, command: tuple[str, ...]) -> MachineCode:
     try:
-        data = found.code or assemble(command, "\n".join(line.text for line, _ in found.place_lines()), platform.name)
+        data = finalized.code or assemble(
+            command, "\n".join(line.text for line, _ in finalized.place_lines()), platform.name
+        )
     except ToolError as error:
         raise _NotAssembled(str(error)) from None
     code = _decode(kernel, data, kernel, platform, command, {})
-    return _with_lines(code, _lines_in_order(found))
+    return _with_lines(code, _lines_in_order(finalized))
 
 
 def _with_lines_of_listing(code: MachineCode, source: Source, path: str) -> MachineCode:
     """Return the code of a zebin with lines of the text, if the compiler's listing beside the text has the same instructions."""
     listing = with_listing(source, path).listing
     kernels = of_listing(source.text.splitlines(), listing).kernels if listing else ()
-    found = next((k for k in kernels if k.body.name == code.name), None)
-    lines = _lines_in_order(found) if found is not None else []
+    finalized = next((k for k in kernels if k.body.name == code.name), None)
+    lines = _lines_in_order(finalized) if finalized is not None else []
     return _with_lines(code, lines) if len(lines) == len(code.instructions) else code
 
 
-def _lines_in_order(found: FinalizedKernel) -> list[tuple[int, bool]]:
+def _lines_in_order(finalized: FinalizedKernel) -> list[tuple[int, bool]]:
     """Return the line of the text of each instruction of a listing, and whether the listing tells it."""
-    return [(at, gen.number is not None) for gen, at in found.place_lines() if not gen.is_label and gen.text.strip()]
+    return [
+        (line, gen.number is not None) for gen, line in finalized.place_lines() if not gen.is_label and gen.text.strip()
+    ]
 
 
 def _with_lines(code: MachineCode, lines: Sequence[tuple[int, bool]]) -> MachineCode:

@@ -12,7 +12,7 @@ from visa_lsp.app.gen.gen_document import Source, read_input
 from visa_lsp.app.inputs import STDIN, read_bytes
 from visa_lsp.app.launch.runner import LaunchError, TextProblems
 from visa_lsp.app.verify.both_runs import Outcome, compare_with, run_code_alone, run_text, verdict_of
-from visa_lsp.app.verify.lane_faults import lane_faults
+from visa_lsp.app.verify.line_faults import line_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
@@ -102,29 +102,29 @@ def _rows_of_zebin(name: str, data: bytes, options: VerifyOptions) -> Iterator[R
     texts = _texts_by_kernel(Path(name))
     request = CodeRequest(iga=options.iga, zebin=zebin, zebin_name=name)
     for kernel in names:
-        found = texts.get(kernel, [])
-        if not found:
+        paths = texts.get(kernel, [])
+        if not paths:
             yield InputProblem(
                 name,
                 f"{name}: the text of '{kernel}' is not in the folder; `verify` compares machine code with its text",
             )
             continue
-        source = read_input(str(found[0]), None, platform)
-        yield from _rows_of_text(name, str(found[0]), source, replace(options, kernel=kernel), request)
+        source = read_input(str(paths[0]), None, platform)
+        yield from _rows_of_text(name, str(paths[0]), source, replace(options, kernel=kernel), request)
 
 
 def _platform_of(zebin: Zebin) -> str | None:
     family = zebin.product_family
-    found = platform_of_product(family) if family is not None else None
-    return found.name if found is not None else None
+    platform = platform_of_product(family) if family is not None else None
+    return platform.name if platform is not None else None
 
 
 def _texts_by_kernel(path: Path) -> dict[str, list[Path]]:
-    found: dict[str, list[Path]] = {}
+    texts: dict[str, list[Path]] = {}
     for text in sorted(path.parent.glob(f"*{_TEXT}")):
         for kernel in kernels_in(decode_text(read_bytes(str(text)))):
-            found.setdefault(kernel, []).append(text)
-    return found
+            texts.setdefault(kernel, []).append(text)
+    return texts
 
 
 def _rows_of_text(
@@ -175,7 +175,7 @@ def _verdict(
             break
     hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in board.hazards()]
     if not options.hazards_only:
-        hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in lane_faults(body, code)]
+        hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in line_faults(body, code)]
     unneeded = [HazardReport(_shown(i), str(i.wait), i.line) for i in unneeded_waits(board)] if options.slack else None
     return verdict_of(name, kernel, platform.name, outcomes, hazards, code, unneeded, hazards_only=options.hazards_only)
 

@@ -63,7 +63,10 @@ def launches_of(
                 yield from _points(further, open_job(further, kernel=kernel), kernel)
             return
     except (LaunchError, TextProblems, UserError, FileNotFoundError) as error:
-        raise UserError(f"{path}: {str(error).splitlines()[0] if str(error) else error}") from None
+        words = (str(error).splitlines() or [type(error).__name__])[0]
+        if not beside.is_file() and not launch:
+            words = words.removeprefix(f"{beside}:1:1: ")  # of a generated launch, which has no file
+        raise UserError(f"{path}: {words}") from None
     yield opened
     proposal = opened.proposed.proposal
     for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
@@ -74,12 +77,12 @@ def launches_of(
     ):  # fmt: skip
         for given in makes:
             try:
-                made = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **given}, tries=False)
-                found = OpenedLaunch(made.proposal.read(beside), opened.options, opened.data, made)
-                found.ready()
+                proposed = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **given}, tries=False)
+                further_launch = OpenedLaunch(proposed.proposal.read(beside), opened.options, opened.data, proposed)
+                further_launch.ready()
             except (LaunchError, UserError):
                 continue  # the kernel requires full groups
-            yield found
+            yield further_launch
             break
 
 
@@ -88,8 +91,8 @@ def _open_untried(job: LaunchJob, kernel: str) -> OpenedLaunch:
     if job.launch.is_file():
         return open_job(job, kernel=kernel)
     assert job.data is not None
-    made = propose_run(job.data, job.options, job.launch, {"kernel": kernel}, tries=False)
-    return OpenedLaunch(made.proposal.read(job.launch), job.options, job.data, made)
+    proposed = propose_run(job.data, job.options, job.launch, {"kernel": kernel}, tries=False)
+    return OpenedLaunch(proposed.proposal.read(job.launch), job.options, job.data, proposed)
 
 
 def _points(job: LaunchJob, opened: OpenedLaunch, kernel: str) -> Iterator[OpenedLaunch]:
@@ -215,27 +218,27 @@ def _short_counts(opened: OpenedLaunch, items: int) -> dict[Any, Any]:
 
 def _constants(instructions: Iterable[Any]) -> list[int | float]:
     """Return the immediates of a text, those of comparisons first."""
-    found: list[tuple[bool, int | float]] = []
+    numbers: list[tuple[bool, int | float]] = []
     for inst in instructions:
         for value in inst.values:
             number = immediate(value, 1)[0].item() if isinstance(value, Immediate) else None
             if number is not None and np.isfinite(float(number)):
-                found.append((not inst.row.has(Trait.COMPARES), number))
-    return list(dict.fromkeys(number for _, number in sorted(found, key=itemgetter(0))))
+                numbers.append((not inst.row.has(Trait.COMPARES), number))
+    return list(dict.fromkeys(number for _, number in sorted(numbers, key=itemgetter(0))))
 
 
 def _pool(constants: list[int | float], dtype: np.dtype[Any], seed: int) -> list[int | float]:
     """Return values of a type, in a random order: constants of the text with their neighbours, edges of the type, small ones."""
     pick = np.random.default_rng(seed)
-    found: list[int | float]
+    pool: list[int | float]
     if dtype.kind == "f":
         own = [float(n) for n in constants if abs(n) < float(np.finfo(dtype).max) / 2][:_MAX_CONSTANTS]
-        found = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
+        pool = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
     else:
         limits = np.iinfo(dtype)
         near = [n + step for n in constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (-1, 0, 1)]
         wanted = [*_SMALL, -1, limits.min, limits.max, *near, *pick.integers(0, 120, 12).tolist()]
-        found = [n for n in wanted if limits.min <= n <= limits.max]
-    found = list({repr(n): n for n in found}.values())  # -0.0 is not 0.0
-    found = [found[n] for n in pick.permutation(len(found)).tolist()]
-    return found if len(found) % 2 else [*found, found[0]]  # so that strides meet every value
+        pool = [n for n in wanted if limits.min <= n <= limits.max]
+    pool = list({repr(n): n for n in pool}.values())  # -0.0 is not 0.0
+    pool = [pool[n] for n in pick.permutation(len(pool)).tolist()]
+    return pool if len(pool) % 2 else [*pool, pool[0]]  # so that strides meet every value

@@ -99,22 +99,22 @@ def as_json(rows: Sequence[Row]) -> list[dict[str, Any]]:
 def _json_of(row: Row) -> dict[str, Any]:
     if isinstance(row, InputProblem):
         return {"path": printable(row.path), "error": printable(row.message)}
-    found: dict[str, Any] = {
+    values: dict[str, Any] = {
         "path": printable(row.path), "kernel": printable(row.kernel), "answer": row.answer.value, "launches": row.launches,
         "threads": row.threads,
     }  # fmt: skip
     if row.first is not None:
-        one = row.first
-        found["first"] = {
-            "line": one.line + 1 if one.line >= 0 else None, "gen": printable(one.gen), "visa_value": one.visa_value,
-            "gen_value": one.gen_value, "lane": one.lane, "thread": one.thread, "group": list(one.group),
-            "place": printable(one.place), "launch": printable(one.launch),
+        difference = row.first
+        values["first"] = {
+            "line": difference.line + 1 if difference.line >= 0 else None, "gen": printable(difference.gen), "visa_value": difference.visa_value,
+            "gen_value": difference.gen_value, "lane": difference.lane, "thread": difference.thread, "group": list(difference.group),
+            "place": printable(difference.place), "launch": printable(difference.launch),
         }  # fmt: skip
-    found["hazards"] = [{"gen": printable(h.gen), "needs": h.needs} for h in row.hazards]
-    found["unmodelled"] = [{"what": what, "count": count} for what, count in row.unmodelled]
+    values["hazards"] = [{"gen": printable(h.gen), "needs": h.needs} for h in row.hazards]
+    values["unmodelled"] = [{"what": what, "count": count} for what, count in row.unmodelled]
     if row.unneeded is not None:
-        found["slack"] = [{"gen": printable(h.gen), "wait": h.needs} for h in row.unneeded]
-    return found
+        values["slack"] = [{"gen": printable(h.gen), "wait": h.needs} for h in row.unneeded]
+    return values
 
 
 def text_lines(rows: Sequence[Row]) -> Iterator[str]:
@@ -158,16 +158,16 @@ def _lines_of(row: KernelVerdict) -> Iterator[str]:
         yield f"  {counted(len(row.unneeded), 'wait')} without which no hazard exists"
 
 
-def _difference_lines(first: FirstDifference) -> Iterator[str]:
-    x, y, z = first.group
-    lane = "" if first.lane is None else f", lane {first.lane}"
-    yield f"  first difference: {first.place}, group ({x}, {y}, {z}), thread {first.thread}{lane}"
-    line = f"line {first.line + 1}: " if first.line >= 0 else ""
-    yield f"    vISA {_value(first.visa_value)}  {line}{first.text.strip()}".rstrip()
-    yield f"    Gen  {_value(first.gen_value)}  {first.gen.strip()}".rstrip()
-    if first.launch:
+def _difference_lines(difference: FirstDifference) -> Iterator[str]:
+    x, y, z = difference.group
+    lane = "" if difference.lane is None else f", lane {difference.lane}"
+    yield f"  first difference: {difference.place}, group ({x}, {y}, {z}), thread {difference.thread}{lane}"
+    line = f"line {difference.line + 1}: " if difference.line >= 0 else ""
+    yield f"    vISA {_value(difference.visa_value)}  {line}{difference.text.strip()}".rstrip()
+    yield f"    Gen  {_value(difference.gen_value)}  {difference.gen.strip()}".rstrip()
+    if difference.launch:
         yield "    a launch file that shows it:"
-        yield from (f"      {line}" for line in first.launch.rstrip().splitlines())
+        yield from (f"      {line}" for line in difference.launch.rstrip().splitlines())
 
 
 def _value(value: Any) -> str:

@@ -1,0 +1,211 @@
+"""Finds machine instructions that do something else than their line of the text, whether or not a launch shows it.
+
+Looks only at instructions with the operation of their line, because those that a finalizer adds (products in accumulators,
+spills, headers) choose their own lanes and numbers. They have the lanes, the relation, the immediate and the scalar sources of
+their line. Where no listing tells the lines, all lines with the operation are candidates.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.eu.model import Direct
+from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
+from visa_lsp.isa.operands import SCALAR_REGION
+from visa_lsp.isa.types import ExecControl
+from visa_lsp.program.model import General, Immediate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.program.model import Inst, Kernel
+
+_LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
+_LARGEST: Final = 4  # bytes of immediates and sources that are compared; finalizers split larger ones
+_PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
+_ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
+_OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
+
+
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """An instruction of the text with the name of its operation in machine code."""
+
+    inst: Inst
+    operation: str
+    control: ExecControl
+    size: int  # bytes of an element of the destination; 0 if that is no general variable
+
+    @property
+    def relation(self) -> str:
+        """The relation of a comparison; empty for others."""
+        code = self.inst.get("relop")
+        return RELATIONS[code] if isinstance(code, int) and code < len(RELATIONS) else ""
+
+    @property
+    def immediates(self) -> list[Immediate]:
+        """The immediate sources."""
+        return [value for value in self.inst.values if isinstance(value, Immediate)]
+
+
+def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
+    """Yield each instruction that does something else than its line, with what is wrong."""
+    lines = {}
+    for inst in kernel.instructions:
+        control = next((value for value in inst.values if isinstance(value, ExecControl)), None)
+        if control is not None:
+            dst = inst.get("dst")
+            type_ = kernel.variable_type(dst.var) if isinstance(dst, General) else None
+            lines[inst.line] = _Line(inst, operation_of(inst), control, type_.size if type_ is not None else 0)
+    by_operation = defaultdict[str, list[_Line]](list)
+    for line in lines.values():
+        by_operation[line.operation].append(line)
+    pieces, spare = defaultdict[int, list["MachineInst"]](list), Counter[str]()
+    # With calls, the operations of the kernel's text are not all.
+    calls = any(inst.op in ("call", "calla") for inst in code.instructions)
+    sums = _sums(by_operation["add"])
+    # Finalizers give the rest of a product or of a carry to the next line.
+    for piece in code.instructions:
+        own = lines.get(piece.line) if piece.is_numbered else None
+        if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece)):
+            del lines[piece.line]
+    for piece in code.instructions:
+        operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
+        if own is not None and own.size not in (0, _size(piece)):
+            own = None  # part of a line nearby
+        if own is not None and operation == own.operation and not piece.is_message:
+            yield from ((piece, fault) for fault in _other_values(piece, own, sums))
+        elif piece.line < 0 and not calls and by_operation[operation]:
+            yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
+        if own is not None and own.control.exec_size > 1 and operation == own.operation:
+            if _is_vector(piece):
+                pieces[piece.line].append(piece)
+        else:
+            spare[operation] += piece.lanes
+    for number, of_line in pieces.items():
+        surplus = sum(inst.lanes for inst in of_line) - lines[number].control.exec_size
+        spare[lines[number].operation] += max(0, surplus)
+    for number, of_line in pieces.items():
+        yield from _faults_of_line(of_line, lines[number].control, spare[lines[number].operation])
+
+
+def _operation(inst: MachineInst) -> str:
+    return inst.name if inst.op == "math" else inst.op
+
+
+def _size(inst: MachineInst) -> int:
+    return inst.dst.type.size if isinstance(inst.dst, Direct) and inst.dst.start >= 0 else 0
+
+
+def _is_vector(inst: MachineInst) -> bool:
+    dst = inst.dst
+    if inst.lanes == 1 or inst.is_message or not isinstance(dst, Direct):
+        return False
+    return dst.register.kind in ("r", "f") or (dst.register.is_null and inst.condition != "")
+
+
+def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterator[str]:
+    """Yield what no line with the operation of an instruction has, where no listing tells its line."""
+    vectors = [line for line in candidates if line.control.exec_size > 1]
+    # Headers of messages, and flags with all bits, are made of scalars in all lanes.
+    if all(isinstance(s, Immediate) or (isinstance(s, Direct) and s.region == SCALAR_REGION) for s in piece.sources):
+        return
+    is_judged = piece.op != "mov" and piece.lanes >= _LEAST_LANES and _is_vector(piece)
+    if is_judged and piece.no_mask and vectors and not any(line.control.no_mask for line in vectors):
+        yield f"the mask, because no `{_operation(piece)}` of the text is executed in lanes that are off"
+    relations = {relation for line in candidates for relation in (line.relation, MIRRORED.get(line.relation))}
+    if candidates[0].relation and piece.condition not in relations:
+        yield f"another relation than `{piece.condition}`, which no comparison of the text has"
+
+
+# ---- relations, immediates, regions
+
+
+def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[str]:
+    """Yield what the sources and the condition of an instruction have unlike those of its line."""
+    relation = line.relation
+    if relation and piece.condition not in (relation, MIRRORED[relation]):
+        yield f"`{relation}`, the relation of its line"
+    given, used = line.immediates, [source for source in piece.sources if isinstance(source, Immediate)]
+    if len(given) == len(used) == 1 and not _is_same(given[0], used[0], piece.op, sums):
+        yield f"{_shown(given[0])}, the immediate of its line"
+    # The other way round is a copy of a scalar that the finalizer has left out.
+    if line.operation != "mov" and line.control.exec_size > 1 < piece.lanes:
+        of_line, of_piece = (
+            _scalars([line.inst.get(f"src{n}") for n in range(len(piece.sources))]),
+            _scalars(piece.sources),
+        )
+        if of_line is not None and of_piece is not None and of_line > of_piece:
+            yield "one element for all lanes, as its line has"
+
+
+def _scalars(sources: Sequence[Any]) -> int | None:
+    """Return how many of one or two registers have one element for all lanes, whatever their order; None for other operands."""
+    for source in sources:
+        is_register = isinstance(source, General) or (isinstance(source, Direct) and source.register.kind == "r")
+        if not is_register or (isinstance(source, Direct) and source.type.size > _LARGEST):
+            return None
+    regions = [source.region for source in sources]
+    return sum(r.vert_stride == r.horz_stride == 0 for r in regions) if 0 < len(regions) < 3 else None
+
+
+def _is_same(given: Immediate, used: Immediate, op: str, sums: set[int]) -> bool:
+    """Return whether an immediate may stand for that of the line."""
+    bits = 8 * min(given.type.size, used.type.size)
+    if given.type.size > _LARGEST or (op == "mul" and given.bits >> _PRODUCT_BITS):
+        return True
+    difference = used.bits - given.bits & (1 << bits) - 1
+    if not difference or given.type.is_float != used.type.is_float:
+        return True  # a conversion that the finalizer has done
+    # A finalizer adds up the constants of several additions.
+    return op == "add" and difference in {number & (1 << bits) - 1 for number in sums}
+
+
+def _sums(additions: Sequence[_Line]) -> set[int]:
+    numbers = {line.immediates[0].bits for line in additions if len(line.immediates) == 1}
+    return numbers | {a + b for a in numbers for b in numbers} if len(numbers) < 50 else set()
+
+
+def _shown(value: Immediate) -> str:
+    return f"{value.bits & (1 << 8 * value.type.size) - 1:#x}:{value.type}"
+
+
+# ---- lanes
+
+
+def _faults_of_line(
+    pieces: Sequence[MachineInst], control: ExecControl, spare: int
+) -> Iterator[tuple[MachineInst, str]]:
+    """Yield what is wrong with the lanes of the instructions that do the work of a line.
+
+    ``spare`` counts the lanes of instructions with its operation on other lines, as listings give a part to a line nearby.
+    """
+    own = range(control.mask_offset, control.mask_offset + control.exec_size)
+    masked = [inst for inst in pieces if not inst.no_mask]
+    missing = sorted(set(own) - {lane for inst in masked for lane in range(inst.offset, inst.offset + inst.lanes)})
+    if control.no_mask:
+        yield from ((inst, "no mask, because its line is executed in lanes that are off, too") for inst in masked)
+    elif missing and len(masked) < len(pieces):  # else these are copies that the finalizer has added
+        yield from ((inst, _OTHER_LANES) for inst in pieces if inst.no_mask)
+    elif missing and _is_whole(pieces, control):
+        yield (
+            pieces[-1],
+            f"lane {missing[0]} of the thread, which its line executes, but none of its instructions",
+        )
+        return
+    lanes = sum(inst.lanes for inst in pieces)
+    if lanes + spare < control.exec_size:
+        yield pieces[-1], f"{control.exec_size} lanes, as its line has, not {lanes}"
+
+
+def _is_whole(pieces: Sequence[MachineInst], control: ExecControl) -> bool:
+    """Return whether no instruction of a line is given to a line nearby, as listings do with parts of equal width."""
+    return sum(inst.lanes for inst in pieces) >= control.exec_size or len({inst.lanes for inst in pieces}) > 1
+
+
+def _is_rest(inst: MachineInst) -> bool:
+    """Return whether an instruction takes a product or a carry out of an accumulator."""
+    return inst.op == "mov" and any(isinstance(s, Direct) and s.register.kind == "acc" for s in inst.sources)
