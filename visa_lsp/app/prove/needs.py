@@ -452,7 +452,9 @@ class NeedFinder:
             compared = {atom for atoms in self.guards_of([last]).values() for atom in atoms}
             plain = [fit for fit in fits if fit[3].factor == 1] if compared else []
             nearest = (
-                min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[2]))[3] if plain else None
+                min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
+                if plain
+                else None
             )
             return Need(nothing.name, nothing.bytes_each, None, nearest)
         if all(rest <= 0 for rest in rests):
