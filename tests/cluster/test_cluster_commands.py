@@ -215,6 +215,7 @@ def test_wrong_words_are_usage_errors(tmp_path, monkeypatch, capsys, words, said
     assert said in capsys.readouterr().err
 
 
+@pytest.mark.full
 def test_without_dask_the_command_that_installs_it_is_told(tmp_path, monkeypatch, capsys):
     found = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda name, *more: None if name == "distributed" else found(name, *more))

@@ -59,6 +59,7 @@ def worker_at(address, *, path=""):
         process.wait()
 
 
+@pytest.mark.full
 def test_what_workers_print_and_read_does_not_come_between(address, tmp_path):
     with crew_at(address, print) as found:
         assert answers(found, "loud", tmp_path) == doubled()
@@ -73,6 +74,7 @@ def test_an_item_that_hangs_is_tried_elsewhere_and_then_given_up(address, tmp_pa
     assert left[:20] + left[21:] == doubled()[:20] + doubled()[21:]
 
 
+@pytest.mark.full
 def test_an_item_that_ends_its_process_costs_no_other_one(address, tmp_path):
     with crew_at(address, print) as found:
         left = answers(found, "dies_always", tmp_path)

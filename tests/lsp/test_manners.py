@@ -408,6 +408,7 @@ ASKED = {
 }
 
 
+@pytest.mark.full
 def test_a_token_that_is_none_is_told():
     """JSON values that no token can be: two of them cannot even be the key of a table."""
     odd = [[], {}, [1], {"a": []}, True, 1.5]
@@ -435,6 +436,7 @@ def test_a_token_that_is_none_is_told():
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="FIFOs and devices of POSIX systems")
+@pytest.mark.full
 def test_what_is_no_file_in_a_folder_keeps_nobody_waiting(tmp_path):
     text = '.version 4.1\n.kernel "k"\n    ret (M1, 1)\n'
     (tmp_path / "good.visaasm").write_text(text.replace("ret (M1, 1)", "mov (M1, 1) V99(0,0)<1> 0x0:d"))

@@ -156,6 +156,7 @@ def test_a_source_from_a_file_is_named_after_it(host, run_exec, tmp_path):
     assert report["faults"][0]["source"] == str(tmp_path / "kernels" / "fill.cl:2")
 
 
+@pytest.mark.full
 def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path):
     ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
     assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr

@@ -290,6 +290,7 @@ def test_a_barrier_orders_what_a_fence_has_covered(name):
     assert all("may have no fence of" in one.reason for one in found if one.answer == "unknown")
 
 
+@pytest.mark.full
 def test_a_round_reads_what_the_round_before_stored_without_a_fence():
     load = LOAD.format("y", "at") + "    fence_global.E\n    barrier\n"
     code = MOVING.replace("    scatter4_scaled.R", load + "    scatter4_scaled.R").replace("FENCE", "")
@@ -320,6 +321,7 @@ def test_a_loop_without_a_proof_is_bounded():
     assert "up to 4 rounds of a loop" in found.reason
 
 
+@pytest.mark.full
 def test_lanes_of_one_thread_may_be_taken_for_ordered():
     code = "    and (M1, 16) at(0,0)<1> gid(0,0)<1;1,0> -0x2:d\n" + INDEX.format("at") + STORE.format("y", "at")
     assert words(code, properties=("race",), assume=("groups == 1",)) == ["race refuted"]

@@ -96,6 +96,7 @@ WRITTEN = {
 }  # fmt: skip
 
 
+@pytest.mark.full
 def test_each_lane_reads_what_was_written():
     def check(name):
         code, expected = WRITTEN[name]

@@ -180,6 +180,7 @@ def test_a_run_without_sweep_runs_the_first_point_and_says_so(run):
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes have no groups here")
+@pytest.mark.full
 def test_ctrl_c_ends_all_processes(run, tmp_path):
     Path("s.launch.yaml").write_text(LAUNCH.replace("k: [2, 3]", f"k: {list(range(1, 2000))}"))
     code = "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))"
