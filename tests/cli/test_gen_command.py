@@ -219,13 +219,14 @@ def test_spills_fills_and_copies_are_counted(run, folder):
     lines = (
         "send (16|M0) null r0 r12 0x80 0x0 // scratch space spill: SP_GRF_V7_0 from offset[0x32]; $1",
         "send (16|M0) r9 r0 null 0x0 0x0 // scratch space fill: FL_Send_V7_1 from offset[0x32]; $2",
+        "send (16|M0) r9 r0 null 0x0 0x0 // scratch space fill:  from offset[0x32]; $3",  # of no variable by name
         "send (16|M0) r9 r0 null 0x0 0x0 // fill from FP[1*32] of V7",
         "mov (8|M0) r4.0<1>:d r1.0<8;8,1>:d",
     )
     text = "".join(f"    {line}\n" for line in lines)
     tool = fake_tool(folder / "bin", f"write_listing(); open(names[0], 'a').write({text!r})")
     _, out, _ = run("gen", "k.visaasm", "--tool", tool)
-    assert "1 spill, 2 fills, 1 copy between registers added" in out.splitlines()[0]
+    assert "1 spill, 3 fills, 1 copy between registers added" in out.splitlines()[0]
 
 
 def test_two_results_are_compared_in_sum_and_by_line(run, folder, tool):

@@ -33,7 +33,7 @@ _DPAS: Final = ("dpas", "dpasw", "bdpas")
 _MESSAGE: Final = "desc:0x"
 # `scratch space spill: V5 from offset[0x32]`; with other spill methods `spill to offset[0*64] of V5` or `spill to
 # FP[0*32] of ?`.
-_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: | (?:to|from) \w+\[)")
+_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: (\w+)?| (?:to|from) \w+\[(?:[^\]]*\] of (\w+))?)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,12 +147,18 @@ def count_code(lines: Iterable[GenLine]) -> CodeCounts:
             continue
         opcode = opcode_of(line.text)
         kinds["dpas" if opcode in _DPAS else opcode] += 1
-        if spilled := _SPILLED.search(line.text.partition("//")[2]):
-            kinds[spilled[1]] += 1
+        if (spilled := spilled_in(line)) is not None:
+            kinds[spilled[0]] += 1
         # Instructions without mask serve the whole thread, whatever its width.
         if code[3] and not (code[1] or "").startswith("(W"):
             simd = max(simd, int(code[3]) + int(code[4]))
     return CodeCounts(simd, kinds["dpas"], kinds["send"], kinds["sync"], kinds["spill"], kinds["fill"])
+
+
+def spilled_in(line: GenLine) -> tuple[str, str] | None:
+    """Return ``spill`` or ``fill`` and the variable, empty if it has no name, of a line that moves it to or from scratch memory."""
+    remark = _SPILLED.search(line.text.partition("//")[2])
+    return (remark[1], remark[2] or remark[3] or "") if remark is not None else None
 
 
 def opcode_of(text: str) -> str:

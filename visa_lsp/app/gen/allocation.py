@@ -1,4 +1,4 @@
-"""What the register allocator added to the code of a kernel: spills and fills of each variable, and copies between registers."""
+"""Spills and fills of each variable, and copies between registers, that the register allocator added to the code of a kernel."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from collections import defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.toolchain.listing import spilled_in
+
 if TYPE_CHECKING:
     from visa_lsp.toolchain.finalize import FinalizedKernel
 
-# `scratch space spill: SP_GRF_V0069_0 from offset[0x32]`, `fill from offset[4*64] of V5`.
-_SPILLED: Final = re.compile(r"\b(spill|fill)(?:: (\w+)| (?:to|from) \w+\[[^\]]*\] of (\w+))")
-_PART: Final = re.compile(r"^(?:SP|FL)_[A-Za-z]+_(\w+)_\d+$")  # of a variable
+_PART: Final = re.compile(r"^(?:SP|FL)_[A-Za-z]+_(\w+)_\d+$")  # of a variable, as in SP_GRF_V0069_0
 _COPY: Final = re.compile(r"\s*(?:\([^)]*\)\s*)?mov \(\d+\|M\d+\)\s+r\d[^ ]*\s+r\d")
 
 
@@ -31,13 +31,14 @@ def spills_of(kernel: FinalizedKernel) -> dict[str, Spills]:
     """Return the spills of each variable of a kernel that has some; of temporaries under the finalizer's name."""
     counts = defaultdict[str, Spills](Spills)
     for line in kernel.listing.lines:
-        if match := _SPILLED.search(line.text.partition("//")[2]):
-            name = match[2] or match[3]
-            variable = counts[part[1] if (part := _PART.match(name)) else name]
-            if match[1] == "spill":
-                variable.spills += 1
-            else:
-                variable.fills += 1
+        kind, name = spilled_in(line) or ("", "")
+        if not name:
+            continue
+        variable = counts[part[1] if (part := _PART.match(name)) else name]
+        if kind == "spill":
+            variable.spills += 1
+        else:
+            variable.fills += 1
     return dict(counts)
 
 

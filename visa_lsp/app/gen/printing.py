@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.gen.allocation import Spills, added_copies, spills_of
+from visa_lsp.app.gen.allocation import Spills, added_copies
 from visa_lsp.text import lines_of
+from visa_lsp.toolchain.listing import count_code
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -92,9 +93,9 @@ def cycles_of(under: GenUnderLine) -> tuple[int, int]:
 def figures(kernel: FinalizedKernel) -> str:
     """Return the figures of a kernel in a line: ``24 Gen instructions, 37 of 128 GRF, no spill``; unknown ones are omitted."""
     words = figures_of(kernel.listing, kernel.max_pressure)
-    spilled = spills_of(kernel).values()
-    if spilled:
-        words += f", {Spills(sum(n.spills for n in spilled), sum(n.fills for n in spilled))}"
+    counts = count_code(kernel.listing.lines)
+    if counts.spills or counts.fills:
+        words += f", {Spills(counts.spills, counts.fills)}"
     if copies := added_copies(kernel):
         words += f", {copies} cop{'ies' if copies != 1 else 'y'} between registers added"
     if not kernel.schedule:
