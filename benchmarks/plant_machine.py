@@ -244,8 +244,7 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     data = path.read_bytes()
     launches = list(launches_of(path, None, found.name, kernel, data, tries=False))
     kernel_body = launches[0].ready().prepared.dispatch.kernel
-    simd = kernel_body.int_attribute("SimdSize") or 0
-    code = code_of_text(source, str(path), kernel, simd, found, CodeRequest(options, None, iga))
+    code = code_of_text(source, str(path), kernel_body, found, CodeRequest(options, None, iga))
     runs = tuple(run for run in map(run_text, launches) if not run.result.faults)
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:

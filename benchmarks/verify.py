@@ -46,9 +46,9 @@ def print_costs(texts: Iterable[Path], platform: str | None, iga: str | None) ->
             if kernel == COMPILERS_OWN:
                 continue
             launches = list(launches_of(path, None, target.name, kernel, path.read_bytes(), tries=False))
-            simd = launches[0].ready().prepared.dispatch.kernel.int_attribute("SimdSize") or 0
+            body = launches[0].ready().prepared.dispatch.kernel
             began = time.process_time()
-            code = code_of_text(source, str(path), kernel, simd, target, CodeRequest(iga=iga))
+            code = code_of_text(source, str(path), body, target, CodeRequest(iga=iga))
             seconds["decoding"] += time.process_time() - began
             counts["decoding"] += 1
             board = Scoreboard(code, target)

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.program.model import Kernel
     from visa_lsp.toolchain.finalize import FinalizedKernel
 
 _CODE: Final = ".text."
@@ -47,13 +48,12 @@ class CodeRequest:
     finder: Beside = field(default_factory=Beside)
 
 
-def code_of_text(
-    source: Source, path: str, kernel: str, simd: int, platform: Platform, request: CodeRequest
-) -> MachineCode:
+def code_of_text(source: Source, path: str, body: Kernel, platform: Platform, request: CodeRequest) -> MachineCode:
     """Return the machine code of a kernel of a text.
 
     Raises UserError if there is none: no finalizer for the platform and no zebin or listing beside the text.
     """
+    kernel, simd = body.name, body.int_attribute("SimdSize") or 0
     command = iga_command(path, request.iga)
     if request.zebin is not None:
         code = code_of_zebin(request.zebin, request.zebin_name, kernel, platform, command)

@@ -158,8 +158,7 @@ def _verdict(
     data = read_bytes(text_name)
     launches = list(launches_of(Path(text_name), options.launch, platform.name, kernel, data, tries=options.tries))
     body = launches[0].ready().prepared.dispatch.kernel
-    simd = body.int_attribute("SimdSize") or 0
-    code = code_of_text(source, text_name, kernel, simd, platform, replace(request, finder=Beside()))
+    code = code_of_text(source, text_name, body, platform, replace(request, finder=Beside()))
     board = Scoreboard(code, platform)
     outcomes: list[Outcome] = []
     for opened in launches:
