@@ -16,6 +16,7 @@ from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate
+from visa_lsp.program.operand_text import immediate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -131,7 +132,7 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[s
         yield f"`{relation}`, the relation of its line"
     given, used = line.immediates, [source for source in piece.sources if isinstance(source, Immediate)]
     if len(given) == len(used) == 1 and not _is_same(given[0], used[0], piece.op, sums):
-        yield f"{_shown(given[0])}, the immediate of its line"
+        yield f"{immediate(given[0])}, the immediate of its line"
     # The other way round is a copy of a scalar that the finalizer has left out.
     if line.operation != "mov" and line.control.exec_size > 1 < piece.lanes:
         of_line, of_piece = (
@@ -167,10 +168,6 @@ def _is_same(given: Immediate, used: Immediate, op: str, sums: set[int]) -> bool
 def _sums(additions: Sequence[_Line]) -> set[int]:
     numbers = {line.immediates[0].bits for line in additions if len(line.immediates) == 1}
     return numbers | {a + b for a in numbers for b in numbers} if len(numbers) < 50 else set()
-
-
-def _shown(value: Immediate) -> str:
-    return f"{value.bits & (1 << 8 * value.type.size) - 1:#x}:{value.type}"
 
 
 # ---- lanes
