@@ -8,6 +8,7 @@ import pytest
 
 pytest.importorskip("z3")
 
+from visa_lsp.app.prove.fences import Stretches
 from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.payload import symbols_of
 from visa_lsp.app.prove.sampled_values import NotSampled, SampledValues
@@ -59,7 +60,7 @@ def test_an_access_has_the_same_place_in_terms_of_global_ids():
     by_global_ids = GlobalIds(symbols, [0], pool.symbol("lane", Level.ITEM, 0, 15))
 
     def access(offset, path):
-        return ItemAccess(0, 1, True, False, ("buffer", 0), offset, 4, path, frozenset(), None)  # type: ignore[arg-type]
+        return ItemAccess(0, 1, True, False, ("buffer", 0), offset, 4, path, frozenset(), Stretches())
 
     for offset, path in product(terms, claims):
         made = access(offset, path)

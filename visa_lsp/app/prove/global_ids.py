@@ -69,6 +69,6 @@ class GlobalIds:
         facts = self._pool.facts.get(atom, ())
         if self._ids.isdisjoint(atoms_of(*facts)):
             return None
-        found = self._replaced[atom] = self._pool.fresh(atom.why, atom.level, atom.low, atom.high, atom.line)
-        self._pool.facts[found.factors[0][0]] = [self.replace_in(fact) for fact in facts]
-        return found
+        symbol = self._replaced[atom] = self._pool.fresh(atom.why, atom.level, atom.low, atom.high, atom.line)
+        self._pool.facts[symbol.factors[0][0]] = [self.replace_in(fact) for fact in facts]
+        return symbol

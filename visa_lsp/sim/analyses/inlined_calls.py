@@ -89,15 +89,15 @@ class _Inliner:
         control, pred, start = inst.get("exec"), inst.get("pred"), self._places.get(inst.get("label"))
         if start not in self._starts or not self._takes_all(inst):
             return False
-        return_label, guarded = self._new_label(), isinstance(pred, Predicate) and pred.var != 0
-        if guarded and isinstance(pred, Predicate):
-            others = Predicate(pred.var, not pred.inverse, pred.combine)
+        return_label = self._new_label()
+        others = replace(pred, inverse=not pred.inverse) if isinstance(pred, Predicate) and pred.var else None
+        if others is not None:
             self._append(_GOTO, (control, others, return_label), pc, inst.line)
         else:
             self._append(_LABEL, (self._new_label(),), pc, inst.line)
-        if not self.copy(start, callers, return_label, named=guarded):
+        if not self.copy(start, callers, return_label, named=others is not None):
             return False
-        self._append(_LABEL, (return_label,), -1 if guarded else start, inst.line)
+        self._append(_LABEL, (return_label,), start if others is None else -1, inst.line)
         return True
 
     def _takes_all(self, inst: Inst) -> bool:
