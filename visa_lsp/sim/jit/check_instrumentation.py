@@ -173,7 +173,11 @@ def _mark(e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, 
                 pointer = b.inttoptr(b.add(b.and_(start, ir.Constant(I64, ~3)), place.marks), PTR)
                 written = b.load(pointer, typ=vector(I32, count), align=4)
                 suspect(e, b.and_(undefined, any_of(e, b.icmp_unsigned("==", written, splat(I32, 0, count)))))
-            _mark_dwords(e, place, start, size, same)
+            if use == WRITTEN:
+                _mark_dwords(e, place, start, size, same)
+                return
+            with b.if_then(b.not_(has_flag(e, place.flags, state.UNRACED))):
+                _mark_dwords(e, place, start, size, same)
 
 
 def _mark_private(e: Emitter, pointer: Node, size: int, use: int) -> None:
@@ -213,7 +217,8 @@ def _mark_dwords(e: Emitter, place: SpacePlace, start: Node, size: int, same: No
         earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
         return b.or_(b.or_(unmarked, b.icmp_unsigned("==", mark, own)), earlier)
 
-    fine = reduce(b.and_, (in_order(get(other)) for other in AGAINST[use]))
+    others = (other for other in AGAINST[use] if other != ATOMIC or e.has_atomics)
+    fine = reduce(b.and_, (in_order(get(other)) for other in others))
     if use == WRITTEN:
         written = get(WRITTEN)
         if same is not None:

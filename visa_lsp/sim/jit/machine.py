@@ -25,7 +25,7 @@ from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Collection, Iterator, Sequence
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
@@ -103,6 +103,12 @@ class CompiledMachine(Machine):
             for buffer, start in zip(buffers, addresses, strict=True)
         ]  # fmt: skip
         return np.array([*rows, (0,) * (state.ENTRY // 8)], np.uint64).view(np.int64)
+
+    def set_unraced(self, buffers: Collection[int]) -> None:
+        """Let uses of buffers go unmarked, because none of them races; ``buffers`` has their identities."""
+        for others, table in self._tables:
+            for buffer, row in zip(others, table, strict=False):
+                row[state.FLAGS // 8] |= state.UNRACED * (id(buffer) in buffers)
 
     def marks_address(self, buffer: Buffer) -> int:
         """Return the address of a buffer's marks; 0 without checkers."""

@@ -8,13 +8,14 @@ has any effect.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from llvmlite import ir
 
 from visa_lsp.program.message import SLM_INDEX, STATELESS_INDEXES, MemoryKind
 from visa_lsp.program.model import General
 from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.check_instrumentation import WRITTEN
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import scalar
 from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, splat
@@ -23,9 +24,11 @@ from visa_lsp.sim.messages import SCRATCH_HEADER, SLM_MASK
 from visa_lsp.sim.registers import FIRST_HANDLE, SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from visa_lsp.program.message import MessageMemory
+    from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.operands import Site
 
 _MAX_COMPARED_SURFACES = 16  # surfaces to compare with a surface variable of unknown value
@@ -47,6 +50,24 @@ class SpacePlace(NamedTuple):
     flags: Node
     use: int = -1
     shared: bool = False
+
+
+SHARED: Final = "shared"
+ANY_SURFACE: Final = "any"
+
+
+def find_unraced(uses: AbstractSet[tuple[str, int]], surfaces: Mapping[int, Buffer]) -> set[int]:
+    """Return the identities of the buffers whose uses cannot race: all of them are reads, or all are atomics.
+
+    ``uses`` has the names of the spaces that messages access, with the kind of use.
+    """
+    by_number = {f"surface{number}": id(buffer) for number, buffer in surfaces.items()}
+    anywhere = {use for name, use in uses if name not in by_number and name != SHARED}
+    uses_of = {number: set(anywhere) for number in by_number.values()}
+    for name, use in uses:
+        if name in by_number:
+            uses_of[by_number[name]].add(use)
+    return {number for number, kinds in uses_of.items() if len(kinds) <= 1 and WRITTEN not in kinds}
 
 
 class Found(NamedTuple):
@@ -167,6 +188,7 @@ def _entry(e: Emitter, value: int) -> _RangeEntry:
 def surface_place(e: Emitter, row: Node, use: int) -> SpacePlace:
     """Return the place of a whole surface, by its row of the launch's table."""
     zero = ir.Constant(I64, 0)
+    e.uses.add((ANY_SURFACE, use))
     words = (e.word(row, 8 * k) for k in range(1, 5))
     return _RangeEntry._make([zero, *words, e.address(row, state.WRITTEN)]).place(e, zero, zero)._replace(use=use)
 
@@ -183,7 +205,7 @@ def find_shared(e: Emitter) -> Found:
     host, size, marks = (e.word(e.block, offset) for offset in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
-    return Found(offsets, partial(entry.place, e), "shared", lambda: find_shared(e), shared=True)
+    return Found(offsets, partial(entry.place, e), SHARED, lambda: find_shared(e), shared=True)
 
 
 def flat(e: Emitter) -> Found:

@@ -146,7 +146,7 @@ class GroupRunner:
             machine.blocks[id(frame)] = block
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
         # Imported here, as in the machine, only when something is compiled.
-        from visa_lsp.sim.jit import groups, native
+        from visa_lsp.sim.jit import groups, native, spaces
 
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
@@ -162,6 +162,7 @@ class GroupRunner:
             orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
             groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
             compiled.has_groups = True
+        machine.set_unraced(spaces.find_unraced(compiled.body.uses, dispatch.surfaces))
         launch = machine.launch
         for place, array in (
             (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
