@@ -74,7 +74,9 @@ class BodyPlan:
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
         self.reaches_shared = True  # whether an instruction may access shared memory of a group
-        self.uses = set[tuple[str, int]]()  # names of spaces that messages access, and how; valid once the function is written
+        self.uses = set[
+            tuple[str, int]
+        ]()  # names of spaces that messages access, and how; valid once the function is written
         self.called_out: set[int] = set()  # instructions that compiled code leaves to the interpreter by a call
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, resumptions = len(self.instructions), {pc + 1 for pc in self.leaving}
@@ -90,7 +92,8 @@ class BodyPlan:
         self.messages = sum(type(inst.row.meaning) in _BY_FORM for inst in self.instructions)
         messages = (understood_message_of(inst) for inst in self.instructions)
         self.has_atomics = any(
-            isinstance(message, ElementMessage | TexelMessage) and message.use is MemoryUse.ATOMIC for message in messages
+            isinstance(message, ElementMessage | TexelMessage) and message.use is MemoryUse.ATOMIC
+            for message in messages
         )
         self.written_surfaces = self._find_written_surfaces()
         self.definedness = definedness
