@@ -15,7 +15,7 @@ from llvmlite import ir
 from visa_lsp.program.message import SLM_INDEX, STATELESS_INDEXES, MemoryKind
 from visa_lsp.program.model import General
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.check_instrumentation import WRITTEN
+from visa_lsp.sim.jit.check_instrumentation import READ, WRITTEN
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import scalar
 from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, splat
@@ -56,18 +56,31 @@ SHARED: Final = "shared"
 ANY_SURFACE: Final = "any"
 
 
-def find_unraced(uses: AbstractSet[tuple[str, int]], surfaces: Mapping[int, Buffer]) -> set[int]:
-    """Return the identities of the buffers whose uses cannot race: all of them are reads, or all are atomics.
+class BufferUses(NamedTuple):
+    """The kinds of use that a kernel makes of the buffers bound to surfaces, by identity, and of any other memory."""
 
-    ``uses`` has the names of the spaces that messages access, with the kind of use.
-    """
-    by_number = {f"surface{number}": id(buffer) for number, buffer in surfaces.items()}
-    anywhere = {use for name, use in uses if name not in by_number and name != SHARED}
-    uses_of = {number: set(anywhere) for number in by_number.values()}
-    for name, use in uses:
-        if name in by_number:
-            uses_of[by_number[name]].add(use)
-    return {number for number, kinds in uses_of.items() if len(kinds) <= 1 and WRITTEN not in kinds}
+    of_surfaces: dict[int, frozenset[int]]
+    elsewhere: frozenset[int]
+
+    @staticmethod
+    def of(uses: AbstractSet[tuple[str, int]], surfaces: Mapping[int, Buffer]) -> BufferUses:
+        """Return the uses of buffers by the names of the spaces that messages access, with the kind of use."""
+        buffers = {f"surface{number}": id(buffer) for number, buffer in surfaces.items()}
+        elsewhere = frozenset(use for name, use in uses if name not in buffers and name != SHARED)
+        of_surfaces = dict.fromkeys(buffers.values(), elsewhere)
+        for name, use in uses:
+            if name in buffers:
+                of_surfaces[buffers[name]] |= {use}
+        return BufferUses(of_surfaces, elsewhere)
+
+    def changes(self, buffer: Buffer) -> bool:
+        """Return whether the kernel may change a buffer."""
+        return not self.of_surfaces.get(id(buffer), self.elsewhere) <= {READ}
+
+    def race(self, buffer: Buffer) -> bool:
+        """Return whether uses of a buffer may race: not if all are reads, or all are atomics."""
+        kinds = self.of_surfaces.get(id(buffer), self.elsewhere)
+        return WRITTEN in kinds or len(kinds) > 1
 
 
 class Found(NamedTuple):

@@ -82,6 +82,7 @@ LAUNCH_BYTES: Final = 312
 # that of its marks, its flags, whether it was written, and as an image its width, height, depth, and pitch in bytes.
 # Behind the last buffer is an empty entry.
 ENTRY: Final = 80
+MARKS: Final = 24
 FLAGS: Final = 32
 WRITTEN: Final = 40
 IMAGE: Final = 48

@@ -111,6 +111,9 @@ class GroupRunner:
     """Runs whole groups in compiled code. All groups use the same memory for the frames of their threads."""
 
     def __init__(self, machine: CompiledMachine) -> None:
+        # Imported here, as in the machine, only when something is compiled.
+        from visa_lsp.sim.jit import groups, native, spaces
+
         self.machine = machine
         dispatch = machine.dispatch
         self.group, threads = machine.start((0, 0, 0))
@@ -130,7 +133,12 @@ class GroupRunner:
         layout = compiled.body.layout
         self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
         self.states = [state.StateBlock(layout, row) for row in self._blocks]
-        marks = machine.marks_address(self.group.slm)
+        self.uses = spaces.BufferUses.of(compiled.body.uses, dispatch.surfaces)
+        marks = 0
+        if machine.mode.watched:
+            kinds = 3 if compiled.body.has_atomics else 2
+            machine.make_marks(self.uses.race, kinds)
+            marks = machine.marks_address(self.group.slm, kinds)
         for number, frame in enumerate(self.frames):
             self._registers[number, : frame.regs.size] = frame.regs
             frame.lie_in(self._registers[number, : frame.regs.size])
@@ -145,9 +153,6 @@ class GroupRunner:
             block.words[state.DISPATCHED // 8] = frame.emask
             machine.blocks[id(frame)] = block
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
-        # Imported here, as in the machine, only when something is compiled.
-        from visa_lsp.sim.jit import groups, native, spaces
-
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
             shared = self.group.slm.size if compiled.body.reaches_shared else 0
@@ -162,7 +167,6 @@ class GroupRunner:
             orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
             groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
             compiled.has_groups = True
-        machine.set_unraced(spaces.find_unraced(compiled.body.uses, dispatch.surfaces))
         launch = machine.launch
         for place, array in (
             (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
