@@ -162,3 +162,19 @@ def test_a_large_kernel_is_interpreted_and_a_note_says_so(monkeypatch):
     report = ran(body, "auto", groups=1)
     assert report.engine == "interp"
     assert any("are interpreted" in note for note in report.notes)
+
+
+def test_an_atomic_of_floats_is_clean_and_keeps_the_old_value_where_neither_is_less():
+    declared = ".decl f v_type=G type=f num_elts=16 align=GRF\n.decl none v_type=G type=f num_elts=16 align=GRF\n"
+    body = """    mov (M1, 16) at(0,0)<1> 0x0:ud
+    mov (M1, 16) f(0,0)<1> ids(0,0)<1;1,0>
+    dword_atomic.fmax (M1, 16) x at.0 f.0 %null.0 none.0
+    mov (M1, 16) f(0,0)<1> 0x80000000:f
+    mov (M1, 16) at(0,0)<1> 0x4:ud
+    dword_atomic.fmin (M1, 16) x at.0 f.0 %null.0 %null.0
+"""
+    for engine in ("jit", "interp"):
+        report = ran(body, engine, groups=1, init="zeros", declared=declared)
+        assert (report.engine, told(report)) == (engine, [])
+        assert report.buffers[0].array[:2].view("<f4").tolist() == [15.0, 0.0]
+        assert report.buffers[0].array[1] == 0  # not the bits of -0.0

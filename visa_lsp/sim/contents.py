@@ -8,15 +8,17 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.memory import Array, Buffer
 
 
 class Contents:
-    """A snapshot of memory before a run."""
+    """A snapshot of memory before a run, without the buffers that ``changes`` says the run does not change."""
 
-    def __init__(self, dispatch: Dispatch) -> None:
-        self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in dispatch.buffers]
+    def __init__(self, dispatch: Dispatch, changes: Callable[[Buffer], bool] = lambda _: True) -> None:
+        self._kept = [(buffer, buffer.data.copy(), buffer.written) for buffer in dispatch.buffers if changes(buffer)]
 
     def restore(self) -> None:
         """Restore the snapshot."""

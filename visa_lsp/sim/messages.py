@@ -18,6 +18,7 @@ from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
 from visa_lsp.sim.operands import Site, lane_mask
 from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFACE, Frame
+from visa_lsp.sim.words import FLOAT
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Binding = tuple[Space | None, int]  # a space, and the value of its surface variable
@@ -271,16 +272,21 @@ def integer_updates(size: int) -> dict[str, Update]:
 
 
 def float_updates(size: int) -> dict[str, Update]:
-    """Return the updates of float atomics of ``size`` bytes."""
+    """Return the updates of float atomics of ``size`` bytes, by the rules of the words of instructions."""
 
-    def number(function: Callable[[Any, Any], Any]) -> Update:
-        return lambda o, a, _b: _bits(function(_float(o, size), _float(a, size)), size)
+    def number(word: str, *, choice: bool = False) -> Update:
+        def update(old: int, a: int, _b: int) -> int:
+            sources = [np.array([_float(bits, size)]) for bits in (old, a)]
+            # A choice takes its second operand of two equal ones, and the old value stays.
+            return _bits(FLOAT[word](*(reversed(sources) if choice else sources))[0], size)
+
+        return update
 
     return {
-        "fmax": number(np.fmax),
-        "fmin": number(np.fmin),
-        "fadd": number(np.add),
-        "fsub": number(np.subtract),
+        "fmax": number("max", choice=True),
+        "fmin": number("min", choice=True),
+        "fadd": number("add"),
+        "fsub": number("sub"),
         "fcmpwr": CompareExchange(lambda o, a: bool(_float(o, size) == _float(a, size))),
     }
 

@@ -15,7 +15,8 @@ from visa_lsp.sim.jit import check_instrumentation, spaces
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.memory_access import begin_access, end_access, may_leave, range_of, wide
 from visa_lsp.sim.jit.numbers import raw_start
-from visa_lsp.sim.jit.writer import I8, I64, Node, integer
+from visa_lsp.sim.jit.words import FLOAT
+from visa_lsp.sim.jit.writer import F32, F64, I8, I64, Node, integer, vector
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -42,10 +43,36 @@ _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] 
 }
 
 
+def _float_update(word: str, *, choice: bool = False) -> Callable[[Emitter, Node, Node, Node], Node]:
+    def update(e: Emitter, old: Node, a: Node, _b: Node) -> Node:
+        kind = vector(_FLOATS[old.type.width], 1)
+        sources = [e.builder.bitcast(bits, kind) for bits in ((a, old) if choice else (old, a))]
+        return e.builder.bitcast(FLOAT[word](e, *sources), old.type)
+
+    return update
+
+
+def _compare_floats(e: Emitter, old: Node, a: Node, b: Node) -> Node:
+    kind = _FLOATS[old.type.width]
+    same = e.builder.fcmp_ordered("==", *(e.builder.bitcast(bits, kind) for bits in (old, a)))
+    return e.builder.select(same, b, old)
+
+
+_FLOATS: Final = {32: F32, 64: F64}
+_FLOAT_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
+    "fadd": _float_update("add"),
+    "fsub": _float_update("sub"),
+    "fmin": _float_update("min", choice=True),
+    "fmax": _float_update("max", choice=True),
+    "fcmpwr": _compare_floats,
+}
+
+
 def emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, message: ElementMessage) -> None:
     """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
     memory, cell, less_one = message.size, message.cell, message.update == PREDECREMENT
-    update = _INTEGER_UPDATES.get("dec" if less_one else message.update)
+    updates = _INTEGER_UPDATES | (_FLOAT_UPDATES if memory > 2 else {})
+    update = updates.get("dec" if less_one else message.update)
     if update is None or memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes

@@ -13,8 +13,9 @@ from typing import TYPE_CHECKING, Final
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
-from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, TexelForm
+from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, MemoryUse, TexelForm
 from visa_lsp.isa.model import Trait
+from visa_lsp.program.message import ElementMessage, TexelMessage, understood_message_of
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, PredicateOperand, State
 from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
@@ -73,6 +74,9 @@ class BodyPlan:
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
         self.reaches_shared = True  # whether an instruction may access shared memory of a group
+        self.uses = set[
+            tuple[str, int]
+        ]()  # names of spaces that messages access, and how; valid once the function is written
         self.called_out: set[int] = set()  # instructions that compiled code leaves to the interpreter by a call
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, resumptions = len(self.instructions), {pc + 1 for pc in self.leaving}
@@ -86,6 +90,11 @@ class BodyPlan:
         small = self.never_leaves and count <= MAX_HELD_INSTRUCTIONS
         self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
         self.messages = sum(type(inst.row.meaning) in _BY_FORM for inst in self.instructions)
+        messages = (understood_message_of(inst) for inst in self.instructions)
+        self.has_atomics = any(
+            isinstance(message, ElementMessage | TexelMessage) and message.use is MemoryUse.ATOMIC
+            for message in messages
+        )
         self.written_surfaces = self._find_written_surfaces()
         self.definedness = definedness
         named = [value for inst in self.instructions for value in inst.values]
@@ -134,6 +143,7 @@ class BodyPlan:
         writer = _BodyWriter(self, module, name)
         writer.write()
         self.reaches_shared = writer.e.reaches_shared or not self.is_alone
+        self.uses = writer.e.uses
         return writer.e.function
 
     @property

@@ -122,13 +122,13 @@ def mark(e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | Non
 
 
 def mark_each(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, size: int, same: Node | None = None) -> None:
-    """Record suspected races of elements of ``size`` bytes at any places, and mark them lane by lane.
+    """Record suspected races of elements of ``size`` bytes of the set lanes at any places, and mark them.
 
     ``same`` has a bit for each lane whose store changes nothing.
     """
 
     def body(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, same: Node | None = None) -> None:
-        mark_lanes(e, place, e.keep_lanes(addresses), bits, size, same)
+        _mark(e, place, addresses, same, size=size, bits=bits)
 
     given = [addresses, bits, *([] if same is None else [same])]
     _outline_marks(e, place, f"{lanes_of(addresses)}_of_{size}", given, body)
@@ -142,69 +142,102 @@ def _outline_marks(e: Emitter, place: SpacePlace, name: str, given: Sequence[Nod
     suspect_outlined(e, full_name, [place.marks, place.stride, place.flags, *given], write_body)
 
 
-def mark_lanes(e: Emitter, place: SpacePlace, kept: Node, bits: Node, size: int, same: Node | None = None) -> None:
-    """Mark elements of the set lanes, at least one, at the offsets in ``kept``."""
-    unchanged = None if same is None else e.keep_lanes(e.builder.zext(same, vector(I8, lanes_of(same))))
+class _Dwords:
+    """The marks of the dwords of a use: ``count`` contiguous ones, or, with ``bits``, one for each set lane."""
 
-    def mark_lane(lane: Node) -> None:
-        own = None
-        if unchanged is not None:
-            own = e.spread(e.builder.trunc(e.lane_of(unchanged, lane, I8), I1), max(1, size // 4))
-        _mark(e, place, e.lane_of(kept, lane, I64), own, size=size)
+    def __init__(self, e: Emitter, place: SpacePlace, start: Node, count: int, bits: Node | None) -> None:
+        self._e, self._place, self._bits = e, place, bits
+        self.lanes = count if bits is None else lanes_of(start)
+        self._start = e.builder.and_(start, self._spread(ir.Constant(I64, ~3)))
 
-    e.each_lane(bits, mark_lane)
+    def _spread(self, number: Node) -> Node:
+        return number if self._bits is None else self._e.spread(number, self.lanes)
+
+    def _places(self, of: int) -> Node:
+        b, place = self._e.builder, self._place
+        base = b.add(place.marks, b.mul(place.stride, ir.Constant(I64, of))) if of else place.marks
+        return b.add(self._start, self._spread(base))
+
+    def load(self, of: int) -> Node:
+        """Return the marks of a kind of use."""
+        kind, places = vector(I32, self.lanes), self._places(of)
+        if self._bits is not None:
+            return self._e.gather(kind, places, self._bits, 4)
+        return self._e.builder.load(self._e.builder.inttoptr(places, PTR), typ=kind, align=4)
+
+    def store(self, marks: Node, of: int) -> None:
+        """Set the marks of a kind of use."""
+        places = self._places(of)
+        if self._bits is not None:
+            self._e.scatter(marks, places, self._bits, 4)
+        else:
+            self._e.builder.store(marks, self._e.builder.inttoptr(places, PTR), align=4)
+
+    def suspect(self, wrong: Node) -> None:
+        """Leave the function if the bit of any dword is set."""
+        chosen = wrong if self._bits is None else self._e.builder.and_(wrong, self._e.lanes(self._bits, self.lanes))
+        suspect(self._e, any_of(self._e, chosen))
 
 
-def _mark(e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, *, size: int) -> None:
-    """Emit the marks of ``size`` bytes from an offset on."""
+def _mark(
+    e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, *, size: int, bits: Node | None = None
+) -> None:
+    """Emit the marks of ``size`` bytes from an offset on; with ``bits``, from the offset of each set lane on."""
+    count = max(1, size // 4)
+    if bits is None:
+        parts = [_Dwords(e, place, start, count, None)]
+    else:
+        lanes = lanes_of(start)
+        parts = [_Dwords(e, place, e.builder.add(start, splat(I64, 4 * k, lanes)), 1, bits) for k in range(count)]
     if place.shared:
-        _mark_dwords(e, place, start, size, same)
+        for dwords in parts:
+            _mark_dwords(e, place, dwords, same)
         return
     b, use = e.builder, place.use
     with b.if_else(has_flag(e, place.flags, state.PRIVATE), likely=False) as (own, seen):
         with own:
-            _mark_private(e, b.inttoptr(b.add(start, place.marks), PTR), size, use)
+            _mark_private(e, place, start, size, bits)
         with seen:
             undefined = has_flag(e, place.flags, state.UNDEFINED)
-            if use == WRITTEN and size < 4:
-                suspect(e, undefined)  # because a mark would claim that the whole dword is written
-            elif use != WRITTEN:
-                count = max(1, size // 4)
-                pointer = b.inttoptr(b.add(b.and_(start, ir.Constant(I64, ~3)), place.marks), PTR)
-                written = b.load(pointer, typ=vector(I32, count), align=4)
-                suspect(e, b.and_(undefined, any_of(e, b.icmp_unsigned("==", written, splat(I32, 0, count)))))
-            _mark_dwords(e, place, start, size, same)
+            if use == WRITTEN:
+                if size < 4:
+                    suspect(e, undefined)  # because a mark would claim that the whole dword is written
+                for dwords in parts:
+                    _mark_dwords(e, place, dwords, same)
+                return
+            for dwords in parts:
+                with b.if_then(undefined, likely=False):
+                    dwords.suspect(b.icmp_unsigned("==", dwords.load(WRITTEN), splat(I32, 0, dwords.lanes)))
+            with b.if_then(b.not_(has_flag(e, place.flags, state.UNRACED))):
+                for dwords in parts:
+                    _mark_dwords(e, place, dwords, same)
 
 
-def _mark_private(e: Emitter, pointer: Node, size: int, use: int) -> None:
+def _mark_private(e: Emitter, place: SpacePlace, start: Node, size: int, bits: Node | None) -> None:
     """Suspect reads of what no thread has written yet; private memory has a mark for each byte, and no races."""
-    kind = vector(I8, size)
-    if use != WRITTEN:
-        empty = e.builder.icmp_unsigned("==", e.builder.load(pointer, typ=kind, align=1), splat(I8, 0, size))
+    b, kind = e.builder, vector(I8, size)
+    if bits is not None:
+        offsets = e.keep_lanes(start)
+        e.each_lane(bits, lambda lane: _mark_private(e, place, e.lane_of(offsets, lane, I64), size, None))
+        return
+    pointer = b.inttoptr(b.add(start, place.marks), PTR)
+    if place.use != WRITTEN:
+        empty = b.icmp_unsigned("==", b.load(pointer, typ=kind, align=1), splat(I8, 0, size))
         suspect(e, any_of(e, empty))
-    if use != READ:
-        e.builder.store(splat(I8, 1, size), pointer, align=1)
+    if place.use != READ:
+        b.store(splat(I8, 1, size), pointer, align=1)
 
 
-def _mark_dwords(e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None) -> None:
+def _mark_dwords(e: Emitter, place: SpacePlace, dwords: _Dwords, same: Node | None) -> None:
     """Suspect races by the marks of the dwords, and mark them.
 
     A store that changes nothing races with no earlier use. It is marked where it hides no store of another thread.
     """
-    lanes, use, shared = max(1, size // 4), place.use, place.shared
-    b, kind = e.builder, vector(I32, lanes)
+    lanes, use, shared, b = dwords.lanes, place.use, place.shared, e.builder
     numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     group, round_ = (e.word(e.launch, cell, I32) for cell in numbers)
     thread, threads = (b.trunc(e.word(e.launch, cell), I32) for cell in (state.THREAD, state.THREADS))
     own = e.spread(b.add(round_, thread), lanes)
-    start = b.and_(start, ir.Constant(I64, ~3))
-
-    def pointer(of: int) -> Node:
-        base = b.add(place.marks, b.mul(place.stride, ir.Constant(I64, of))) if of else place.marks
-        return b.inttoptr(b.add(start, base), PTR)
-
-    def get(of: int) -> Node:
-        return b.load(pointer(of), typ=kind, align=4)
 
     def in_order(mark: Node) -> Node:
         # In order: no thread, this thread, or an earlier round of the group. Marks of other groups in shared memory are old.
@@ -213,21 +246,22 @@ def _mark_dwords(e: Emitter, place: SpacePlace, start: Node, size: int, same: No
         earlier = b.icmp_unsigned("<", since, e.spread(b.sub(round_, group), lanes))
         return b.or_(b.or_(unmarked, b.icmp_unsigned("==", mark, own)), earlier)
 
-    fine = reduce(b.and_, (in_order(get(other)) for other in AGAINST[use]))
+    others = (other for other in AGAINST[use] if other != ATOMIC or e.has_atomics)
+    fine = reduce(b.and_, (in_order(dwords.load(other)) for other in others))
     if use == WRITTEN:
-        written = get(WRITTEN)
+        written = dwords.load(WRITTEN)
         if same is not None:
             if shared:  # because the first store changes what is undefined
                 same = b.and_(same, b.icmp_unsigned(">=", written, e.spread(group, lanes)))
             fine = b.or_(fine, same)
-        suspect(e, any_of(e, b.not_(fine)))
-        b.store(own if same is None else b.select(in_order(written), own, written), pointer(use), align=4)
+        dwords.suspect(b.not_(fine))
+        dwords.store(own if same is None else b.select(in_order(written), own, written), use)
         return
-    suspect(e, any_of(e, b.not_(fine)))
+    dwords.suspect(b.not_(fine))
     if shared:  # because it is undefined at first
-        suspect(e, any_of(e, b.icmp_unsigned("<", get(WRITTEN), e.spread(group, lanes))))
+        dwords.suspect(b.icmp_unsigned("<", dwords.load(WRITTEN), e.spread(group, lanes)))
     # Other threads of this round, which share one number, or other groups.
-    old = get(use)
+    old = dwords.load(use)
     now = b.icmp_unsigned("<=", b.sub(old, e.spread(round_, lanes)), e.spread(threads, lanes))
-    others = b.select(now, e.spread(b.add(round_, threads), lanes), splat(I32, SEVERAL, lanes))
-    b.store(b.select(in_order(old), own, others), pointer(use), align=4)
+    others_mark = b.select(now, e.spread(b.add(round_, threads), lanes), splat(I32, SEVERAL, lanes))
+    dwords.store(b.select(in_order(old), own, others_mark), use)

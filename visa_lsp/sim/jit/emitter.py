@@ -49,6 +49,14 @@ class Uncompiled(Exception):  # noqa: N818 - no fault: the interpreter executes 
     """An instruction without a compiled form."""
 
 
+def _passed(kind: Any) -> Any:
+    """Return the type in which a function takes or returns a value: vectors of bits are integers.
+
+    Without optimisation LLVM 22 fails to pass vectors of bits on some processors.
+    """
+    return integer(kind.count) if isinstance(kind, ir.VectorType) and kind.element == I1 else kind
+
+
 class Emitter(Writer):
     """The function of one body while it is written. ``builder`` appends the next operation."""
 
@@ -112,6 +120,8 @@ class Emitter(Writer):
         self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group
+        self.has_atomics = plan.has_atomics
+        self.uses = set[tuple[str, int]]()  # names of spaces that messages access, and how
         self.outside: Node = None  # where an instruction goes that the interpreter has to do
         self.definedness = plan.definedness
         self.pc = 0
@@ -243,16 +253,19 @@ class Emitter(Writer):
 
     def outline(self, name: str, result: Any, arguments: Sequence[Node], body: Callable[..., Node]) -> Node:
         """Call a function of the module written by ``body``, for code that is long, frequent in a text, and seldom executed."""
-        function = self.module.globals.get(name)
+        function, kinds = self.module.globals.get(name), [argument.type for argument in arguments]
         if function is None:
-            function = ir.Function(self.module, ir.FunctionType(result, [a.type for a in arguments]), name)
+            kind = ir.FunctionType(_passed(result), [_passed(own) for own in kinds])
+            function = ir.Function(self.module, kind, name)
             function.linkage, function.calling_convention = "internal", "fastcc"
             function.attributes.add("noinline")
             before = self.function, self.builder
             self.function, self.builder = function, ir.IRBuilder(function.append_basic_block("entry"))
-            self.builder.ret(body(*function.args))
+            given = [self.builder.bitcast(node, own) for node, own in zip(function.args, kinds, strict=True)]
+            self.builder.ret(self.builder.bitcast(body(*given), _passed(result)))
             self.function, self.builder = before
-        return self.builder.call(function, arguments, cconv="fastcc")
+        passed = [self.builder.bitcast(node, _passed(node.type)) for node in arguments]
+        return self.builder.bitcast(self.builder.call(function, passed, cconv="fastcc"), result)
 
     @contextmanager
     def in_function(self, registers: Node, block: Node) -> Iterator[None]:

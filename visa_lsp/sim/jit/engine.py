@@ -77,7 +77,6 @@ def _run(
         return _interpret(slower, observers, against * at_once)
     again = bool(observers) or dispatch.host_threads > 1  # because the sampled steps do not belong to the run
     has_code = at_once or bool(making.bodies)
-    before = None
     if again and not has_code:
         if _is_straight(dispatch) and math.prod(dispatch.groups) * dispatch.threads_per_group < WARM:
             return _interpret(slower, observers)
@@ -102,11 +101,9 @@ def _run(
         if not isinstance(outcome, str):
             return outcome
         return _limit(launches.run_unwatched(dispatch, making, at_once=has_code), outcome and _ALONE + outcome)
-    before = before or Contents(dispatch)
     try:
-        outcome = launches.run_watched(dispatch, making, _fresh(observers), before, slower.step_budget)
+        outcome = launches.run_watched(dispatch, making, _fresh(observers), slower.step_budget)
     except Suspicion:
-        before.restore()
         outcome = _interpret(slower, observers)
         outcome.replayed_groups = outcome.groups
     return _interpret(slower, observers, (_BY_INTERPRETER + outcome) * at_once) if isinstance(outcome, str) else outcome

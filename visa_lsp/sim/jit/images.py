@@ -138,13 +138,13 @@ class _Image:
         """Suspect texels of the set lanes that are outside or that the argument forbids, and races; mark the use."""
         e, b = self.e, self.e.builder
         places, _, there = self.places(*coordinates)
-        offsets, none = e.keep_lanes(b.sub(places, e.spread(self.host, self.lanes))), ir.Constant(bits.type, 0)
+        offsets, none = b.sub(places, e.spread(self.host, self.lanes)), ir.Constant(bits.type, 0)
         outside = b.icmp_unsigned("!=", b.and_(bits, b.not_(there)), none)
         check_instrumentation.suspect(e, outside)
         place = surface_place(e, self.row, use)
         check_instrumentation.access(e, place)
         with b.if_then(b.icmp_unsigned("!=", bits, none)):
-            check_instrumentation.mark_lanes(e, place, offsets, bits, self.form.texel_bytes)
+            check_instrumentation.mark_each(e, place, offsets, bits, self.form.texel_bytes)
 
     def _channel(self, value: Node) -> Node:
         """Return a channel in the bits that memory has, from a dword."""

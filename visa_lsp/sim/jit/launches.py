@@ -6,11 +6,12 @@ from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.jit.code_cache import Making, RunMode
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.side_by_side import run_side_by_side
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
 from visa_lsp.sim.memory import Image
 from visa_lsp.sim.observers.definedness_plan import InstructionKind
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.modes import Modes
-    from visa_lsp.sim.contents import Contents
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.observers.hooks import Observer
 
@@ -103,17 +103,19 @@ def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     return runner if isinstance(runner, str) else run_side_by_side(dispatch, runner)
 
 
-def run_watched(
-    dispatch: Dispatch, making: Making, observers: Sequence[Observer], before: Contents, budget: int
-) -> RunResult | str:
+def run_watched(dispatch: Dispatch, making: Making, observers: Sequence[Observer], budget: int) -> RunResult | str:
     """Run a launch under observers as compiled code; groups that may have a finding run in the interpreter.
 
-    ``before`` has the contents of memory; ``budget`` limits the interpreter's steps for a group. Without a proof that
-    the compiled groups have no finding, runs nothing and returns the reason. Raises Suspicion if all groups must be
-    interpreted.
+    ``budget`` limits the interpreter's steps for a group. Without a proof that the compiled groups have no finding, runs
+    nothing and returns the reason. Raises Suspicion, with memory as before, if all groups must be interpreted.
     """
     runner = runner_of(_watched_machine(dispatch, making))
     if isinstance(runner, str):
         return runner
+    before = Contents(dispatch, runner.uses.changes)
     runner.machine.make_whole = lambda: Replay(runner, observers, before, budget).run
-    return runner.machine.run()
+    try:
+        return runner.machine.run()
+    except Suspicion:
+        before.restore()
+        raise

@@ -97,20 +97,27 @@ class CompiledMachine(Machine):
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
             (
-                start, buffer.size, address(buffer), self.marks_address(buffer), _flags_of(buffer), 0,
+                start, buffer.size, address(buffer), 0, _flags_of(buffer), 0,
                 *form_of(buffer)[1],
             )
             for buffer, start in zip(buffers, addresses, strict=True)
         ]  # fmt: skip
         return np.array([*rows, (0,) * (state.ENTRY // 8)], np.uint64).view(np.int64)
 
-    def marks_address(self, buffer: Buffer) -> int:
-        """Return the address of a buffer's marks; 0 without checkers."""
-        if not self.mode.watched:
-            return 0
+    def make_marks(self, race: Callable[[Buffer], bool], kinds: int) -> None:
+        """Make marks of some kinds of use for the buffers that need them: uses race, or reads may find nothing written."""
+        for buffers, table in self._tables:
+            for buffer, row in zip(buffers, table, strict=False):
+                if not race(buffer):
+                    row[state.FLAGS // 8] |= state.UNRACED
+                if race(buffer) or buffer.undefined or buffer.private:
+                    row[state.MARKS // 8] = self.marks_address(buffer, kinds)
+
+    def marks_address(self, buffer: Buffer, kinds: int) -> int:
+        """Return the address of a buffer's marks of some kinds of use, made at the first call."""
         marks = self.marks.get(id(buffer))
         if marks is None:
-            marks = self.marks[id(buffer)] = np.zeros(3 * ((buffer.size + 7) // 4), np.uint32)
+            marks = self.marks[id(buffer)] = np.zeros((kinds, (buffer.size + 7) // 4), np.uint32)
         return int(marks.ctypes.data)
 
     def find_compiled(self, frame: Frame) -> CompiledBody | None:

@@ -96,6 +96,7 @@ def begin_access(
 ) -> spaces.SpacePlace:
     """Continue if all offsets from ``low`` to ``end`` may be accessed in this way; else branch to ``outside``."""
     place = space.place(low, end)._replace(use=use, shared=space.shared)
+    e.uses.add((space.name, use))
     (inside,) = e.blocks("inside")
     e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
     e.builder.position_at_end(inside)

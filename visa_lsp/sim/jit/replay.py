@@ -155,7 +155,8 @@ class _Marking(Observer):
 
     def __init__(self, machine: CompiledMachine) -> None:
         self._launch, self._number = machine.launch, 0
-        self._marks = {id(buffer): machine.marks[id(buffer)].reshape(3, -1) for buffer in machine.dispatch.buffers}
+        marks = machine.marks
+        self._marks = {id(buffer): marks[id(buffer)] for buffer in machine.dispatch.buffers if id(buffer) in marks}
 
     def begin(self) -> None:
         """Assign a number to the group."""
@@ -174,10 +175,10 @@ class _Marking(Observer):
         for buffer, offsets, _ in split(access.space, access.places, access.size) if access.space is not None else ():
             marks = self._marks.get(id(buffer))
             if marks is None:
-                continue  # shared local memory
+                continue  # shared local memory, or a buffer whose uses do not race
             first_dword, last_dword = offsets >> 2, offsets + access.size - 1 >> 2
             cells = np.minimum(first_dword[:, None] + np.arange(access.size + 6 >> 2), last_dword[:, None])
-            for other in AGAINST[kind]:
+            for other in (other for other in AGAINST[kind] if other < len(marks)):
                 other_marks = marks[other, cells]
                 if ((other_marks != 0) & (other_marks != self._number)).any():
                     raise Suspicion

@@ -8,13 +8,14 @@ has any effect.
 from __future__ import annotations
 
 from functools import partial
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from llvmlite import ir
 
 from visa_lsp.program.message import SLM_INDEX, STATELESS_INDEXES, MemoryKind
 from visa_lsp.program.model import General
 from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.check_instrumentation import READ, WRITTEN
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.numbers import scalar
 from visa_lsp.sim.jit.writer import I8, I32, I64, PTR, Node, splat
@@ -23,9 +24,11 @@ from visa_lsp.sim.messages import SCRATCH_HEADER, SLM_MASK
 from visa_lsp.sim.registers import FIRST_HANDLE, SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from visa_lsp.program.message import MessageMemory
+    from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.operands import Site
 
 _MAX_COMPARED_SURFACES = 16  # surfaces to compare with a surface variable of unknown value
@@ -47,6 +50,37 @@ class SpacePlace(NamedTuple):
     flags: Node
     use: int = -1
     shared: bool = False
+
+
+SHARED: Final = "shared"
+ANY_SURFACE: Final = "any"
+
+
+class BufferUses(NamedTuple):
+    """The kinds of use that a kernel makes of the buffers bound to surfaces, by identity, and of any other memory."""
+
+    of_surfaces: dict[int, frozenset[int]]
+    elsewhere: frozenset[int]
+
+    @staticmethod
+    def of(uses: AbstractSet[tuple[str, int]], surfaces: Mapping[int, Buffer]) -> BufferUses:
+        """Return the uses of buffers by the names of the spaces that messages access, with the kind of use."""
+        buffers = {f"surface{number}": id(buffer) for number, buffer in surfaces.items()}
+        elsewhere = frozenset(use for name, use in uses if name not in buffers and name != SHARED)
+        of_surfaces = dict.fromkeys(buffers.values(), elsewhere)
+        for name, use in uses:
+            if name in buffers:
+                of_surfaces[buffers[name]] |= {use}
+        return BufferUses(of_surfaces, elsewhere)
+
+    def changes(self, buffer: Buffer) -> bool:
+        """Return whether the kernel may change a buffer."""
+        return not self.of_surfaces.get(id(buffer), self.elsewhere) <= {READ}
+
+    def race(self, buffer: Buffer) -> bool:
+        """Return whether uses of a buffer may race: not if all are reads, or all are atomics."""
+        kinds = self.of_surfaces.get(id(buffer), self.elsewhere)
+        return WRITTEN in kinds or len(kinds) > 1
 
 
 class Found(NamedTuple):
@@ -167,6 +201,7 @@ def _entry(e: Emitter, value: int) -> _RangeEntry:
 def surface_place(e: Emitter, row: Node, use: int) -> SpacePlace:
     """Return the place of a whole surface, by its row of the launch's table."""
     zero = ir.Constant(I64, 0)
+    e.uses.add((ANY_SURFACE, use))
     words = (e.word(row, 8 * k) for k in range(1, 5))
     return _RangeEntry._make([zero, *words, e.address(row, state.WRITTEN)]).place(e, zero, zero)._replace(use=use)
 
@@ -183,7 +218,7 @@ def find_shared(e: Emitter) -> Found:
     host, size, marks = (e.word(e.block, offset) for offset in (state.SLM, state.SLM_SIZE, state.SLM_MARKS))
     zero = ir.Constant(I64, 0)
     entry = _RangeEntry(zero, size, host, marks, zero, e.address(e.launch, state.SCRAP))
-    return Found(offsets, partial(entry.place, e), "shared", lambda: find_shared(e), shared=True)
+    return Found(offsets, partial(entry.place, e), SHARED, lambda: find_shared(e), shared=True)
 
 
 def flat(e: Emitter) -> Found:

@@ -82,13 +82,16 @@ LAUNCH_BYTES: Final = 312
 # that of its marks, its flags, whether it was written, and as an image its width, height, depth, and pitch in bytes.
 # Behind the last buffer is an empty entry.
 ENTRY: Final = 80
+MARKS: Final = 24
+FLAGS: Final = 32
 WRITTEN: Final = 40
 IMAGE: Final = 48
-# Flags: what is forbidden; memory that only the thread sees, and memory without contents at first.
+# Flags: what is forbidden; memory that only the thread sees, memory without contents at first, and memory where no use races.
 READONLY: Final = 1
 WRITEONLY: Final = 2
 PRIVATE: Final = 4
 UNDEFINED: Final = 8
+UNRACED: Final = 16
 
 READY: Final = 0
 WAITING: Final = 1

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import signal
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager, nullcontext
+from functools import cache
 from threading import Lock, Thread, current_thread, main_thread
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final
@@ -80,37 +81,51 @@ def end_soon(launch: Array) -> None:
     launch[state.BUDGET // 8] = -1
 
 
-@contextmanager
-def _ended_by_interrupts(launch: Array) -> Iterator[None]:
-    """Let Ctrl-C end compiled code, because Python raises only after a call of it, which may never return."""
-    if current_thread() is not main_thread():
-        yield
-        return
-    reader, writer = os.pipe()
-    os.set_blocking(writer, False)
-    before = signal.set_wakeup_fd(writer, warn_on_full_buffer=False)
+class _Interrupts:
+    """Ends compiled code at Ctrl-C, because Python raises only after a call of it, which may never return.
 
-    def wait() -> None:
-        while (number := os.read(reader, 1)) not in (b"", b"\0"):
-            if number[0] == signal.SIGINT:
-                end_soon(launch)
+    One thread waits for the signals of all runs of the process: starting a thread takes as long as a small launch.
+    """
 
-    waiter = Thread(target=wait, daemon=True)
-    waiter.start()
-    try:
-        yield
-    finally:
-        signal.set_wakeup_fd(before)
-        os.write(writer, b"\0")
-        waiter.join()
-        os.close(reader)
-        os.close(writer)
+    def __init__(self) -> None:
+        self._running: list[Array] = []
+        reader, self._writer = os.pipe()
+        os.set_blocking(self._writer, False)
+        Thread(target=self._wait, args=(reader,), daemon=True).start()
+
+    def _wait(self, reader: int) -> None:
+        while signals := os.read(reader, 64):
+            if signal.SIGINT in signals:
+                for launch in self._running:
+                    end_soon(launch)
+
+    @contextmanager
+    def end(self, launch: Array) -> Iterator[None]:
+        """Let Ctrl-C end a launch inside of the block, which is in the main thread."""
+        before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
+        self._running.append(launch)
+        try:
+            yield
+        finally:
+            self._running.pop()
+            signal.set_wakeup_fd(before)
+
+
+_interrupts = cache(_Interrupts)
+os.register_at_fork(after_in_child=_interrupts.cache_clear)  # because a child has no such thread
+
+
+def _ended_by_interrupts(launch: Array) -> AbstractContextManager[None]:
+    return _interrupts().end(launch) if current_thread() is main_thread() else nullcontext()
 
 
 class GroupRunner:
     """Runs whole groups in compiled code. All groups use the same memory for the frames of their threads."""
 
     def __init__(self, machine: CompiledMachine) -> None:
+        # Imported here, as in the machine, only when something is compiled.
+        from visa_lsp.sim.jit import groups, native, spaces
+
         self.machine = machine
         dispatch = machine.dispatch
         self.group, threads = machine.start((0, 0, 0))
@@ -130,7 +145,12 @@ class GroupRunner:
         layout = compiled.body.layout
         self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
         self.states = [state.StateBlock(layout, row) for row in self._blocks]
-        marks = machine.marks_address(self.group.slm)
+        self.uses = spaces.BufferUses.of(compiled.body.uses, dispatch.surfaces)
+        marks = 0
+        if machine.mode.watched:
+            kinds = 3 if compiled.body.has_atomics else 2
+            machine.make_marks(self.uses.race, kinds)
+            marks = machine.marks_address(self.group.slm, kinds)
         for number, frame in enumerate(self.frames):
             self._registers[number, : frame.regs.size] = frame.regs
             frame.lie_in(self._registers[number, : frame.regs.size])
@@ -145,9 +165,6 @@ class GroupRunner:
             block.words[state.DISPATCHED // 8] = frame.emask
             machine.blocks[id(frame)] = block
         self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
-        # Imported here, as in the machine, only when something is compiled.
-        from visa_lsp.sim.jit import groups, native
-
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
             shared = self.group.slm.size if compiled.body.reaches_shared else 0
