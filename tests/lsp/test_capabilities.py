@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import io
 import json
 import random
 from pathlib import Path
@@ -19,8 +18,6 @@ from tiers import first
 from visa_lsp.ide.features.token_legend import MODIFIERS, TYPES
 from visa_lsp.lsp.capabilities import OFFERED, initialize_result, is_greeting
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.early_initialize import greet
-from visa_lsp.lsp.transport.input_stream import inflow_of
 
 if TYPE_CHECKING:
     from visa_lsp.lsp.visa_server import VisaServer
@@ -126,18 +123,6 @@ def without_options(capability: object, like: object) -> object:
     if not isinstance(capability, dict) or not isinstance(like, dict):
         return bool(capability)
     return {key: capability.get(key) for key in like if key in FROM_HANDLERS}
-
-
-@pytest.mark.parametrize("name", CLIENTS)
-async def test_the_early_answer_is_the_servers(name):
-    params = {"processId": None, "rootUri": None, "capabilities": CLIENTS[name]}
-    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
-    message, said = b"Content-Length: %d\r\n\r\n%s" % (len(body), body), io.BytesIO()
-    inflow = inflow_of(io.BytesIO(message + b"Content-Length: 4\r\n\r\nmore"))
-    assert greet(inflow, said, "0") == 1
-    assert (inflow.next(), inflow.next(), inflow.next()) == (body, b"more", None)
-    _, answer = await initialized(params)
-    assert answer == json.loads(said.getvalue().partition(b"\r\n\r\n")[2])
 
 
 def offers_of(server: VisaServer, client: types.ClientCapabilities) -> dict[str, Any]:

@@ -1,7 +1,6 @@
 """The server's answer to ``initialize``: the features of its handlers, with options.
 
-The answer depends only on a few words of the client, so that ``transport.early_initialize`` can send it before the server
-is loaded, and equals that of the loaded server. Loads no library. Invariant: every method offered here has a handler, and
+The answer depends only on a few words of the client. Invariant: every method offered here has a handler, and
 every handler of a method that must be offered is offered; a test compares them.
 """
 

@@ -62,8 +62,6 @@ class Protocol(LanguageServerProtocol):
         self._asked: set[Any] = set()
         self._greeted = False
         self._greeting: dict[str, Any] = {}
-        # The id of an ``initialize`` that is already answered.
-        self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
 
     # ---- incoming ----
@@ -222,10 +220,7 @@ class Protocol(LanguageServerProtocol):
         return super().send_request(method, params, callback, ident)
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        if self.answered is not None and msg_id == self.answered:
-            self.answered = None
-            self._result_types.pop(msg_id, None)
-        elif error is None and isinstance(result, Encoded):
+        if error is None and isinstance(result, Encoded):
             self._result_types.pop(msg_id, None)
             self._send_encoded(msg_id, result.pieces)
         elif error is None and isinstance(result, Raw):
