@@ -237,18 +237,10 @@ class Names:
         self.tokens, self.irregular, self._made_anew = Tokens(words), set(), []
         self._label_count = Counter([name for f in facts for name in f.labels])
         self._single = self.scoped | said.functions | said.broken
-        kept_tokens, self._chunk_tokens = self._chunk_tokens, {}
-        for f in facts:
-            if f.decls:
-                kept = kept_tokens.get(id(f))
-                self._chunk_tokens[id(f)] = kept if kept is not None and kept.facts is f else _ChunkTokens.of(f)
-        self.decl = {}
-        self._numbers = {}
-        for index in range(len(facts) - 1, -1, -1):  # backwards, so that the first declaration of a name is left
-            self._numbers[id(facts[index])] = index
-            if facts[index].decls:
-                self.decl.update(self._chunk_tokens[id(facts[index])].owners)
-        self.redeclared = find_duplicates(facts) if len(self.decl) < sum(len(f.decls) for f in facts) else set()
+        kept = self._chunk_tokens
+        self._chunk_tokens = {id(f): kept.get(id(f)) or _ChunkTokens.of(f) for f in facts if f.decls}
+        self._numbers = {id(f): index for index, f in reversed([*enumerate(facts)])}
+        self._find_owners([kept[number] for number in kept.keys() - self._chunk_tokens.keys()], kept)
         special = special_words().union(inputs, self._single, setting.declared_late, self._label_count)
         with_special = {id(self.decl[name]) for name in self.decl.keys() & special}
         for f in facts:
@@ -266,6 +258,22 @@ class Names:
             self.tokens[name] = SINGLE
         for name in self.irregular:
             self.tokens.pop(name, None)
+
+    def _find_owners(self, gone: list[_ChunkTokens], before: dict[int, _ChunkTokens]) -> None:
+        """Bring ``decl`` and ``redeclared`` up to date with the chunks; ``gone`` are those that were in ``before`` only."""
+        count = sum(len(f.decls) for f in self._facts)
+        if not self.redeclared:
+            for name in [name for chunk in gone for name in chunk.owners]:
+                del self.decl[name]
+            for number in self._chunk_tokens.keys() - before.keys():
+                self.decl.update(self._chunk_tokens[number].owners)
+            if len(self.decl) == count:
+                return
+        self.decl = {}
+        for f in reversed(self._facts):  # so that the first declaration of a name is left
+            if f.decls:
+                self.decl.update(self._chunk_tokens[id(f)].owners)
+        self.redeclared = find_duplicates(self._facts) if len(self.decl) < count else set()
 
     def _declare(self, chunk: _ChunkTokens) -> None:
         """Add the declarations of the next chunk."""
