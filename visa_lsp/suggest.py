@@ -45,7 +45,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
             score = (
                 edits,
                 0 if sorted(low) == sorted(other) else 2 - has_same_letters,
-                -len(commonprefix((low, other))),
+                -len(commonprefix((low, other))),  # noqa: RUF071 - letters are compared, not folders
                 other,
             )
             best = score if best is None else min(best, score)
