@@ -20,18 +20,18 @@ from visa_lsp.ide.features.outline import outline
 from visa_lsp.ide.features.references import highlights, places
 from visa_lsp.ide.features.semantic_tokens import chunk_lines, is_coloured_by_chunk, semantic_tokens
 from visa_lsp.ide.features.symbols import workspace_symbols
-from visa_lsp.ide.features.token_pieces import lines_of, numbers_of, pieces_of
+from visa_lsp.ide.features.token_pieces import encode_pieces, lines_of, pieces_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax import document as document_module
 
 EDITS = 30
 
 
-def coloured(analysis: Analysis) -> list[int]:
+def coloured(analysis: Analysis) -> bytes:
     """Return the numbers of the tokens of the whole text, out of kept pieces."""
     if not is_coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, 1 << 30, "utf-16")
-        return numbers_of([(whole, whole.lead)] if whole.body else [])
+        return b"".join(encode_pieces([(whole, whole.lead)] if whole.body else []))
     index, kept = index_of(analysis.document), pieces_of(analysis.document)
     found, distance = [], 0
     for at, chunk in enumerate(analysis.document.chunks):
@@ -41,7 +41,7 @@ def coloured(analysis: Analysis) -> list[int]:
             distance = piece.tail
         else:
             distance += chunk.count
-    return numbers_of(found)
+    return b"".join(encode_pieces(found))
 
 
 def mentions(analysis: Analysis, names: set[str]) -> list[int]:
