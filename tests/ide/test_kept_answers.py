@@ -17,7 +17,7 @@ from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_line, format_runs, format_text
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.outline import outline
-from visa_lsp.ide.features.references import highlights, places
+from visa_lsp.ide.features.references import highlights, references
 from visa_lsp.ide.features.semantic_tokens import chunk_lines, is_coloured_by_chunk, semantic_tokens
 from visa_lsp.ide.features.symbols import workspace_symbols
 from visa_lsp.ide.features.token_pieces import encode_pieces, lines_of, pieces_of
@@ -69,7 +69,7 @@ def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
     found = list(NAME.finditer(document.text))
     if found:
         offset = draw.choice(found).start() + 1
-        ask = draw.choice((places, highlights, hover, offers))
+        ask = draw.choice((references, highlights, hover, offers))
         assert ask(kept, offset) == ask(fresh, offset)
 
 
