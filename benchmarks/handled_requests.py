@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from lsprotocol import types
 
-from visa_lsp.lsp.capabilities import OFFERED
 from visa_lsp.lsp.server import create_server
 
 
@@ -24,4 +23,4 @@ _OF_TEXTS = [method for method in _HANDLED if method.startswith("textDocument/")
 AT_PLACE = tuple(method for method in _OF_TEXTS if _HANDLED[method] & {"position", "positions"})
 WHOLE = tuple(method for method in _OF_TEXTS if method not in AT_PLACE)
 OTHER = tuple(method for method in _HANDLED if method not in _OF_TEXTS)
-COMMANDS = tuple(OFFERED["executeCommandProvider"]["commands"])
+COMMANDS = tuple(create_server("").protocol.fm.commands)

@@ -20,6 +20,7 @@ ALLOWED = {
     "suggest": set(),
     "children": set(),
     "job_process": {"children"},
+    "message_frames": set(),
     "disk_cache": {"safe_io"},
     "build_id": {"disk_cache", "syntax"},
     "cluster": {"children", "build_id", "job_process"},
@@ -48,11 +49,11 @@ ALLOWED = {
         "eu", "job_process", "launchfile", "safe_io", "sim", "suggest", "toolchain", "zeinfo",
     },
     "lsp": L2 | {
-        "analysis", "app", "companions", "codec", "compare", "embed", "ide", "job_process", "launchfile", "safe_io", "sim", "suggest",
-        "toolchain", "zeinfo",
+        "analysis", "app", "companions", "codec", "compare", "embed", "ide", "job_process", "launchfile", "message_frames", "safe_io", "sim",
+        "suggest", "toolchain", "zeinfo",
     },
     "mcp": {"app", "compare", "isa", "job_process", "safe_io", "sim", "text", "toolchain", "zeinfo"},
-    "dap": {"app", "companions", "debug", "ide", "text", "diagnostics"},
+    "dap": {"app", "companions", "debug", "ide", "message_frames", "text", "diagnostics"},
     "opencl": {"app", "children", "disk_cache", "isa", "sim"},
     "cli": L1 | {
         "analysis", "app", "companions", "cluster", "codec", "dap", "embed", "ide", "disk_cache", "lsp", "mcp", "opencl", "safe_io", "sim",
@@ -161,9 +162,7 @@ LATE = {
         "app.stats.dump_folder", "app.verify.both_runs", "app.verify.machine_source", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.stopped_run",
         "cli.read", "cli.zeinfo",
     },
-    "visa_lsp.lsp": {
-        "cli.serve",
-    },
+    "visa_lsp.lsp": set(),
     "visa_lsp.dap": set(),
     "visa_lsp.mcp": set(),
     "mcp": set(),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import lru_cache
+from os.path import commonprefix
 from typing import Final
 
 # One edit is allowed per this number of letters of the longer word; with fewer letters, short words would match
@@ -44,7 +45,7 @@ def nearest(word: str, candidates: Iterable[str]) -> str | None:
             score = (
                 edits,
                 0 if sorted(low) == sorted(other) else 2 - has_same_letters,
-                -_common_head(low, other),
+                -len(commonprefix((low, other))),  # noqa: RUF071 - letters are compared, not folders
                 other,
             )
             best = score if best is None else min(best, score)
@@ -86,13 +87,3 @@ def _letter_bits(word: str) -> int:
     for letter in word:
         bits |= 1 << (ord(letter) & 63)
     return bits
-
-
-def _common_head(word: str, other: str) -> int:
-    """Return the length of the common head of two words."""
-    count = 0
-    for letter, its in zip(word, other, strict=False):
-        if letter != its:
-            break
-        count += 1
-    return count

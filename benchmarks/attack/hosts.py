@@ -111,7 +111,7 @@ def _request_all(host: HostText, draw: random.Random) -> None:
         requests.hover(host, at)
         requests.definition(host, at)
         requests.highlights(host, at)
-        requests.places(host, at)
+        requests.references(host, at)
         requests.complete(host, at)
         requests.signature_help(host, at)
         requests.prepare_rename(host, at)

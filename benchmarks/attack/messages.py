@@ -22,7 +22,6 @@ from benchmarks.attack.oddities import TOKENS, odd
 from benchmarks.client_text import apply
 from visa_lsp import __version__
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.input_stream import Inflow
 from visa_lsp.lsp.transport.wire import serve_stdio
 
 if TYPE_CHECKING:
@@ -269,17 +268,20 @@ class Messages(Target):
         server = create_server(__version__)
         wire = b"".join(b"Content-Length: %d\r\n\r\n%b" % (len(body), body) for body in case.bodies)
         known: list[str | None] = []
-        incoming, outgoing = io.BytesIO(wire), io.BytesIO()
+        outgoing = io.BytesIO()
 
-        def read(size: int) -> bytes:
-            data = incoming.read(min(size, draw.choice((1, 100, 100_000, 100_000))))
-            if not data:
-                opened = server.documents.get(URI)
-                known.append(opened.analysis.document.text if opened else None)
-            return data
+        class Incoming(io.BytesIO):
+            """What the client sends, in pieces of any size; at its end the server's text is kept."""
+
+            def read(self, size: int | None = -1) -> bytes:
+                data = super().read(min(size or 1, draw.choice((1, 100, 100_000, 100_000))))
+                if not data:
+                    opened = server.documents.get(URI)
+                    known.append(opened.analysis.document.text if opened else None)
+                return data
 
         server._stop_event = stop = Event()  # noqa: SLF001 - what start_io does, without a process of its own
-        serve_stdio(server, stop, Inflow(read), outgoing)
+        serve_stdio(server, stop, Incoming(wire), outgoing)
         server.shutdown()  # type: ignore[no-untyped-call]
         answers = replies(outgoing.getvalue())
         self._judge(case, answers, known)

@@ -28,7 +28,7 @@ from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.inlay_hints import inlay_hints
 from visa_lsp.ide.features.linked_editing import find_linked_places
 from visa_lsp.ide.features.outline import outline
-from visa_lsp.ide.features.references import highlights, places, references
+from visa_lsp.ide.features.references import highlights, references
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.selection_range import selection_ranges
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
@@ -272,7 +272,7 @@ def check_formatting(analysis: Analysis) -> None:
 
 
 _EVERYWHERE: Final = (
-    hover, offers, definition, implementation, type_definition, references, highlights, places, prepare_rename,
+    hover, offers, definition, implementation, type_definition, references, highlights, prepare_rename,
     signature_help, find_linked_places, selection_ranges,
 )  # fmt: skip
 

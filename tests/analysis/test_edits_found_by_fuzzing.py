@@ -87,6 +87,16 @@ EDITS = {
         "    mov",
         ".input V50 offset=32 size=32\n    mov",
     ),
+    "a base in another chunk becomes smaller than its alias": (
+        HEAD + DECLS + ".decl V60 v_type=G type=d num_elts=8 align=GRF alias=<V40, 0>\n" + CODE.replace("V40", "V60") + RET,
+        ".decl V40 v_type=G type=d",
+        ".decl V40 v_type=G type=b",
+    ),
+    "a predicate is declared a second time, as a variable": (
+        HEAD + ".decl Q5 v_type=P num_elts=8\n" + DECLS + CODE + CODE.replace("V40", "Q5") + RET,
+        "    mov",
+        ".decl Q5 v_type=G type=d num_elts=8 align=GRF\n    mov",
+    ),
     "a label that has no name yet": (HEAD + DECLS + CODE + '    goto (M1, 8) "x"\n' + RET, '"x"', '""'),
 }  # fmt: skip
 # Texts of which a first look, or the second one in a process, was wrong.

@@ -8,6 +8,7 @@ import shutil
 import pytest
 from corpus import OWN
 from fake_tools import fake_tool
+from msgspec import Struct, convert
 from tiers import first
 
 needs_finalizer = pytest.mark.skipif(
@@ -112,39 +113,27 @@ def test_kernels_of_one_name_have_each_their_own_lines(run, folder):
 
 # ---- the form of the JSON: keys as they are to be, and what may stand behind each ----
 
-KERNEL = {
-    "name": str, "gen_instructions": int, "spill_bytes": int, "bank_conflicts": (int, None), "max_pressure": (int, None),
-    "registers": {str: str}, "lines": [{"line": int, "pressure": (int, None), "gen": [str]}],
-}  # fmt: skip
-FORM = {"platform": str, "tool": str, "kernels": [KERNEL]}
+
+class Line(Struct, forbid_unknown_fields=True):
+    line: int
+    pressure: int | None
+    gen: list[str]
 
 
-def _fits(value, form, place="$"):
-    """Where a value is not of a form, in words; nothing where it is. A dict of one type for all keys is ``{str: form}``."""
-    if isinstance(form, tuple):
-        return [] if any(not _fits(value, one) for one in form) else [f"{place}: {value!r}"]
-    if form is None or isinstance(form, type):
-        fits = value is None if form is None else type(value) is form
-        return [] if fits else [f"{place}: {value!r} is no {form}"]
-    if isinstance(form, list):
-        return (
-            [w for n, one in enumerate(value) for w in _fits(one, form[0], f"{place}[{n}]")]
-            if isinstance(value, list)
-            else [f"{place}: no list"]
-        )
-    if not isinstance(value, dict):
-        return [f"{place}: no object"]
-    if str in form:
-        return [w for key, one in value.items() for w in _fits(one, form[str], f"{place}.{key}")]
-    wrong = [f"{place}.{key}" for key in value.keys() ^ form.keys()]
-    return wrong or [w for key, one in form.items() for w in _fits(value[key], one, f"{place}.{key}")]
+class Kernel(Struct, forbid_unknown_fields=True):
+    name: str
+    gen_instructions: int
+    spill_bytes: int
+    bank_conflicts: int | None
+    max_pressure: int | None
+    registers: dict[str, str]
+    lines: list[Line]
 
 
-def test_the_check_of_forms_sees_what_is_wrong():
-    good = {"platform": "P", "tool": "t", "kernels": []}
-    assert _fits(good, FORM) == []
-    for bad in ({**good, "more": 1}, {"platform": "P", "tool": "t"}, {**good, "tool": None}, {**good, "kernels": [{}]}):
-        assert _fits(bad, FORM)
+class Form(Struct, forbid_unknown_fields=True):
+    platform: str
+    tool: str
+    kernels: list[Kernel]
 
 
 @needs_finalizer
@@ -158,7 +147,7 @@ def test_json_of_real_texts_has_the_form_of_the_contract(run, folder, platform):
         _, out, _ = run("gen", str(path), "--platform", platform, "--format", "json")
         answer = json.loads(out)
         answer.pop("findings", None)
-        assert _fits(answer, FORM) == [], path
+        convert(answer, Form)
         lines = len(path.read_text().split("\n"))
         for kernel in answer["kernels"]:
             finished += 1

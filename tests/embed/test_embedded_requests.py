@@ -102,7 +102,7 @@ def test_highlights_and_references_are_all_places_in_the_strings():
         TEXT.index("local(0,0)<1> %%"),
     ]
     assert sorted(o.span.start for o in requests.highlights(HOST, at("local"))) == expected
-    assert sorted(s.start for s in requests.places(HOST, at("local"))) == expected
+    assert sorted(o.span.start for o in requests.references(HOST, at("local"))) == expected
     assert {words(o.span) for o in requests.highlights(HOST, at("%[sum]"))} == {"%[sum]"}
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import command, open_text
+from lsp_client import ask, command, open_text
 from lsprotocol import types
 
 from visa_lsp.analysis.analysis import Analysis
@@ -111,7 +111,7 @@ async def test_a_buffer_that_there_is_not_is_told(client):
 
 async def test_the_kernel_is_opened_as_a_text_with_its_launch(client):
     document = open_text(client, URI, TEXT, "opencl")
-    lenses = await client.text_document_code_lens_async(types.CodeLensParams(document))
+    lenses = await ask(client, "codeLens", document)
     assert [lens.command.title for lens in lenses[:2]] == ["Open as vISA", "Run this block"]
     argument = {"uri": URI, "block": 1, "as": "kernel"}
     answer = await command(client, "visa.openBlock", argument)

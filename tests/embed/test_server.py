@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import command, open_text, session
+from lsp_client import ask, command, open_text, session
 from lsprotocol import types
 from tiers import first
 
@@ -40,7 +40,7 @@ def place(client, words, size=None):
 
 
 async def diagnostics(client, document):
-    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(document))
+    report = await ask(client, "diagnostic", document)
     return list(report.items)
 
 
@@ -48,19 +48,15 @@ async def test_every_answer_is_at_the_columns_of_the_host(counting):
     document = host(counting)
     (found,) = await diagnostics(counting, document)
     assert (found.code, found.range) == ("V101", place(counting, "nope"))
-    hover = await counting.text_document_hover_async(types.HoverParams(document, position(counting, "add (M1", 1)))
+    hover = await ask(counting, "hover", document, position(counting, "add (M1", 1))
     assert hover.range == place(counting, "add (M1", 3)
-    links = await counting.text_document_definition_async(
-        types.DefinitionParams(document, position(counting, "%0(0,0)<1;1,0> 0x1", 1))
-    )
+    links = await ask(counting, "definition", document, position(counting, "%0(0,0)<1;1,0> 0x1", 1))
     assert [link.target_selection_range for link in links] == [place(counting, '"+rw"(x)'), place(counting, "x = ", 1)]
-    marks = await counting.text_document_document_highlight_async(
-        types.DocumentHighlightParams(document, position(counting, "%0(0,0)<1> nope", 1))
-    )
+    marks = await ask(counting, "documentHighlight", document, position(counting, "%0(0,0)<1> nope", 1))
     assert place(counting, "%0(0,0)<1;1,0> 0x1", 2) in [mark.range for mark in marks]
-    tokens = await counting.text_document_semantic_tokens_full_async(types.SemanticTokensParams(document))
+    tokens = await ask(counting, "semanticTokens/full", document)
     assert list(tokens.data[:3]) == [1, position(counting, "mov (M1").character, 3]
-    folds = await counting.text_document_folding_range_async(types.FoldingRangeParams(document))
+    folds = await ask(counting, "foldingRange", document)
     assert not folds
 
 
@@ -76,20 +72,16 @@ async def test_an_edit_of_the_host_is_followed(counting):
 async def test_outside_of_strings_the_server_is_silent(client):
     document = host(client)
     place = types.Position(0, 9)
-    assert await client.text_document_hover_async(types.HoverParams(document, place)) is None
-    assert not await client.text_document_definition_async(types.DefinitionParams(document, place))
-    assert not (await client.text_document_completion_async(types.CompletionParams(document, place))).items
-    assert not await client.text_document_document_symbol_async(types.DocumentSymbolParams(document))
-    assert not await client.text_document_formatting_async(
-        types.DocumentFormattingParams(document, types.FormattingOptions(4, insert_spaces=True))
-    )
+    assert await ask(client, "hover", document, place) is None
+    assert not await ask(client, "definition", document, place)
+    assert not (await ask(client, "completion", document, place)).items
+    assert not await ask(client, "documentSymbol", document)
+    assert not await ask(client, "formatting", document, types.FormattingOptions(4, insert_spaces=True))
 
 
 async def test_completion_is_written_into_the_string(counting):
     document = host(counting)
-    found = await counting.text_document_completion_async(
-        types.CompletionParams(document, position(counting, "nope", 4))
-    )
+    found = await ask(counting, "completion", document, position(counting, "nope", 4))
     (operand,) = [item for item in found.items if item.label == "%0"]
     assert operand.text_edit.range == place(counting, "nope")
     resolved = await counting.completion_item_resolve_async(operand)
@@ -100,7 +92,7 @@ async def test_a_fix_stays_in_its_string(counting):
     document = host(counting, text=TEXT.replace("nope(0,0)<1;1,0>", "0x1:d // visa: ignore[V101]"))
     whole = types.Range(types.Position(0, 0), types.Position(2, 0))
     context = types.CodeActionContext(await diagnostics(counting, document))
-    (action,) = await counting.text_document_code_action_async(types.CodeActionParams(document, whole, context))
+    (action,) = await ask(counting, "codeAction", document, whole, context)
     (edit,) = action.edit.changes[URI]
     start = position(counting, "nope")
     assert (edit.range.start, edit.new_text) == (types.Position(start.line, start.character + len("0x1:d")), "")
@@ -118,7 +110,7 @@ async def test_the_setting_turns_it_off():
                 break
         assert await diagnostics(client, document) == []
         place = types.Position(1, TEXT.split("\n")[1].index("mov") + 1)
-        assert await client.text_document_hover_async(types.HoverParams(document, place)) is None
+        assert await ask(client, "hover", document, place) is None
 
 
 @pytest.mark.parametrize(
@@ -137,25 +129,21 @@ async def test_a_block_is_formatted_by_its_range_and_by_an_action(counting):
     place = types.Range(types.Position(1, before), types.Position(1, before))
     options = types.FormattingOptions(4, insert_spaces=True)
     whole = types.Range(types.Position(1, 0), types.Position(2, 0))
-    edits = await counting.text_document_range_formatting_async(
-        types.DocumentRangeFormattingParams(document, whole, options)
-    )
+    edits = await ask(counting, "rangeFormatting", document, whole, options)
     assert [edit.new_text for edit in edits] == [" ", " "]
     assert edits[0].range == types.Range(types.Position(1, before), types.Position(1, before))
     several = types.DocumentRangesFormattingParams(document, [place, whole, whole], options)
     assert await counting.text_document_ranges_formatting_async(several) == edits
-    (action,) = await counting.text_document_code_action_async(
-        types.CodeActionParams(document, place, types.CodeActionContext([]))
-    )
+    (action,) = await ask(counting, "codeAction", document, place, types.CodeActionContext([]))
     assert (action.title, action.kind) == ("Format this vISA block", types.CodeActionKind.RefactorRewrite)
     assert list(action.edit.changes[URI]) == list(edits)
     only = types.CodeActionContext([], only=[types.CodeActionKind.QuickFix])
-    assert not await counting.text_document_code_action_async(types.CodeActionParams(document, place, only))
+    assert not await ask(counting, "codeAction", document, place, only)
 
 
 async def test_a_block_is_opened_changed_and_written_back(counting):
     document = host(counting)
-    lens, _ = await counting.text_document_code_lens_async(types.CodeLensParams(document))
+    lens, _ = await ask(counting, "codeLens", document)
     assert (lens.range.start.line, lens.command.title, lens.command.command) == (1, "Open as vISA", "visa.openBlock")
     block = await command(counting, "visa.openBlock", {"uri": URI, "line": 1})
     assert (block["ok"], block["block"], block["uri"]) == (

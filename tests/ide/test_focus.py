@@ -9,7 +9,7 @@ from corpus import read, reference_texts
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.definition import definition, type_definition
 from visa_lsp.ide.features.hover import hover
-from visa_lsp.ide.features.references import highlights, places, references
+from visa_lsp.ide.features.references import highlights, references
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.semantic_tokens import semantic_tokens
 from visa_lsp.ide.index.focus import Focus
@@ -47,8 +47,6 @@ def test_a_focused_answer_equals_a_whole_one(number):
         offset = draw.randrange(len(text))
         for name, question in QUESTIONS.items():
             assert question(focused, offset) == question(whole, offset), (name, focused.document.position(offset))
-        spans = {o.span for o in references(whole, offset)}
-        assert set(places(focused, offset)) == spans
         other = draw.choice(("V0040", "fresh_name", "_0_004"))
         assert renamed(focused, offset, other) == renamed(whole, offset, other)
 

@@ -17,21 +17,21 @@ from visa_lsp.ide.features.folding import folding_ranges
 from visa_lsp.ide.features.formatting import format_line, format_runs, format_text
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.outline import outline
-from visa_lsp.ide.features.references import highlights, places
+from visa_lsp.ide.features.references import highlights, references
 from visa_lsp.ide.features.semantic_tokens import chunk_lines, is_coloured_by_chunk, semantic_tokens
 from visa_lsp.ide.features.symbols import workspace_symbols
-from visa_lsp.ide.features.token_pieces import lines_of, numbers_of, pieces_of
+from visa_lsp.ide.features.token_pieces import encode_pieces, lines_of, pieces_of
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.syntax import document as document_module
 
 EDITS = 30
 
 
-def coloured(analysis: Analysis) -> list[int]:
+def coloured(analysis: Analysis) -> bytes:
     """Return the numbers of the tokens of the whole text, out of kept pieces."""
     if not is_coloured_by_chunk(analysis):
         whole = lines_of(analysis, 0, 1 << 30, "utf-16")
-        return numbers_of([(whole, whole.lead)] if whole.body else [])
+        return b"".join(encode_pieces([(whole, whole.lead)] if whole.body else []))
     index, kept = index_of(analysis.document), pieces_of(analysis.document)
     found, distance = [], 0
     for at, chunk in enumerate(analysis.document.chunks):
@@ -41,7 +41,7 @@ def coloured(analysis: Analysis) -> list[int]:
             distance = piece.tail
         else:
             distance += chunk.count
-    return numbers_of(found)
+    return b"".join(encode_pieces(found))
 
 
 def mentions(analysis: Analysis, names: set[str]) -> list[int]:
@@ -69,7 +69,7 @@ def compare(kept: Analysis, fresh: Analysis, draw: random.Random) -> None:
     found = list(NAME.finditer(document.text))
     if found:
         offset = draw.choice(found).start() + 1
-        ask = draw.choice((places, highlights, hover, offers))
+        ask = draw.choice((references, highlights, hover, offers))
         assert ask(kept, offset) == ask(fresh, offset)
 
 

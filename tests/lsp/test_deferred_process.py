@@ -7,7 +7,7 @@ import contextlib
 import sys
 
 import pytest
-from lsp_client import SERVER, make_answering
+from lsp_client import SERVER, make_answering, open_text
 from lsprotocol import types
 from processes import wait_for_end
 from pytest_lsp import ClientServerConfig, client_capabilities
@@ -70,7 +70,7 @@ async def test_they_are_published_after_the_first():
         )
         client.set_configuration({"visa": options})
         uri = "file:///long.visaasm"
-        client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, TEXT)))
+        open_text(client, uri, TEXT)
         wanted = sum(d.code == "V128" for d in visible(Analysis.of(TEXT), {"V128"}))
         for _ in range(4):
             with contextlib.suppress(asyncio.TimeoutError):

@@ -8,7 +8,7 @@ import json
 import re
 
 import pytest
-from lsp_client import at, command, line_of, open_text, plain, saxpy, session
+from lsp_client import ask, at, change_text, command, line_of, open_text, plain, saxpy, session
 from lsprotocol import types
 
 from benchmarks.inputs import kernel as long_kernel
@@ -38,7 +38,7 @@ async def test_on_type_formatting_shapes_the_line_that_was_finished(client, kern
 
 
 async def test_token_deltas_say_what_changed(client, kernel):
-    first = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))
+    first = await ask(client, "semanticTokens/full", kernel.identifier)
     assert first.result_id
     place = at(kernel.text, "mad (M1")
     edit = types.TextDocumentContentChangePartial(types.Range(place, place), "\n\n")
@@ -46,15 +46,13 @@ async def test_token_deltas_say_what_changed(client, kernel):
     client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [edit]))
     params = types.SemanticTokensDeltaParams(kernel.identifier, first.result_id)
     delta = await client.text_document_semantic_tokens_full_delta_async(params)
-    whole = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))
+    whole = await ask(client, "semanticTokens/full", kernel.identifier)
     data = list(first.data)
     assert delta.edits
     for change in sorted(delta.edits, key=lambda e: e.start, reverse=True):
         data[change.start : change.start + change.delete_count] = change.data or []
     assert data == list(whole.data)
-    again = await client.text_document_semantic_tokens_full_delta_async(
-        types.SemanticTokensDeltaParams(kernel.identifier, whole.result_id)
-    )
+    again = await ask(client, "semanticTokens/full/delta", kernel.identifier, whole.result_id)
     assert again.edits == [] or list(again.edits) == []
 
 
@@ -99,25 +97,20 @@ async def _hints_follow_settings_and_cursor(client, kernel):
 
 async def test_inlay_hints(client, kernel):
     line = line_of(kernel.text, "0x4c0:ud")
-    found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line)))
+    found = await ask(client, "inlayHint", kernel.identifier, lines(line, line))
     assert "= 1216" in [h.label for h in found]
     line = line_of(kernel.text, "_0_004:")
-    [branches] = await client.text_document_inlay_hint_async(
-        types.InlayHintParams(kernel.identifier, lines(line, line))
-    )
+    [branches] = await ask(client, "inlayHint", kernel.identifier, lines(line, line))
     assert branches.label == "1 branch"
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(2, kernel.uri),
-            [types.TextDocumentContentChangePartial(lines(line, line), 'FILE "src/a.cl"\nLOC 12\n')],
-        )
+    change_text(
+        client, kernel.uri, 2, types.TextDocumentContentChangePartial(lines(line, line), 'FILE "src/a.cl"\nLOC 12\n')
     )
-    found = await client.text_document_inlay_hint_async(types.InlayHintParams(kernel.identifier, lines(line, line + 1)))
+    found = await ask(client, "inlayHint", kernel.identifier, lines(line, line + 1))
     assert [h.label for h in found] == ["a.cl:12"]
 
 
 async def test_code_lenses_and_their_references(client, kernel):
-    found = await client.text_document_code_lens_async(types.CodeLensParams(kernel.identifier))
+    found = await ask(client, "codeLens", kernel.identifier)
     titles = [lens.command.title for lens in found if lens.command]
     assert titles[:3] == ["Run", "Assemble", "Disassemble"]
     assert titles[3].startswith("32 instructions, 40 variables"), titles
@@ -128,9 +121,9 @@ async def test_only_what_is_called_has_a_lens_of_its_references(client, tmp_path
     uri = (tmp_path / "calls.visaasm").as_uri()
     idle = '.global_function "idle" // fcall (M1, 1) idle 0 0\n    fret (M1, 1)\n'
     text = CALLS + idle
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+    open_text(client, uri, text)
     here = types.TextDocumentIdentifier(uri)
-    found = await client.text_document_code_lens_async(types.CodeLensParams(here))
+    found = await ask(client, "codeLens", here)
     [lens] = [lens for lens in found if lens.command is None]
     assert lens.range.start.line == line_of(text, '.global_function "helper"')
     assert (await client.code_lens_resolve_async(lens)).command.title == "1 reference"
@@ -142,9 +135,7 @@ async def test_only_what_is_called_has_a_lens_of_its_references(client, tmp_path
 
 async def test_selection_ranges_grow(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>", 2)
-    [smallest] = await client.text_document_selection_range_async(
-        types.SelectionRangeParams(kernel.identifier, [place])
-    )
+    [smallest] = await ask(client, "selectionRange", kernel.identifier, [place])
     sizes, current = [], smallest
     while current is not None:
         sizes.append((current.range.start, current.range.end))
@@ -180,11 +171,9 @@ SUB:
 
 async def test_call_hierarchy_and_implementation(client, tmp_path):
     uri = (tmp_path / "calls.visaasm").as_uri()
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, CALLS)))
+    open_text(client, uri, CALLS)
     here = types.TextDocumentIdentifier(uri)
-    [kernel] = await client.text_document_prepare_call_hierarchy_async(
-        types.CallHierarchyPrepareParams(here, at(CALLS, "main"))
-    )
+    [kernel] = await ask(client, "prepareCallHierarchy", here, at(CALLS, "main"))
     assert (kernel.name, kernel.detail) == ("main", "kernel")
     out = await client.call_hierarchy_outgoing_calls_async(types.CallHierarchyOutgoingCallsParams(kernel))
     assert [(c.to.name, c.from_ranges[0].start.line) for c in out] == [("SUB", 4), ("helper", 5)]
@@ -192,33 +181,31 @@ async def test_call_hierarchy_and_implementation(client, tmp_path):
     assert [c.from_.name for c in incoming] == ["main"]
     incoming = await client.call_hierarchy_incoming_calls_async(types.CallHierarchyIncomingCallsParams(out[1].to))
     assert [c.from_.name for c in incoming] == ["main"]
-    [link] = await client.text_document_implementation_async(types.ImplementationParams(here, at(CALLS, "helper")))
+    [link] = await ask(client, "implementation", here, at(CALLS, "helper"))
     assert link.target_selection_range.start.line == line_of(CALLS, ".global_function")
-    [link] = await client.text_document_implementation_async(types.ImplementationParams(here, at(CALLS, "SUB")))
+    [link] = await ask(client, "implementation", here, at(CALLS, "SUB"))
     assert link.target_selection_range.start.line == line_of(CALLS, ".function")
 
 
 async def test_links_lead_to_files_that_exist(client, kernel, tmp_path):
     (tmp_path / "a.cl").write_text("kernel")
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(2, kernel.uri),
-            [types.TextDocumentContentChangePartial(lines(2, 2), 'FILE "/build/src/a.cl"\nFILE "none.cl"\n')],
-        )
+    change_text(
+        client,
+        kernel.uri,
+        2,
+        types.TextDocumentContentChangePartial(lines(2, 2), 'FILE "/build/src/a.cl"\nFILE "none.cl"\n'),
     )
-    found = await client.text_document_document_link_async(types.DocumentLinkParams(kernel.identifier))
+    found = await ask(client, "documentLink", kernel.identifier)
     assert [link.target for link in found] == [(tmp_path / "a.cl").as_uri()]
     for column, name in ((2, "saxpy.launch.yaml"), (10, "saxpy.zeinfo.yaml")):
         place = types.Position(line_of(kernel.text, ".kernel "), column)
-        led = await client.text_document_definition_async(types.DefinitionParams(kernel.identifier, place))
+        led = await ask(client, "definition", kernel.identifier, place)
         last = led[-1] if isinstance(led, (list, tuple)) else led
         assert getattr(last, "uri", None) or last.target_uri == (tmp_path / name).as_uri()
     launch = tmp_path / "saxpy.launch.yaml"
     item = types.TextDocumentItem(launch.as_uri(), "yaml", 1, launch.read_text())
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    found = await client.text_document_document_link_async(
-        types.DocumentLinkParams(types.TextDocumentIdentifier(launch.as_uri()))
-    )
+    found = await ask(client, "documentLink", types.TextDocumentIdentifier(launch.as_uri()))
     assert [link.target for link in found] == [kernel.uri, (tmp_path / "saxpy.zeinfo.yaml").as_uri()]
 
 
@@ -233,7 +220,7 @@ async def test_inline_values_after_a_run(client, kernel):
     assert any("float32[80] [1.0, 3.5" in value.text for value in found), found
     assert {"a = 2.5", "n = 70"} <= {value.text for value in found}, found
     place = at(kernel.text, ".input V0034", 8)
-    shown = await client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
+    shown = await ask(client, "hover", kernel.identifier, place)
     assert "**a**: `float`" in shown.contents.value
     assert "last run: `2.5`" in shown.contents.value
     assert all(".input" in kernel.text.split("\n")[value.range.start.line] for value in found)
@@ -326,9 +313,7 @@ async def test_objects_are_shown_as_their_disassembly(client, kernel, tmp_path):
     # A virtual document is a text like any other.
     item = types.TextDocumentItem(shown["uri"], "visa", 1, shown["text"])
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    hover = await client.text_document_hover_async(
-        types.HoverParams(types.TextDocumentIdentifier(shown["uri"]), at(shown["text"], "mad (M1", 1))
-    )
+    hover = await ask(client, "hover", types.TextDocumentIdentifier(shown["uri"]), at(shown["text"], "mad (M1", 1))
     assert "Multiply, then add" in hover.contents.value
 
 
@@ -429,28 +414,19 @@ async def test_ze_info_documents(client, kernel, tmp_path):
     text = path.read_text()
     broken = text.replace("simd_size:", "simd_sise:")
     here = types.TextDocumentIdentifier(path.as_uri())
-    client.text_document_did_open(
-        types.DidOpenTextDocumentParams(types.TextDocumentItem(path.as_uri(), "yaml", 1, text))
-    )
-    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(here))
+    open_text(client, path.as_uri(), text, language="yaml")
+    report = await ask(client, "diagnostic", here)
     assert list(report.items) == []
-    hover = await client.text_document_hover_async(types.HoverParams(here, at(text, "simd_size", 2)))
+    hover = await ask(client, "hover", here, at(text, "simd_size", 2))
     assert "simd_size" in hover.contents.value
-    place = await client.text_document_definition_async(types.DefinitionParams(here, at(text, "saxpy", 1)))
+    place = await ask(client, "definition", here, at(text, "saxpy", 1))
     assert place.uri == kernel.uri
-    outline = await client.text_document_document_symbol_async(types.DocumentSymbolParams(here))
+    outline = await ask(client, "documentSymbol", here)
     assert [entry.name for entry in outline][:1] == ["saxpy"]
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(2, path.as_uri()),
-            [types.TextDocumentContentChangeWholeDocument(broken)],
-        )
-    )
-    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(here))
+    change_text(client, path.as_uri(), 2, broken)
+    report = await ask(client, "diagnostic", here)
     assert "simd_sise" in report.items[0].message
-    back = await client.text_document_implementation_async(
-        types.ImplementationParams(kernel.identifier, at(kernel.text, ".input V0067", 8))
-    )
+    back = await ask(client, "implementation", kernel.identifier, at(kernel.text, ".input V0067", 8))
     assert back is None or back.uri == path.as_uri()
 
 

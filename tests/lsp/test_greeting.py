@@ -1,4 +1,4 @@
-"""The answer to ``initialize`` before the server is loaded: the same as the server's own, and once."""
+"""The answer to ``initialize``: once, before everything else, whatever a client sends before it."""
 
 from __future__ import annotations
 
@@ -14,10 +14,7 @@ import pytest
 from tiers import first
 
 from visa_lsp import __version__
-from visa_lsp.lsp.capabilities import initialize_result
 from visa_lsp.lsp.server import create_server
-from visa_lsp.lsp.transport.early_initialize import greet
-from visa_lsp.lsp.transport.input_stream import inflow_of
 
 SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}
@@ -53,12 +50,11 @@ def talk(caplog):
     """Return the same of a server in this process, with its log for the standard error."""
 
     def talk(*messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:
-        inflow, said = inflow_of(io.BytesIO(raw + b"".join(map(framed, messages)))), io.BytesIO()
-        answered = greet(inflow, said, __version__)
+        sent, said = io.BytesIO(raw + b"".join(map(framed, messages))), io.BytesIO()
         server, thresholds = create_server(__version__), gc.get_threshold()
         caplog.clear()
         try:
-            server.start_io(inflow, said, answered)
+            server.start_io(sent, said)
         finally:
             gc.set_threshold(*thresholds)
         return parted(said.getvalue()), server.exit_code, caplog.text
@@ -78,28 +74,9 @@ def answers(said: list[dict[str, Any]], number: object = 1) -> list[dict[str, An
 def test_a_greeting_is_answered_once_and_first(talk, params, number):
     said, status, errors = talk(hello(params, number), *DOWN)
     assert said[0] == answers(said, number)[0]
-    assert said[0]["result"] == initialize_result(params, __version__)
+    assert said[0]["result"]["serverInfo"] == {"name": "visa-lsp", "version": __version__}
     assert (len(answers(said, number)), status, errors) == (1, 0, "")
     assert [m for m in said if m.get("id") == 77] == [{"id": 77, "jsonrpc": "2.0", "result": None}]
-
-
-def test_the_answer_needs_no_library():
-    message = framed(hello(PLAIN))
-    code = (
-        "import io, sys; from visa_lsp.lsp.transport.early_initialize import greet; from visa_lsp.lsp.transport.input_stream import inflow_of\n"
-        f"assert greet(inflow_of(io.BytesIO({message!r})), sys.stdout.buffer, '0') == 1\n"
-        "print({m.partition('.')[0] for m in sys.modules} & {'lsprotocol', 'pygls', 'msgspec', 'asyncio', 'logging'})"
-    )
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, timeout=60, check=True)
-    assert done.stdout.startswith(b"Content-Length")
-    assert done.stdout.rstrip().endswith(b"set()")
-
-
-@pytest.mark.full
-def test_nothing_is_kept_of_a_greeting(tmp_path):
-    said, status, errors = talk_to_process(tmp_path, hello(PULLING), *DOWN)
-    assert (len(answers(said)), status, errors) == (1, 0, "")
-    assert not list(tmp_path.glob("initialize*"))
 
 
 def test_another_client_is_another_answer(talk):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lsp_client import LAUNCH, at, saxpy
+from lsp_client import LAUNCH, ask, at, saxpy
 from lsprotocol import types
 
 if TYPE_CHECKING:
@@ -39,22 +39,22 @@ class Launch:
         return types.Position(before.count("\n"), len(before) - before.rfind("\n") - 1)
 
     async def findings(self) -> list[types.Diagnostic]:
-        report = await self.client.text_document_diagnostic_async(types.DocumentDiagnosticParams(self.here))
+        report = await ask(self.client, "diagnostic", self.here)
         return list(report.items)
 
     async def completed(self, text: str) -> dict[str, types.CompletionItem]:
         place = self.open_marked(text)
-        found = await self.client.text_document_completion_async(types.CompletionParams(self.here, place))
+        found = await ask(self.client, "completion", self.here, place)
         return {item.label: item for item in found.items}
 
     async def hover(self, text: str) -> str:
         place = self.open_marked(text)
-        found = await self.client.text_document_hover_async(types.HoverParams(self.here, place))
+        found = await ask(self.client, "hover", self.here, place)
         return found.contents.value if found is not None else ""
 
     async def definition(self, text: str) -> tuple[str, int] | None:
         place = self.open_marked(text)
-        found = await self.client.text_document_definition_async(types.DefinitionParams(self.here, place))
+        found = await ask(self.client, "definition", self.here, place)
         return found and (found.uri.rpartition("/")[2], found.range.start.line)
 
     async def fix(self, title: str) -> str:
@@ -260,7 +260,7 @@ async def test_definition_leads_to_files_kernel_and_argument(launch):
 async def test_links_lead_to_the_files_that_are_there(launch):
     text = LAUNCH + "files:\n  - saxpy.visaasm\n  - gone.visaasm\n"
     launch.open(text)
-    found = await launch.client.text_document_document_link_async(types.DocumentLinkParams(launch.here))
+    found = await ask(launch.client, "documentLink", launch.here)
     assert [(link.range.start, link.target.rpartition("/")[2]) for link in found] == [
         (at(text, "saxpy.visaasm"), "saxpy.visaasm"),
         (at(text, "saxpy.zeinfo.yaml"), "saxpy.zeinfo.yaml"),
@@ -270,7 +270,7 @@ async def test_links_lead_to_the_files_that_are_there(launch):
 
 async def test_outline_has_the_arguments(launch):
     launch.open(LAUNCH)
-    found = await launch.client.text_document_document_symbol_async(types.DocumentSymbolParams(launch.here))
+    found = await ask(launch.client, "documentSymbol", launch.here)
     args = next(entry for entry in found if entry.name == "args")
     assert [(child.name, child.detail) for child in args.children][2:] == [("2", "2 a: float"), ("3", "3 n: int")]
 

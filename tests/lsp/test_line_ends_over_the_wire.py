@@ -6,6 +6,7 @@ import asyncio
 import random
 import re
 
+from lsp_client import ask
 from lsprotocol import types
 
 HEAD = '.version 4.1\n.kernel "k"\n.kernel_attr Target="cm"\n.decl A v_type=G type=d num_elts=32 align=GRF\n'
@@ -30,7 +31,7 @@ async def _formatted(client, item: types.TextDocumentItem, text: str) -> str:
     """Return the client's text with the edits that the server gives for it."""
     identifier = types.TextDocumentIdentifier(item.uri)
     options = types.FormattingOptions(4, insert_spaces=True)
-    edits = await client.text_document_formatting_async(types.DocumentFormattingParams(identifier, options)) or []
+    edits = await ask(client, "formatting", identifier, options) or []
     places = [
         (offset_of(text, e.range.start.line, e.range.start.character), offset_of(text, e.range.end.line, e.range.end.character), e.new_text)
         for e in edits

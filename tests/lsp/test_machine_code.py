@@ -4,7 +4,7 @@ import shutil
 
 import pytest
 from fake_tools import fake_tool
-from lsp_client import ROOT, command, open_text
+from lsp_client import ROOT, ask, change_text, command, open_text
 from lsprotocol import types
 
 TEXT = '.version 4.1\n.kernel "k"\n.decl V1 v_type=G type=d num_elts=8 align=GRF\n    mov (M1, 8) V1(0,0)<1> 0x1:d\n'
@@ -17,7 +17,7 @@ def uri(tmp_path):
 
 
 async def lenses(client, uri):
-    found = await client.text_document_code_lens_async(types.CodeLensParams(types.TextDocumentIdentifier(uri)))
+    found = await ask(client, "codeLens", types.TextDocumentIdentifier(uri))
     return [lens.command.title for lens in found if lens.command and lens.command.command == "visa.gen"]
 
 
@@ -33,9 +33,7 @@ async def test_the_answer_is_that_of_the_command_and_the_lens_tells_the_figures(
     assert answer["html"].startswith("<!DOCTYPE html>")
     assert await lenses(client, uri) == ["1 Gen instruction, no spill"]
     change = types.TextDocumentContentChangePartial(types.Range(types.Position(0, 0), types.Position(0, 0)), "// \n")
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, uri), [change])
-    )
+    change_text(client, uri, 2, change)
     assert await lenses(client, uri) == ["Machine Code"]
     answer = await command(client, "visa.gen", {"uri": uri, "tool": tool})
     assert answer["kernels"][0]["lines"][0]["line"] == 5
@@ -91,11 +89,7 @@ async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(clien
     after = (await client.text_document_hover_async(asked)).contents.value
     assert after == before + "  \nin the machine code: r3.0 on DG2"
     end = types.Range(types.Position(4, 0), types.Position(4, 0))
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(2, uri), [types.TextDocumentContentChangePartial(end, "// \n")]
-        )
-    )
+    change_text(client, uri, 2, types.TextDocumentContentChangePartial(end, "// \n"))
     assert (await client.text_document_hover_async(asked)).contents.value == before
 
 

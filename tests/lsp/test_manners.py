@@ -13,7 +13,7 @@ from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from lsp_client import ROOT, SERVER, at, command, in_folder, line_of, plain, saxpy, session
+from lsp_client import ROOT, SERVER, ask, at, command, in_folder, line_of, open_text, plain, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
@@ -200,11 +200,7 @@ async def test_nothing_runs_without_trust(tmp_path):
             answer = await command(client, name, kernel.uri)
             assert (answer["ok"], answer["untrusted"]) == (False, True)
         assert not (tmp_path / "saxpy.isa").exists()
-        titles = [
-            lens.command.title
-            for lens in await client.text_document_code_lens_async(types.CodeLensParams(kernel.identifier))
-            if lens.command
-        ]
+        titles = [lens.command.title for lens in await ask(client, "codeLens", kernel.identifier) if lens.command]
         assert "Run" not in titles
         assert (await command(client, "visa.disassemble", kernel.uri))["ok"]
         client.protocol.notify("visa/didChangeTrust", {"trusted": True})
@@ -214,14 +210,14 @@ async def test_nothing_runs_without_trust(tmp_path):
 async def test_untitled_documents(client, tmp_path):
     kernel = saxpy(tmp_path)
     uri = "untitled:Untitled-1"
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, kernel.text)))
+    open_text(client, uri, kernel.text)
     assert (await pulled(client, uri)).items == [] or not (await pulled(client, uri)).items
     answer = await command(client, "visa.assemble", uri)
     assert answer["ok"], answer
     assert answer["path"].endswith("untitled.isa")
     assert "launch" in (await command(client, "visa.run", uri))["error"]
     here = types.TextDocumentIdentifier(uri)
-    assert await client.text_document_hover_async(types.HoverParams(here, at(kernel.text, "mad (M1")))
+    assert await ask(client, "hover", here, at(kernel.text, "mad (M1"))
 
 
 async def test_a_client_that_supports_nothing(tmp_path):
@@ -232,15 +228,11 @@ async def test_a_client_that_supports_nothing(tmp_path):
         opened(client, kernel, BROKEN)
         await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
         assert [d.code for d in client.diagnostics[kernel.uri]] == ["V201"]
-        symbols = await client.text_document_document_symbol_async(types.DocumentSymbolParams(kernel.identifier))
+        symbols = await ask(client, "documentSymbol", kernel.identifier)
         assert all(isinstance(s, types.SymbolInformation) for s in symbols)
-        place = await client.text_document_definition_async(
-            types.DefinitionParams(kernel.identifier, at(BROKEN, "V32(0,0)"))
-        )
+        place = await ask(client, "definition", kernel.identifier, at(BROKEN, "V32(0,0)"))
         assert place.range.start.line == line_of(BROKEN, ".decl")
-        offers = await client.text_document_completion_async(
-            types.CompletionParams(kernel.identifier, at(BROKEN, "V32(0,0)"))
-        )
+        offers = await ask(client, "completion", kernel.identifier, at(BROKEN, "V32(0,0)"))
         assert not any("${" in (i.text_edit.new_text if i.text_edit else "") for i in offers.items)
     finally:
         await client.shutdown_session()
@@ -298,9 +290,7 @@ async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors
     with pytest.raises(JsonRpcException):
         await command(client, "visa.none")
     with pytest.raises(JsonRpcException, match="already"):
-        await client.text_document_rename_async(
-            types.RenameParams(kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
-        )
+        await ask(client, "rename", kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
 
 
 async def test_trace_is_sent_when_asked_for(client):

@@ -6,7 +6,7 @@ import json
 import subprocess
 import sys
 
-from lsp_client import ROOT, command
+from lsp_client import ROOT, ask, command, open_text
 from lsprotocol import types
 
 SENDER = """.version 4.1
@@ -92,9 +92,9 @@ async def test_a_made_ze_info_comes_with_the_warnings_of_the_command(client, tmp
 
 async def test_a_document_that_is_not_begun_has_no_findings(client, tmp_path):
     async def codes(uri: str, text: str) -> list[str]:
-        client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+        open_text(client, uri, text)
         identifier = types.TextDocumentIdentifier(uri)
-        found = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(identifier))
+        found = await ask(client, "diagnostic", identifier)
         client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
         return [item.code for item in found.items]
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import at, line_of, open_text, saxpy, session
+from lsp_client import ask, at, change_text, line_of, open_text, saxpy, session
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -14,10 +14,10 @@ from visa_lsp.ide.features.semantic_tokens import semantic_tokens
 async def test_references_and_highlights(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>")
     context = types.ReferenceContext(include_declaration=True)
-    found = await client.text_document_references_async(types.ReferenceParams(context, kernel.identifier, place))
+    found = await ask(client, "references", context, kernel.identifier, place)
     lines = [location.range.start.line for location in found]
     assert [line_of(kernel.text, t) for t in (".decl V0061", "gather4_scaled.R (M1", "mad (M1")] == lines
-    marks = await client.text_document_document_highlight_async(types.DocumentHighlightParams(kernel.identifier, place))
+    marks = await ask(client, "documentHighlight", kernel.identifier, place)
     kinds = types.DocumentHighlightKind
     assert [m.kind for m in marks] == [kinds.Text, kinds.Write, kinds.Read]
 
@@ -29,7 +29,7 @@ async def test_type_definition_is_the_alias_base(client, kernel):
 
 
 async def test_outline_folding_and_colours(client, kernel):
-    [outline] = await client.text_document_document_symbol_async(types.DocumentSymbolParams(kernel.identifier))
+    [outline] = await ask(client, "documentSymbol", kernel.identifier)
     assert outline.name == "saxpy"
     groups = {group.name: group for group in outline.children}
     assert {name: group.detail for name, group in groups.items()} == {"Inputs": "14", "Blocks": "3", "Variables": "40"}
@@ -39,15 +39,13 @@ async def test_outline_folding_and_colours(client, kernel):
     assert all(s.range.start <= s.selection_range.start <= s.selection_range.end <= s.range.end for s in inside)
     for group in outline.children:
         assert all(group.range.start <= c.range.start <= c.range.end <= group.range.end for c in group.children)
-    folds = await client.text_document_folding_range_async(types.FoldingRangeParams(kernel.identifier))
+    folds = await ask(client, "foldingRange", kernel.identifier)
     assert line_of(kernel.text, "/// VISA Predefined") in {fold.start_line for fold in folds}
-    full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(kernel.identifier))
+    full = await ask(client, "semanticTokens/full", kernel.identifier)
     assert len(full.data) % 5 == 0
     line = line_of(kernel.text, "mad (M1")
     lines = types.Range(types.Position(line, 0), types.Position(line, 10))
-    part = await client.text_document_semantic_tokens_range_async(
-        types.SemanticTokensRangeParams(kernel.identifier, lines)
-    )
+    part = await ask(client, "semanticTokens/range", kernel.identifier, lines)
     assert list(part.data[:3]) == [line, 4, 3]
     found = await client.workspace_symbol_async(types.WorkspaceSymbolParams("v0061"))
     assert [symbol.name for symbol in found] == ["V0061"]
@@ -57,7 +55,7 @@ async def test_colours_of_a_long_text_with_scopes(client, tmp_path):
     scope = "{\n.decl V50 v_type=A num_elts=1\n    addr_add (M1, 1) V50(0)<1> &V40 0:w\n}\n\n"
     text = f'.version 4.1\n.kernel "k"\n.decl V40 v_type=G type=d num_elts=8\n{scope * 250}'
     here = open_text(client, (tmp_path / "k.visaasm").as_uri(), text)
-    full = await client.text_document_semantic_tokens_full_async(types.SemanticTokensParams(here))
+    full = await ask(client, "semanticTokens/full", here)
     found, line, column = [], 0, 0
     for down, right, length in zip(full.data[::5], full.data[1::5], full.data[2::5], strict=True):
         line, column = line + down, right if down else column + right
@@ -73,7 +71,7 @@ async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp
     async with session() as client:
         here = open_text(client, kernel.uri, kernel.text)
         for kinds in (("imports", "imports"), ("comment", "region")):
-            folds = await client.text_document_folding_range_async(types.FoldingRangeParams(here))
+            folds = await ask(client, "foldingRange", here)
             shown = {fold.start_line: fold.kind for fold in folds}
             assert [shown[line_of(kernel.text, text)] for text in texts] == [*kinds, "region", None, None]
             assert (types.WORKSPACE_FOLDING_RANGE_REFRESH in client.refreshed) is (kinds[0] == "comment")
@@ -83,29 +81,29 @@ async def test_the_header_is_of_the_kind_that_editors_fold_when_a_text_opens(tmp
 
 async def test_completion_with_its_page_and_signature(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>")
-    offered = await client.text_document_completion_async(types.CompletionParams(kernel.identifier, place))
+    offered = await ask(client, "completion", kernel.identifier, place)
     item = next(i for i in offered.items if i.label == "V0062")
     assert item.insert_text_format is types.InsertTextFormat.Snippet
     resolved = await client.completion_item_resolve_async(item)
     assert "general variable" in resolved.documentation.value
-    shown = await client.text_document_signature_help_async(types.SignatureHelpParams(kernel.identifier, place))
+    shown = await ask(client, "signatureHelp", kernel.identifier, place)
     assert "mad" in shown.signatures[shown.active_signature].label
     assert shown.active_parameter == 2
 
 
 async def test_rename_and_its_refusal(client, kernel):
     place = at(kernel.text, "V0061(0,0)<1;1,0>")
-    prepared = await client.text_document_prepare_rename_async(types.PrepareRenameParams(kernel.identifier, place))
+    prepared = await ask(client, "prepareRename", kernel.identifier, place)
     assert prepared.placeholder == "V0061"
-    edit = await client.text_document_rename_async(types.RenameParams(kernel.identifier, place, "x_values"))
+    edit = await ask(client, "rename", kernel.identifier, place, "x_values")
     assert [e.new_text for e in edit.changes[kernel.uri]] == ["x_values"] * 3
     with pytest.raises(JsonRpcException, match="already a variable"):
-        await client.text_document_rename_async(types.RenameParams(kernel.identifier, place, "V0062"))
+        await ask(client, "rename", kernel.identifier, place, "V0062")
 
 
 async def test_formatting(client, kernel):
     options = types.FormattingOptions(tab_size=4, insert_spaces=True)
-    edits = await client.text_document_formatting_async(types.DocumentFormattingParams(kernel.identifier, options))
+    edits = await ask(client, "formatting", kernel.identifier, options)
     assert [e.new_text for e in edits] == [".kernel_attr SimdSize=32"]
     line = line_of(kernel.text, "mad (M1")
     lines = types.Range(types.Position(line, 0), types.Position(line + 1, 0))
@@ -120,9 +118,7 @@ async def test_several_ranges_are_formatted_at_once_and_no_line_twice(client, ke
         types.Range(types.Position(first, 0), types.Position(last, 0))
         for first, last in ((mad, mad + 1), (attribute, attribute + 1), (attribute - 1, attribute + 2), (0, 1))
     ]
-    edits = await client.text_document_ranges_formatting_async(
-        types.DocumentRangesFormattingParams(kernel.identifier, ranges, options)
-    )
+    edits = await ask(client, "rangesFormatting", kernel.identifier, ranges, options)
     assert [(e.range.start.line, e.new_text) for e in edits] == [(attribute, ".kernel_attr SimdSize=32")]
     none = types.DocumentRangesFormattingParams(kernel.identifier, [ranges[0]], options)
     assert not await client.text_document_ranges_formatting_async(none)
@@ -130,11 +126,7 @@ async def test_several_ranges_are_formatted_at_once_and_no_line_twice(client, ke
 
 async def test_code_action_mends_a_misspelt_mnemonic(client, kernel):
     broken = kernel.text.replace("mad (M1", "madd (M1")
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(2, kernel.uri), [types.TextDocumentContentChangeWholeDocument(broken)]
-        )
-    )
+    change_text(client, kernel.uri, 2, broken)
     place = at(broken, "madd (M1")
     params = types.CodeActionParams(
         kernel.identifier, types.Range(place, place), types.CodeActionContext(diagnostics=[])
@@ -147,6 +139,6 @@ async def test_code_action_mends_a_misspelt_mnemonic(client, kernel):
 async def test_unknown_documents_and_places_get_empty_answers(client, kernel):
     stranger = types.TextDocumentIdentifier("file:///nowhere/x.visaasm")
     far = types.Position(10**6, 10**6)
-    assert await client.text_document_hover_async(types.HoverParams(stranger, far)) is None
-    assert await client.text_document_definition_async(types.DefinitionParams(kernel.identifier, far)) is None
-    assert await client.text_document_document_symbol_async(types.DocumentSymbolParams(stranger)) is None
+    assert await ask(client, "hover", stranger, far) is None
+    assert await ask(client, "definition", kernel.identifier, far) is None
+    assert await ask(client, "documentSymbol", stranger) is None

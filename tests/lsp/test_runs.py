@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpus import place
-from lsp_client import at, command, line_of, no_process_left, saxpy
+from lsp_client import ask, at, change_text, command, line_of, no_process_left, open_text, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from tiers import first
@@ -46,7 +46,7 @@ async def inline_values(client, uri: str):
     where = types.Range(types.Position(0, 0), types.Position(10_000, 0))
     context = types.InlineValueContext(frame_id=0, stopped_location=where)
     identifier = types.TextDocumentIdentifier(uri)
-    return await client.text_document_inline_value_async(types.InlineValueParams(identifier, where, context)) or []
+    return await ask(client, "inlineValue", identifier, where, context) or []
 
 
 def floats(buffer) -> tuple[float, ...]:
@@ -113,7 +113,7 @@ async def test_a_form_is_of_the_kernel_of_the_text_in_its_programs_ze_info(clien
     folder = place("run/TGLLP/bytes")
     text = (folder / "pack.visaasm").read_text()
     uri = (tmp_path / "OCL_asm0_simd32_entry_0003.visaasm").as_uri()
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+    open_text(client, uri, text)
     document = tmp_path / "bytes.zeinfo.yaml"
     document.write_text((folder / document.name).read_text())
     if opened:  # what is saved counts no more
@@ -158,7 +158,7 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     folder = place("run/TGLLP/turn")
     uri = (tmp_path / "tiled.visaasm").as_uri()
     text = (folder / "tiled.visaasm").read_text()
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, text)))
+    open_text(client, uri, text)
     (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
     told = await command(client, "visa.launchTemplate", uri)
     assert "local_size: [8, 8, 1], several threads that share memory" in told["assumed"]
@@ -208,13 +208,9 @@ async def test_a_launch_file_runs_with_the_text_as_it_is_open(client, kernel, tm
     assert any("float32[80]" in value.text for value in await inline_values(client, kernel.uri))
     # Neither the text nor the launch file is saved.
     change = types.TextDocumentContentChangeWholeDocument(kernel.text.replace("mad (M1", "madd (M1"))
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, kernel.uri), [change])
-    )
+    change_text(client, kernel.uri, 2, change)
     assert "V201" in (await command(client, "visa.run", launch))["error"]
-    client.text_document_did_open(
-        types.DidOpenTextDocumentParams(types.TextDocumentItem(launch, "yaml", 1, "kernel: saxpy\ngroups: many\n"))
-    )
+    open_text(client, launch, "kernel: saxpy\ngroups: many\n", language="yaml")
     assert "a whole number" in (await command(client, "visa.run", launch))["error"]
 
 
@@ -245,9 +241,7 @@ async def test_values_of_another_text_are_not_shown_beside_its_lines(client, ker
     assert answer["faults"][0]["line"] - 1 in faulty
     place = at(kernel.text, ".decl")
     edit = types.TextDocumentContentChangePartial(types.Range(place, place), "\n")
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, kernel.uri), [edit])
-    )
+    change_text(client, kernel.uri, 2, edit)
     later = {value.range.start.line for value in await inline_values(client, kernel.uri)}
     assert later
     assert max(later) < line_of(kernel.text, "_main_0:")
@@ -255,7 +249,7 @@ async def test_values_of_another_text_are_not_shown_beside_its_lines(client, ker
 
 async def _endless(client, tmp_path, **more):
     uri = (tmp_path / "endless.visaasm").as_uri()
-    client.text_document_did_open(types.DidOpenTextDocumentParams(types.TextDocumentItem(uri, "visa", 1, ENDLESS)))
+    open_text(client, uri, ENDLESS)
     params = types.ExecuteCommandParams(
         "visa.run", [{"uri": uri, "quick": {"groups": [1, 1, 1], "local_size": [8, 1, 1], "args": []}}], **more
     )

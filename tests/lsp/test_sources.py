@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from corpus import place
-from lsp_client import Kernel, at, command, in_folder, line_of, open_text
+from lsp_client import Kernel, ask, at, command, in_folder, line_of, open_text
 from lsprotocol import types
 
 TEXT = place("dev/TGLLP/axpy.g.saxpy.visaasm")
@@ -25,7 +25,7 @@ def dump(tmp_path):
 
 
 async def definition(client, kernel, position):
-    return await client.text_document_definition_async(types.DefinitionParams(kernel.identifier, position))
+    return await ask(client, "definition", kernel.identifier, position)
 
 
 async def test_an_instruction_leads_to_its_source_line_and_a_name_to_its_declaration(client, dump, tmp_path):
@@ -79,7 +79,7 @@ async def test_no_other_machine_is_asked(client, dump, tmp_path):
 async def test_hover_of_a_mark_shows_the_source(client, dump, tmp_path):
     async with in_folder(client, tmp_path):
         open_text(client, dump.uri, dump.text)
-        shown = await client.text_document_hover_async(types.HoverParams(dump.identifier, at(dump.text, "LOC 4", 1)))
+        shown = await ask(client, "hover", dump.identifier, at(dump.text, "LOC 4", 1))
         line = SOURCE.read_text().splitlines()[3].strip()
         assert shown.contents.value.endswith(f"Line 4 of `axpy.cl`\n\n```c\n{line}\n```")
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import at, command, line_of, open_text, saxpy
+from lsp_client import ask, at, change_text, command, line_of, open_text, saxpy
 from lsprotocol import types
 from tiers import first
 
@@ -90,16 +90,12 @@ async def test_hover_of_mnemonic_predefined_and_declared(each_client, tmp_path):
     kernel = saxpy(tmp_path)
     open_text(each_client, kernel.uri, kernel.text)
     place = at(kernel.text, "mad (M1", 1)
-    hover = await each_client.text_document_hover_async(types.HoverParams(kernel.identifier, place))
+    hover = await ask(each_client, "hover", kernel.identifier, place)
     assert "Multiply, then add" in hover.contents.value
     assert types.Range(types.Position(place.line, 4), types.Position(place.line, 7)) == hover.range
-    hover = await each_client.text_document_hover_async(
-        types.HoverParams(kernel.identifier, at(kernel.text, "%r0, 0", 1))
-    )
+    hover = await ask(each_client, "hover", kernel.identifier, at(kernel.text, "%r0, 0", 1))
     assert "payload header" in hover.contents.value
-    hover = await each_client.text_document_hover_async(
-        types.HoverParams(kernel.identifier, at(kernel.text, "V0037(0,1)"))
-    )
+    hover = await ask(each_client, "hover", kernel.identifier, at(kernel.text, "V0037(0,1)"))
     assert "alias of `%r0` at byte 0" in hover.contents.value
     nowhere = types.HoverParams(kernel.identifier, types.Position(9999, 5))
     assert None is await each_client.text_document_hover_async(nowhere)
@@ -180,9 +176,7 @@ async def test_columns_count_in_the_negotiated_encoding(servers, negotiated, tmp
         assert (types.Position(3, column), types.Position(3, column + 2)) == (found.range.start, found.range.end)
         # An edit behind the wide characters lands where the client means it.
         edit = types.TextDocumentContentChangePartial(found.range, "Vy")
-        client.text_document_did_change(
-            types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(2, uri), [edit])
-        )
+        change_text(client, uri, 2, edit)
         assert await findings(client, uri) == []
-        hover = await client.text_document_hover_async(types.HoverParams(here, found.range.start))
+        hover = await ask(client, "hover", here, found.range.start)
         assert found.range == hover.range

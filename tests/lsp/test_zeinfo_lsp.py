@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from corpus import place
-from lsp_client import at, line_of
+from lsp_client import ask, at, change_text, line_of
 from lsprotocol import types
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def conv(tmp_path) -> Pair:
 
 
 async def findings(client, pair) -> list[types.Diagnostic]:
-    report = await client.text_document_diagnostic_async(types.DocumentDiagnosticParams(pair.here))
+    report = await ask(client, "diagnostic", pair.here)
     return list(report.items)
 
 
@@ -90,16 +90,16 @@ async def test_findings_are_published_without_being_asked_for(client, saxpy):
 
 async def test_hover_says_what_a_key_means_and_where_an_argument_lies(client, saxpy):
     saxpy.open(client)
-    found = await client.text_document_hover_async(types.HoverParams(saxpy.here, at(saxpy.yaml, "grf_count", 2)))
+    found = await ask(client, "hover", saxpy.here, at(saxpy.yaml, "grf_count", 2))
     assert "**grf_count** (ExecutionEnv)" in found.contents.value
     assert "Required." in found.contents.value
     place = at(saxpy.yaml, "arg_byvalue", 3)
-    found = await client.text_document_hover_async(types.HoverParams(saxpy.here, place))
+    found = await ask(client, "hover", saxpy.here, place)
     assert "Lies at bytes 272 to 275 of the registers: `.input V0034`." in found.contents.value
 
 
 async def definition(client, document, place) -> list[tuple[str, int]]:
-    found = await client.text_document_definition_async(types.DefinitionParams(document, place))
+    found = await ask(client, "definition", document, place)
     found = found if isinstance(found, list) else [found] if found is not None else []
     return [
         (f.target_uri, f.target_selection_range.start.line)
@@ -142,7 +142,7 @@ async def test_definition_of_an_input_is_its_declaration_and_its_argument(client
 async def test_implementation_of_an_input_is_its_argument(client, conv):
     conv.open(client, text=conv.text)
     place = at(conv.text, ".input V0034", 8)
-    found = await client.text_document_implementation_async(types.ImplementationParams(conv.there, place))
+    found = await ask(client, "implementation", conv.there, place)
     assert found.uri == conv.here.uri
     assert "arg_byvalue" in conv.yaml.splitlines()[found.range.start.line]
 
@@ -152,10 +152,10 @@ async def test_implementation_of_an_input_reads_only_the_head_of_its_kernel(clie
     text = conv.text.replace("    ret (M1, 1)", code * 300 + "    ret (M1, 1)")
     conv.open(client, text=text)
     place = at(text, ".input V0034", 8)
-    found = await client.text_document_implementation_async(types.ImplementationParams(conv.there, place))
+    found = await ask(client, "implementation", conv.there, place)
     assert found is not None, "errors in the code do not matter"
     place = at(text, "V99999", 2)
-    assert await client.text_document_implementation_async(types.ImplementationParams(conv.there, place)) is None
+    assert await ask(client, "implementation", conv.there, place) is None
 
 
 async def test_a_kernels_name_leads_there_and_back(client, conv):
@@ -171,7 +171,7 @@ async def applied(client, pair, title: str) -> str:
     items = await findings(client, pair)
     whole = types.Range(types.Position(0, 0), types.Position(pair.yaml.count("\n"), 0))
     context = types.CodeActionContext(diagnostics=items, only=[types.CodeActionKind.QuickFix])
-    actions = await client.text_document_code_action_async(types.CodeActionParams(pair.here, whole, context))
+    actions = await ask(client, "codeAction", pair.here, whole, context)
     action = next(a for a in actions if a.title.startswith(title))
     if action.edit is None:
         action = await client.code_action_resolve_async(action)
@@ -207,12 +207,7 @@ async def test_quick_fixes_leave_nothing_to_find(client, saxpy, old, new, title)
     )
     before = [d.code for d in await findings(client, saxpy)]
     fixed = await applied(client, saxpy, title)
-    client.text_document_did_change(
-        types.DidChangeTextDocumentParams(
-            types.VersionedTextDocumentIdentifier(2, saxpy.here.uri),
-            [types.TextDocumentContentChangeWholeDocument(fixed)],
-        )
-    )
+    change_text(client, saxpy.here.uri, 2, fixed)
     after = [d.code for d in await findings(client, saxpy)]
     assert len(after) == len(before) - 1
 
@@ -220,7 +215,7 @@ async def test_quick_fixes_leave_nothing_to_find(client, saxpy, old, new, title)
 async def test_inlay_hints_give_the_bytes(client, saxpy):
     saxpy.open(client)
     whole = types.Range(types.Position(0, 0), types.Position(saxpy.yaml.count("\n"), 0))
-    found = await client.text_document_inlay_hint_async(types.InlayHintParams(saxpy.here, whole))
+    found = await ask(client, "inlayHint", saxpy.here, whole)
     by_line = {hint.position.line: hint.label for hint in found}
     line = line_of(saxpy.yaml, "arg_byvalue") + 2
     assert by_line[line] == "bytes 272..275, .input V0034"
@@ -233,7 +228,7 @@ async def test_arguments_are_named_beside_inputs_in_hover_and_in_the_outline_bef
 
     async def hints() -> dict[str, str]:
         where = types.Range(types.Position(0, 0), types.Position(lines, 0))
-        found = await client.text_document_inlay_hint_async(types.InlayHintParams(saxpy.there, where))
+        found = await ask(client, "inlayHint", saxpy.there, where)
         rows = saxpy.text.split("\n")
         return {" ".join(rows[h.position.line].split()[:2]): h.label for h in found}
 
@@ -242,10 +237,10 @@ async def test_arguments_are_named_beside_inputs_in_hover_and_in_the_outline_bef
     assert before[".input V0035"] == "n: int"
     assert ".decl V0032" not in before
     place = at(saxpy.text, ".decl V0034", 7)
-    shown = await client.text_document_hover_async(types.HoverParams(saxpy.there, place))
+    shown = await ask(client, "hover", saxpy.there, place)
     assert "**a**: `float`, `arg_byvalue`" in shown.contents.value
     assert "by `axpy.zeinfo.yaml`" in shown.contents.value
-    [kernel] = await client.text_document_document_symbol_async(types.DocumentSymbolParams(saxpy.there))
+    [kernel] = await ask(client, "documentSymbol", saxpy.there)
     inputs = {child.name: child.detail for child in kernel.children[0].children}
     assert inputs["V0034"].startswith("a: float, bytes ")
     renamed = saxpy.yaml.replace("name:            a\n", "name:            factor\n")
@@ -267,13 +262,13 @@ async def test_completion_of_keys_and_words(client, saxpy):
     saxpy.open(client, yaml)
     for needle, wanted in (("      grf", "grf_count"), ("addrmode:        st", "stateless")):
         place = at(yaml, needle, len(needle))
-        found = await client.text_document_completion_async(types.CompletionParams(saxpy.here, place))
+        found = await ask(client, "completion", saxpy.here, place)
         assert wanted in [item.label for item in found.items]
 
 
 async def test_outline_has_kernels_and_arguments(client, conv):
     conv.open(client)
-    found = await client.text_document_document_symbol_async(types.DocumentSymbolParams(conv.here))
+    found = await ask(client, "documentSymbol", conv.here)
     assert {"smooth", "box3"} <= {symbol.name for symbol in found}
     assert all(symbol.children for symbol in found if symbol.name == "smooth")
 
@@ -284,7 +279,5 @@ async def test_a_file_called_ze_info_is_known_whatever_the_editor_calls_it(clien
     text = saxpy.yaml.replace("grf_count:", "grf_cuont:")
     item = types.TextDocumentItem(path.as_uri(), "plaintext", 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
-    report = await client.text_document_diagnostic_async(
-        types.DocumentDiagnosticParams(types.TextDocumentIdentifier(path.as_uri()))
-    )
+    report = await ask(client, "diagnostic", types.TextDocumentIdentifier(path.as_uri()))
     assert sorted(d.code for d in report.items) == ["V702", "V703"]

@@ -281,3 +281,16 @@ def open_text(client, uri: str, text: str, language: str = "visa", version: int 
     item = types.TextDocumentItem(uri, language, version, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     return types.TextDocumentIdentifier(uri)
+
+
+def change_text(client, uri: str, version: int, *changes: types.TextDocumentContentChangeEvent | str) -> None:
+    """Send changes of a text; a string is the whole of it."""
+    known = types.VersionedTextDocumentIdentifier(version, uri)
+    parts = [types.TextDocumentContentChangeWholeDocument(c) if isinstance(c, str) else c for c in changes]
+    client.text_document_did_change(types.DidChangeTextDocumentParams(known, parts))
+
+
+async def ask(client, method: str, *arguments, **named):
+    """Return the answer to a request about a document: its method without ``textDocument/``, and its parameters in order."""
+    method = f"textDocument/{method}"
+    return await client.protocol.send_request_async(method, types.METHOD_TO_TYPES[method][2](*arguments, **named))

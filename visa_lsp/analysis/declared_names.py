@@ -13,7 +13,7 @@ from functools import lru_cache
 from itertools import islice
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from msgspec import Struct, field
+from msgspec import Struct
 
 from visa_lsp.analysis.rule_sets import rule_sets
 from visa_lsp.analysis.setting import Setting
@@ -56,34 +56,34 @@ class _Alias(NamedTuple):
 
 
 class _ChunkTokens(Struct):
-    """The tokens of the names of a chunk that are no aliases, by their first declarations, and the aliases.
+    """The tokens of the names that a chunk declares, by their first declarations.
 
-    ``repeats``: a name is declared twice in the chunk. ``of_aliases`` are the tokens of the aliases while those of their bases in other chunks are ``of_bases``.
+    Those of aliases are valid while those of their ``bases`` in other chunks are ``of_bases``. ``owners`` has the facts for
+    each name.
     """
 
     facts: Facts
-    plain: dict[str, str]
+    owners: dict[str, Facts]
+    tokens: dict[str, str]
     aliases: list[_Alias]
-    bases: list[str]  # in other chunks
-    repeats: bool
+    bases: list[str]
     of_bases: list[str | None] | None = None
-    of_aliases: dict[str, str] = field(default_factory=dict)
 
     @staticmethod
     def of(facts: Facts) -> _ChunkTokens:
-        """Return the tokens that the facts of a chunk determine."""
-        plain: dict[str, str] = {}
+        """Return the tokens that the facts of a chunk determine, without those of aliases."""
+        tokens: dict[str, str] = {}
         aliases: list[_Alias] = []
         for number, (name, rest) in enumerate(zip(facts.decls, facts.properties, strict=True)):
             match = alias_in(rest)
             if match is None:
-                plain.setdefault(name, class_token(rest))
+                tokens.setdefault(name, class_token(rest))
             else:
                 base = match.group(1)
                 is_early = base in facts.decls[number:]
                 aliases.append(_Alias(name, rest[: match.start(1)], base, rest[match.end(1) :], is_early))
         bases = sorted({alias.base for alias in aliases}.difference(facts.decls))
-        return _ChunkTokens(facts, plain, aliases, bases, len(set(facts.decls)) < len(facts.decls))
+        return _ChunkTokens(facts, dict.fromkeys(facts.decls, facts), tokens, aliases, bases)
 
 
 class Names:
@@ -93,12 +93,14 @@ class Names:
     """
 
     __slots__ = (
-        "_chunk_tokens", "_facts", "_label_count", "_made_anew", "_plain", "_spellings", "decl", "inputs", "irregular", "pattern",
-        "redeclared", "said", "scoped", "setting", "tokens",
+        "_chunk_tokens", "_facts", "_label_count", "_made_anew", "_numbers", "_plain", "_single", "_spellings", "decl", "inputs",
+        "irregular", "pattern", "redeclared", "said", "scoped", "setting", "tokens",
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.decl: dict[str, int] = {}  # the chunk of the first declaration of each name
+        self.decl: dict[
+            str, Facts
+        ] = {}  # of the first declaration of each name: the facts of its chunk when they were read
         self.tokens = Tokens()
         self.redeclared: set[str] = set()
         self.irregular: set[str] = set()
@@ -112,6 +114,8 @@ class Names:
         self._spellings: dict[Spelling, set[str]] | None = None
         self._plain: dict[str, None] = {}  # those without a number
         self._facts: list[Facts] = []
+        self._numbers: dict[int, int] = {}  # the number of a chunk by the id of these facts
+        self._single: set[str] = set()  # the names with the token SINGLE because of directives and scopes
         self._chunk_tokens: dict[int, _ChunkTokens] = {}  # by the facts of the chunk
         self._made_anew: list[str] = []  # the aliases whose tokens the last update made
 
@@ -163,7 +167,7 @@ class Names:
 
     def place(self, name: str) -> tuple[int, int]:
         """Return (chunk, number of the declaration in it) of a declared name; the first of several."""
-        index = self.decl[name]
+        index = self._numbers[id(self.decl[name])]
         return index, self._facts[index].decls.index(name)
 
     def spelt_like(self, word: str) -> set[str]:
@@ -230,22 +234,24 @@ class Names:
         self.pattern = LETTERS_TOKEN if wide else TOKEN
         self.said = _join_directives(said.texts)
         words = {word: word + self.said for word in rule_sets().attribute_words}
-        self.decl, self.tokens, self.redeclared, self.irregular = {}, Tokens(words), set(), set()
-        self._made_anew = []
+        self.tokens, self.irregular, self._made_anew = Tokens(words), set(), []
         self._label_count = Counter([name for f in facts for name in f.labels])
-        special = special_words().union(
-            inputs, said.functions, said.broken, setting.declared_late, self.scoped, self._label_count
-        )
-        kept_tokens, self._chunk_tokens = self._chunk_tokens, {}
-        for index, f in enumerate(facts):
+        self._single = self.scoped | said.functions | said.broken
+        kept = self._chunk_tokens
+        self._chunk_tokens = {id(f): kept.get(id(f)) or _ChunkTokens.of(f) for f in facts if f.decls}
+        self._numbers = {id(f): index for index, f in reversed([*enumerate(facts)])}
+        self._find_owners([kept[number] for number in kept.keys() - self._chunk_tokens.keys()], kept)
+        special = special_words().union(inputs, self._single, setting.declared_late, self._label_count)
+        with_special = {id(self.decl[name]) for name in self.decl.keys() & special}
+        for f in facts:
             if not f.narrow:
                 self.irregular.update(n for n in (*f.decls, *f.labels) if not PLAIN_NAME.fullmatch(n))
-            if f.decls:
-                chunk = kept_tokens.get(id(f))
-                if chunk is None or chunk.facts is not f:
-                    chunk = _ChunkTokens.of(f)
-                self._chunk_tokens[id(f)] = chunk
-                self._declare(index, chunk, special)
+            if not f.decls:
+                continue
+            if id(f) in with_special or not self.redeclared.isdisjoint(f.decls if self.redeclared else ()):
+                self._declare_each(self._chunk_tokens[id(f)], special)
+            else:
+                self._declare(self._chunk_tokens[id(f)])
         for name in self._label_count.keys() - self.decl.keys():
             self.tokens[name] = self._whole(name, "")
         for name in said.functions | said.broken:
@@ -253,32 +259,45 @@ class Names:
         for name in self.irregular:
             self.tokens.pop(name, None)
 
-    def _declare(self, index: int, chunk: _ChunkTokens, special: frozenset[str]) -> None:
-        """Add the declarations of the next chunk; the names in ``special`` may stand for more than they are declared as."""
-        decl, tokens, declared = self.decl, self.tokens, chunk.facts.decls
+    def _find_owners(self, gone: list[_ChunkTokens], before: dict[int, _ChunkTokens]) -> None:
+        """Bring ``decl`` and ``redeclared`` up to date with the chunks; ``gone`` are those that were in ``before`` only."""
+        count = sum(len(f.decls) for f in self._facts)
+        if not self.redeclared:
+            for name in [name for chunk in gone for name in chunk.owners]:
+                del self.decl[name]
+            for number in self._chunk_tokens.keys() - before.keys():
+                self.decl.update(self._chunk_tokens[number].owners)
+            if len(self.decl) == count:
+                return
+        self.decl = {}
+        for f in reversed(self._facts):  # so that the first declaration of a name is left
+            if f.decls:
+                self.decl.update(self._chunk_tokens[id(f)].owners)
+        self.redeclared = find_duplicates(self._facts) if len(self.decl) < count else set()
+
+    def _declare(self, chunk: _ChunkTokens) -> None:
+        """Add the declarations of the next chunk."""
+        tokens = self.tokens
+        tokens.update(chunk.tokens)
         odd = self.irregular | self.setting.directives.broken
-        if not chunk.repeats and special.isdisjoint(declared) and decl.keys().isdisjoint(declared):
-            decl.update(dict.fromkeys(declared, index))
-            tokens.update(chunk.plain)
-            bases = [dict.get(tokens, base) for base in chunk.bases]
-            is_odd = not odd.isdisjoint(chunk.bases)
-            if is_odd or bases != chunk.of_bases:
-                for alias in chunk.aliases:
-                    tokens[alias.name] = self._alias_token(alias, is_early=alias.is_early)
-                chunk.of_bases = None if is_odd else bases
-                chunk.of_aliases = {alias.name: tokens[alias.name] for alias in chunk.aliases}
-                self._made_anew += chunk.of_aliases
-            tokens.update(chunk.of_aliases)
-            return
+        bases = [dict.get(tokens, base) for base in chunk.bases]
+        is_odd = not odd.isdisjoint(chunk.bases)
+        if is_odd or bases != chunk.of_bases:
+            for alias in chunk.aliases:
+                tokens[alias.name] = chunk.tokens[alias.name] = self._alias_token(alias, is_early=alias.is_early)
+            chunk.of_bases = None if is_odd else bases
+            self._made_anew += [alias.name for alias in chunk.aliases]
+
+    def _declare_each(self, chunk: _ChunkTokens, special: frozenset[str]) -> None:
+        """Add declarations, some of names in ``special``, which may stand for more than they are declared as, or declared twice."""
+        tokens = self.tokens
         self._made_anew += [alias.name for alias in chunk.aliases]
         aliases = {alias.name: alias for alias in reversed(chunk.aliases)}
-        for name, rest in zip(declared, chunk.facts.properties, strict=True):
-            if name in decl:
-                self.redeclared.add(name)
+        for name, rest in zip(chunk.facts.decls, chunk.facts.properties, strict=True):
+            if name in tokens:  # declared before
                 continue
             is_plain = alias_in(rest) is None
             token = class_token(rest + self.inputs.get(name, "")) if is_plain else self._alias_token(aliases[name])
-            decl[name] = index
             tokens[name] = self._whole(name, token) if name in special else token
 
     def _alias_token(self, alias: _Alias, *, is_early: bool = False) -> str:
@@ -293,12 +312,7 @@ class Names:
     def _whole(self, name: str, declared: str) -> str:
         """Return the whole meaning of a name; ``declared`` is empty for an undeclared one."""
         setting, labels = self.setting, self._label_count.get(name, 0)
-        said = setting.directives
-        if (
-            declared == SINGLE
-            or labels > 1
-            or any(name in names for names in (self.scoped, said.functions, said.broken))
-        ):
+        if declared == SINGLE or labels > 1 or name in self._single:
             return SINGLE
         if name in setting.declared_late and name in self.inputs:
             return SINGLE  # because whether it is an input depends on the place of the directive

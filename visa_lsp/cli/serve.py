@@ -10,13 +10,14 @@ import errno
 import gc
 import os
 import sys
-from typing import Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated, Final
 
 from visa_lsp import __version__
 from visa_lsp.app.errors import UserError
 from visa_lsp.cli.options import CommandArguments, Option, PlatformName, flag
-from visa_lsp.lsp.transport.early_initialize import greet
-from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of, widen_pipe
+
+if TYPE_CHECKING:
+    from visa_lsp.lsp.visa_server import VisaServer
 
 _WAITING: Final = (
     "visa-lsp: this is a language server, waiting for an editor on standard input (Ctrl-C ends it); `visa-lsp check FILE` "
@@ -37,21 +38,25 @@ class Arguments(CommandArguments, kw_only=True):
 
 def execute(args: Arguments) -> int:
     """Run the server until its client ends it and return the exit status."""
+    import logging  # here because ``--help`` does not need it
+
     if args.log:
         _check_log(args.log)
-        _log(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+        logging.basicConfig(filename=args.log, level="INFO", format="%(asctime)s %(levelname)s %(name)s: %(message)s")
+    else:
+        logging.basicConfig(stream=sys.stderr, level="WARNING")
     if not args.tcp and sys.stdin.isatty():
         # Standard input of an editor is a pipe, so a terminal means that a person started the server by hand.
         print(_WAITING, file=sys.stderr)
-    inflow, answered = inflow_of(sys.stdin.buffer), None
-    if not args.tcp:
-        answered = greet(inflow, sys.stdout.buffer, __version__)
-        # The pipe is widened because the client keeps sending while the server loads.
-        widen_pipe(sys.stdin.buffer)
-    # Loaded only now because the import is slow, and the client already has its answer.
-    if not args.log:
-        _log(stream=sys.stderr, level="WARNING")
-    return _serve(args, inflow, answered)
+    from visa_lsp.lsp.server import create_server
+
+    # Long texts keep so many objects that a full collection takes 130 ms; by default one edit in 70 would wait for it.
+    gc.set_threshold(50_000)
+    server = create_server(__version__)
+    if args.tcp:
+        return _serve_socket(server, args.tcp)
+    server.start_io()
+    return int(server.exit_code)
 
 
 def _check_log(path: str) -> None:
@@ -63,28 +68,14 @@ def _check_log(path: str) -> None:
         raise UserError(f"--log {path}: {why}") from None
 
 
-def _log(**how: Any) -> None:
-    import logging
-
-    logging.basicConfig(**how)
-
-
-def _serve(args: Arguments, inflow: Inflow, answered: int | str | None) -> int:
-    from visa_lsp.lsp.server import create_server
-
-    # Long texts keep so many objects that a full collection takes 130 ms; by default one edit in 70 would wait for it.
-    gc.set_threshold(50_000)
-    server = create_server(__version__)
-    if args.tcp:
-        host, _, port = args.tcp.rpartition(":")
-        if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
-            print(f"visa-lsp: --tcp: expected HOST:PORT, got '{args.tcp}'", file=sys.stderr)
-            return 2
-        try:
-            server.start_tcp(host or "127.0.0.1", int(port))
-        except OSError as error:
-            print(f"visa-lsp: cannot listen on {args.tcp}: {error.strerror or error}", file=sys.stderr)
-            return 2
-        return 0
-    server.start_io(inflow, sys.stdout.buffer, answered)
-    return int(server.exit_code)
+def _serve_socket(server: VisaServer, address: str) -> int:
+    host, _, port = address.rpartition(":")
+    if not (port.isascii() and port.isdigit() and len(port) <= 5) or int(port) > 65535:
+        print(f"visa-lsp: --tcp: expected HOST:PORT, got '{address}'", file=sys.stderr)
+        return 2
+    try:
+        server.start_tcp(host or "127.0.0.1", int(port))
+    except OSError as error:
+        print(f"visa-lsp: cannot listen on {address}: {error.strerror or error}", file=sys.stderr)
+        return 2
+    return 0

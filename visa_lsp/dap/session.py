@@ -18,9 +18,10 @@ from visa_lsp.dap import points, raw
 from visa_lsp.dap import stepping as moving
 from visa_lsp.dap.request_arguments import RequestError
 from visa_lsp.dap.state import DebugState, LaunchRefused
-from visa_lsp.dap.wire import BrokenMessage, MessageReader
+from visa_lsp.dap.wire import MAX_MESSAGE_BYTES, parse_message
 from visa_lsp.debug.cells import DebugError
 from visa_lsp.debug.stops import RunStop
+from visa_lsp.message_frames import BrokenFrame, FrameReader
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -54,9 +55,9 @@ class DebugSession(DebugState):
         self.version = version
         self.open_launch = open_launch
         self._printed = 0
-        self._inbox: queue.SimpleQueue[Message | BrokenMessage | None] = queue.SimpleQueue()
+        self._inbox: queue.SimpleQueue[Message | BrokenFrame | None] = queue.SimpleQueue()
         self._cancelled: set[int] = set()
-        self._source = MessageReader(source)
+        self._source = FrameReader(source, MAX_MESSAGE_BYTES)
         self._handlers: dict[str, Callable[[DebugState, dict[str, Any]], Any]] = {
             **moving.HANDLERS, **looking.HANDLERS, **points.HANDLERS, **watching.HANDLERS, **raw.HANDLERS,
         }  # fmt: skip
@@ -77,8 +78,9 @@ class DebugSession(DebugState):
         """Read messages for the main thread; end the process when the client disconnects or disappears."""
         while True:
             try:
-                message = self._source.read()
-            except BrokenMessage as error:
+                body = self._source.next()
+                message = None if body is None else parse_message(body)
+            except BrokenFrame as error:
                 self._inbox.put(error)
                 continue
             except (OSError, ValueError):
@@ -105,11 +107,11 @@ class DebugSession(DebugState):
             self._handle(self._inbox.get())
         return self.pausing or self.over or self.then is not None
 
-    def _handle(self, message: Message | BrokenMessage | None) -> None:
+    def _handle(self, message: Message | BrokenFrame | None) -> None:
         if message is None:
             self.over = True
             return
-        if isinstance(message, BrokenMessage):
+        if isinstance(message, BrokenFrame):
             self.say(f"cannot read a message: {message}", "important")
             return
         if message.get("type") != "request":

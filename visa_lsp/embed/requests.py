@@ -20,7 +20,7 @@ from visa_lsp.ide.features.hover import HoverResult
 from visa_lsp.ide.features.hover import hover as of_hover
 from visa_lsp.ide.features.references import Occurrence
 from visa_lsp.ide.features.references import highlights as of_highlights
-from visa_lsp.ide.features.references import places as of_places
+from visa_lsp.ide.features.references import references as of_references
 from visa_lsp.ide.features.rename import NAME, RenameRefused
 from visa_lsp.ide.features.rename import prepare_rename as of_prepare_rename
 from visa_lsp.ide.features.rename import rename as of_rename
@@ -114,16 +114,20 @@ def _block_number(name: str) -> int:
 def highlights(host: HostText, offset: int) -> tuple[Occurrence, ...]:
     """Return the places of the name at an offset."""
     visa_offset = host.visa_offset(offset)
-    occurrences = of_highlights(host.analysis, visa_offset) if visa_offset is not None else ()
-    placed = ((host.host_span(o.span), o) for o in occurrences)
-    return tuple(replace(o, span=span) for span, o in placed if span is not None)
+    return _in_host(host, of_highlights(host.analysis, visa_offset)) if visa_offset is not None else ()
 
 
-def places(host: HostText, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
+def references(host: HostText, offset: int, *, declarations: bool = True) -> tuple[Occurrence, ...]:
     """Return every place of the name at an offset and of its aliases."""
     visa_offset = host.visa_offset(offset)
-    spans = of_places(host.analysis, visa_offset, declarations=declarations) if visa_offset is not None else ()
-    return tuple(span for span in map(host.host_span, spans) if span is not None)
+    if visa_offset is None:
+        return ()
+    return _in_host(host, of_references(host.analysis, visa_offset, declarations=declarations))
+
+
+def _in_host(host: HostText, occurrences: tuple[Occurrence, ...]) -> tuple[Occurrence, ...]:
+    placed = ((host.host_span(o.span), o) for o in occurrences)
+    return tuple(replace(o, span=span) for span, o in placed if span is not None)
 
 
 def prepare_rename(host: HostText, offset: int) -> tuple[Span, str] | None:

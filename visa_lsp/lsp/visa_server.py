@@ -23,7 +23,6 @@ from visa_lsp.lsp.folder_files import Files
 from visa_lsp.lsp.jobs.command_answers import file_rules
 from visa_lsp.lsp.jobs.model import FileRules
 from visa_lsp.lsp.jobs.run_client import ReadProcess
-from visa_lsp.lsp.transport.input_stream import Inflow, inflow_of
 from visa_lsp.lsp.transport.protocol import Protocol
 from visa_lsp.lsp.transport.wire import serve_stdio
 
@@ -96,15 +95,11 @@ class VisaServer(LanguageServer):
         self.sent_tokens: OrderedDict[str, Any] = OrderedDict()
         self._rules: dict[str, FileRules] = {}
 
-    def start_io(
-        self, stdin: BinaryIO | Inflow | None = None, stdout: BinaryIO | None = None, answered: int | str | None = None
-    ) -> None:
-        """Serve on standard input and output until the client ends the session; ``initialize`` may be answered already."""
+    def start_io(self, stdin: BinaryIO | None = None, stdout: BinaryIO | None = None) -> None:
+        """Serve on standard input and output until the client ends the session."""
         self._stop_event = Event()
-        self.protocol.answered = answered
         try:
-            inflow = stdin if isinstance(stdin, Inflow) else inflow_of(stdin or sys.stdin.buffer)
-            serve_stdio(self, self._stop_event, inflow, stdout)
+            serve_stdio(self, self._stop_event, stdin or sys.stdin.buffer, stdout)
         except BrokenPipeError:
             logger.warning("the client has disconnected")
         except (KeyboardInterrupt, SystemExit):

@@ -126,23 +126,9 @@ def _view(analysis: Analysis, context: Context) -> tuple[Analysis | None, bool]:
 
 
 def _labels_near(index: Index, group: BodyChunks, line: int) -> tuple[list[int], bool]:
-    """Return the lines of the nearest labels, and whether there are more; searches chunks outwards from the line."""
-    line_of = index.document.line_of
-    away = [
-        (max(line_of(number) - line, line - line_of(number + 1) + 1, 0), number)
-        for number in range(group.first_chunk, group.end_chunk)
-    ]
-    lines: list[int] = []
-    for distance, number in sorted(away):
-        if len(lines) >= _MAX_LABELS:
-            lines = sorted(lines, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
-            if distance > abs(lines[-1] - line):
-                break
-        if index.parts[number].facts.labels:
-            base = line_of(number)
-            lines.extend(base + offset for offset, _ in index.parts[number].labels)
-    lines = sorted(lines, key=lambda label: (abs(label - line), label))[:_MAX_LABELS]
-    return lines, len(lines) < sum(len(part.facts.labels) for part in index.parts[group.first_chunk : group.end_chunk])
+    """Return the lines of the nearest labels, and whether there are more."""
+    labels = sorted((label for label, _ in index.labels(group)), key=lambda label: (abs(label - line), label))
+    return labels[:_MAX_LABELS], len(labels) > _MAX_LABELS
 
 
 _NEAR_LINES: Final = 40  # on each side of the cursor; their names are offered first

@@ -64,9 +64,8 @@ _LISTED: Final = re.compile(r"\s*//+\s*\.decl\s+\S+\s+v_type=\w+\s+v_name=")
 
 
 _SORTS: Final = (".decl", ".input", ".parameter", ".implicit", ".kernel_attr")
-# The runs of ``_runs`` and the numbers of blank lines; cached with the chunk, because they depend on its text only.
+# The runs of ``_runs``; cached with the chunk, because they depend on its text only.
 _RUNS: Final = Key[list[_Run]]()
-_BLANK: Final = Key[set[int]]()
 
 
 def folding_ranges(analysis: Analysis) -> tuple[Fold, ...]:
@@ -144,24 +143,7 @@ def _of_body(index: Index, group: BodyChunks) -> Iterator[Fold]:
 
 def _content_end(index: Index, line: int) -> int:
     """Return the last line, from ``line`` upward, that is not blank."""
-    document = index.document
-    line = min(line, document.line_count - 1)
-    number = document.chunk_at(line)
-    while line > 0:
-        blank = _blank(index.parts[number])
-        base = document.line_of(number)
-        while line >= base and line - base in blank:
-            line -= 1
-        if line >= base or number == 0:
-            break
-        number -= 1
-    return max(line, 0)
-
-
-def _blank(part: ChunkIndex) -> set[int]:
-    """Return the blank lines of a chunk."""
-    blank_lines = part.memo.get(_BLANK)
-    if blank_lines is None:
-        lines = part.chunk.text.split("\n")[: part.chunk.count]
-        blank_lines = part.memo[_BLANK] = {i for i, line in enumerate(lines) if not line or line.isspace()}
-    return blank_lines
+    line = max(0, min(line, index.document.line_count - 1))
+    while line > 0 and not index.document.line_text(line).strip():
+        line -= 1
+    return line

@@ -5,22 +5,22 @@ References of a variable include the uses of all aliases of its bytes. Highlight
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.index.focus import WHOLE, Focus, family, family_names, focus, focus_at
+from visa_lsp.ide.index.focus import family, focus, focus_at
 from visa_lsp.ide.index.text_index import index_of, words_of
 from visa_lsp.ide.index.token_at import line_tokens, name_span, spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.model import Shape
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.model import Role, Symbol
-from visa_lsp.sema.special_words import special_words
-from visa_lsp.text import Span
+
+if TYPE_CHECKING:
+    from visa_lsp.text import Span
 
 
 class ReferenceKind(Enum):
@@ -57,51 +57,6 @@ def occurrences(analysis: Analysis, symbol: Symbol) -> Iterator[Occurrence]:
     for reference in symbol.references:
         use = _USE.get(reference.role, ReferenceKind.NAMED)
         yield Occurrence(name_span(analysis, reference.place), use, symbol.name)
-
-
-def places(analysis: Analysis, offset: int, *, declarations: bool = True) -> tuple[Span, ...]:
-    """Return the places of the symbol at an offset and of its aliases, in text order; a busy name is searched without binding."""
-    spans = _busy(analysis, offset, declarations=declarations)
-    if spans is None:
-        return tuple(o.span for o in references(analysis, offset, declarations=declarations))
-    return spans
-
-
-def _busy(analysis: Analysis, offset: int, *, declarations: bool) -> tuple[Span, ...] | None:
-    """Return the places of a declared variable with many uses; None for other symbols, or if a text search cannot decide."""
-    document = analysis.document
-    if document.line_count < WHOLE or isinstance(analysis, Focus):
-        return None
-    spot = spot_at(focus_at(analysis, offset), offset)
-    symbol = spot.symbol if spot is not None else None
-    index = index_of(document)
-    if symbol is None or symbol.place is None or symbol.decl is None or index.scopes:
-        return None
-    group = index.group_at(symbol.place.line)
-    names = family_names(analysis, index, group, symbol.name)
-    lines = index.mentions([group], names)
-    if len(lines) <= _BUSY or any(n.startswith("%") or n in special_words() for n in names):
-        return None
-    pattern = re.compile(
-        "(?<![A-Za-z0-9_$@?%.])(?:"
-        + "|".join(map(re.escape, sorted(names, key=len, reverse=True)))
-        + ")(?![A-Za-z0-9_$@?])"
-    )
-    spans = []
-    for line in lines:
-        code = document.code(line)
-        if '"' in code:
-            return None
-        start = document.line_start(line)
-        declared = code.lstrip().startswith(".decl")
-        for number, match in enumerate(pattern.finditer(code)):
-            if declared and number == 0 and not declarations and "alias" not in code[: match.start()]:
-                continue
-            spans.append(Span(start + match.start(), start + match.end()))
-    return tuple(spans)
-
-
-_BUSY: Final = 8
 
 
 def references(

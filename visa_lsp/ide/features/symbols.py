@@ -27,7 +27,6 @@ MAX_SYMBOLS: Final = 3000
 _SHAPE: Final = re.compile(r"(?<![A-Za-z_])type\s*=\s*([A-Za-z0-9]+)")
 _COUNT: Final = re.compile(r"num_elts\s*=\s*([^\s=]+)")
 _ALIAS: Final = re.compile(r"alias\s*=?\s*[<(]\s*([^\s,<>()]+)\s*,\s*([^\s<>()]+)")
-_NONE: Final = re.compile("(?!)")
 _WORDS: Final = {
     "A": "address variable", "P": "predicate variable", "S": "sampler variable", "T": "surface variable",
 }  # fmt: skip
@@ -104,7 +103,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
 
     Details are omitted, because no editor shows them here.
     """
-    wanted, lines_with = pattern_of(query), _lines_pattern(query)
+    wanted = pattern_of(query)
     index = index_of(analysis.document)
     entries: list[tuple[OutlineEntry, str]] = []
     for group in index.groups:
@@ -118,7 +117,7 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
             if not (part.facts.decls or part.facts.labels):
                 continue
             base = index.document.line_of(number)
-            members.extend(member_entry(m, base) for m in _find_members(part, lines_with) if m.name not in hidden)
+            members.extend(member_entry(m, base) for m in _find_members(part, wanted) if m.name not in hidden)
             if len(entries) + len(members) >= most:
                 break
         entries.extend((member, group.name) for member in sorted(members, key=lambda o: o.line))
@@ -128,26 +127,11 @@ def workspace_symbols(analysis: Analysis, query: str, most: int = MAX_SYMBOLS) -
 
 
 def _find_members(part: ChunkIndex, pattern: re.Pattern[str]) -> Iterator[Member]:
-    """Yield the members with names that match a pattern for lines."""
-    names = "\n".join([*part.facts.decls, *(name for _, name in part.labels)]).lower()
-    if not names:
-        return
-    numbers = []
-    number = seen = 0
-    for match in pattern.finditer(names):
-        number += names.count("\n", seen, match.start())
-        seen = match.start()
-        numbers.append(number)
+    """Yield the members whose names match a pattern."""
+    names = [*part.facts.decls, *(name for _, name in part.labels)]
+    numbers = [number for number, name in enumerate(names) if pattern.search(name)]
     if numbers:
         yield from _members(part, numbers, detailed=False)
-
-
-def _lines_pattern(query: str) -> re.Pattern[str]:
-    """Return a pattern for lower-case lines that have the letters of a query in order."""
-    if "\n" in query:
-        return _NONE
-    letters = map(re.escape, query[:200].lower())
-    return re.compile("^" + "".join(f"[^{letter}\n]*{letter}" for letter in letters), re.MULTILINE)
 
 
 def pattern_of(query: str) -> re.Pattern[str]:

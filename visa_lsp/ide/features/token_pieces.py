@@ -119,14 +119,6 @@ def lines_of(analysis: Analysis, first_line: int, last_line: int, encoding: Enco
     return join_lines(lines)
 
 
-def numbers_of(pieces: Sequence[tuple[Piece, int]]) -> list[int]:
-    """Return the numbers of pieces, each with the line distance of its first token."""
-    numbers: list[int] = []
-    for piece, distance in pieces:
-        numbers += (distance, *map(int, piece.body.split(b",")))
-    return numbers
-
-
 def encode_pieces(pieces: Sequence[tuple[Piece, int]]) -> Iterator[bytes]:
     """Yield the numbers of pieces as JSON text, without the brackets."""
     comma = b"%d,"

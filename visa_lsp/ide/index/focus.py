@@ -227,13 +227,6 @@ def _family(analysis: Analysis, index: Index, group: BodyChunks, names: set[str]
         names |= fresh
 
 
-def family_names(analysis: Analysis, index: Index, group: BodyChunks, name: str) -> set[str]:
-    """Return all names for the bytes of a declared variable."""
-    names = {name}
-    _family(analysis, index, group, names)
-    return names
-
-
 def family(body: Body, symbol: Symbol) -> list[Symbol]:
     """Return the symbol and all symbols that share its bytes: the base of its chain and every alias of that base.
 

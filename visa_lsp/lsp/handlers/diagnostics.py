@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from functools import cache, partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
@@ -123,21 +124,9 @@ def _takes_related(ls: VisaServer) -> bool:
     return bool(publish and publish.related_information) or pulls(ls)
 
 
-class _OtherTexts(dict[str, "Text | None"]):
-    """The texts of other documents, looked up once."""
-
-    def __init__(self, ls: VisaServer) -> None:
-        super().__init__()
-        self._ls = ls
-
-    def __missing__(self, path: str) -> Text | None:
-        text = self[path] = text_at(self._ls, path)
-        return text
-
-
 def _items(ls: VisaServer, uri: str, document: Text, all_findings: Sequence[Diagnostic]) -> list[Value]:
     """Return findings as JSON values; those beyond the limit are only counted."""
-    related, other = _takes_related(ls), _OtherTexts(ls).__getitem__
+    related, other = _takes_related(ls), cache(partial(text_at, ls))
     shown = all_findings[:MAX_FINDINGS]
     items = [finding_value(document, uri, d, ls.encoding, related=related, other=other) for d in shown]
     return [*items, count_value(document, len(all_findings) - len(shown))] if len(all_findings) > len(shown) else items

@@ -14,7 +14,7 @@ from lsprotocol import types
 from visa_lsp.embed import requests
 from visa_lsp.ide.features.definition import Target, definition, implementation, type_definition
 from visa_lsp.ide.features.hover import hover
-from visa_lsp.ide.features.references import ReferenceKind, highlights, places
+from visa_lsp.ide.features.references import ReferenceKind, highlights, references
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
 from visa_lsp.lsp.transport.protocol import Raw
@@ -222,11 +222,12 @@ async def on_implementation(ls: VisaServer, params: types.ImplementationParams) 
 @handles(types.TEXT_DOCUMENT_REFERENCES)
 async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     """Return every place of a name and of its aliases."""
-    asked = answer_by_language(ls, params, places, requests.places, declarations=params.context.include_declaration)
+    declarations = params.context.include_declaration
+    asked = answer_by_language(ls, params, references, requests.references, declarations=declarations)
     if asked is None:
         return None
-    opened, spans = asked
-    locations = [{"uri": opened.key, "range": raw_range(opened.document, span, ls.encoding)} for span in spans]
+    opened, occurrences = asked
+    locations = [{"uri": opened.key, "range": raw_range(opened.document, o.span, ls.encoding)} for o in occurrences]
     if params.partial_result_token is None:
         return Raw(locations)
     for start in range(0, len(locations), 500):

@@ -15,7 +15,6 @@ from lsprotocol import types
 
 from visa_lsp.ide.features.source_lines import SourceLine, Stretch, names_of, source_of, stretches, stretches_of_text
 from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.prose.markdown import block
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import range_of
@@ -118,7 +117,7 @@ def _is(ls: VisaServer, uri: str, file: str, path: str) -> bool:
 def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
     """Yield each text with the files that it names: open texts first, then the other texts of the folders."""
     for opened in [d for d in ls.documents if d.language is Language.VISA]:
-        yield opened.key, _of_open(opened)
+        yield opened.key, _by_file(stretches(opened.analysis.document))
     for path in ls.files.visa_files():
         stamp = ls.files.stamp(path)
         if stamp is None or ls.files.find_open(path) is not None:
@@ -130,20 +129,6 @@ def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
             sources = _by_file(stretches_of_text(text)) if text is not None else {}
             ls.files.keep(_SOURCES, uri, stamp, None, sources)
         yield uri, sources
-
-
-class _Known:
-    """The sources of a snapshot of an open text."""
-
-    def __init__(self) -> None:
-        self.sources: Sources | None = None
-
-
-def _of_open(opened: OpenDocument) -> Sources:
-    kept = index_of(opened.analysis.document).views.part(_Known)
-    if kept.sources is None:
-        kept.sources = _by_file(stretches(opened.analysis.document))
-    return kept.sources
 
 
 def _by_file(all_stretches: Iterable[Stretch]) -> Sources:

@@ -17,7 +17,7 @@ from visa_lsp.ide.features.folding import Fold, FoldKind, folding_ranges
 from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
-from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, numbers_of, pieces_of
+from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, pieces_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language, OpenDocument
@@ -27,6 +27,7 @@ from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
+from visa_lsp.syntax.document import common
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -215,8 +216,6 @@ class SentTokens:
 
 
 _ids = itertools.count(1)
-# Larger changes are sent without a search for equal pieces, which would take long.
-_MAX_COMPARED_PIECES: Final = 64
 # Other messages are answered after that many lines, which are bound in some 50 ms.
 _MAX_BOUND_LINES: Final = 400
 
@@ -265,34 +264,14 @@ def _remember(ls: VisaServer, uri: str, sent: SentTokens) -> str:
 
 
 def _edit(old: tuple[tuple[Piece, int], ...], new: tuple[tuple[Piece, int], ...]) -> list[bytes]:
-    """Return one edit from the first difference to the last, if any; equal pieces are the same objects."""
-    head = tail = 0
-    most = min(len(old), len(new))
-    while head < most and old[head][0] is new[head][0] and old[head][1] == new[head][1]:
-        head += 1
-    while tail < most - head and old[-1 - tail][0] is new[-1 - tail][0] and old[-1 - tail][1] == new[-1 - tail][1]:
-        tail += 1
-    start = sum(piece.numbers for piece, _ in old[:head])
+    """Return one edit from the first different piece to the last, if any."""
+    before, after = ([(piece.body, distance) for piece, distance in side] for side in (old, new))
+    head, tail = common(before, after)
     gone, come = old[head : len(old) - tail], new[head : len(new) - tail]
-    if len(gone) > _MAX_COMPARED_PIECES or len(come) > _MAX_COMPARED_PIECES:
-        count = sum(piece.numbers for piece, _ in gone)
-        return [b'{"start": %d, "deleteCount": %d, "data": [' % (start, count), *encode_pieces(come), b"]}"]
-    before, after = numbers_of(gone), numbers_of(come)
-    same = 0
-    most = min(len(before), len(after))
-    while same + 5 <= most and before[same : same + 5] == after[same : same + 5]:
-        same += 5
-    end = 0
-    while (
-        end + 5 <= most - same
-        and before[len(before) - end - 5 : len(before) - end] == after[len(after) - end - 5 : len(after) - end]
-    ):
-        end += 5
-    if same == len(before) == len(after):
+    if not gone and not come:
         return []
-    data = ",".join(map(str, after[same : len(after) - end])).encode()
-    count = len(before) - same - end
-    return [b'{"start": %d, "deleteCount": %d, "data": [' % (start + same, count), data, b"]}"]
+    start, count = (sum(piece.numbers for piece, _ in pieces) for pieces in (old[:head], gone))
+    return [b'{"start": %d, "deleteCount": %d, "data": [' % (start, count), *encode_pieces(come), b"]}"]
 
 
 async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:

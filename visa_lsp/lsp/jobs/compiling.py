@@ -10,6 +10,7 @@ from hashlib import sha256
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from visa_lsp.app.check.formats.data import range_of
 from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, read_source
 from visa_lsp.app.compile.outputs import file_name, write_program
 from visa_lsp.app.errors import UserError, printable
@@ -89,15 +90,7 @@ def compiler_check(text: str, path: str | None, options: dict[str, Any], stop: S
     except (UserError, OSError, ValueError) as error:
         return {"ok": False, "error": str(error)}
     findings = [
-        {
-            "line": f.place.line,
-            "column": f.place.column,
-            "end_line": f.place.end_line,
-            "end_column": f.place.end_column,
-            "severity": f.severity.value,
-            "code": f.code,
-            "message": f.message,
-        }
+        {**range_of(f.place), "severity": f.severity.value, "code": f.code, "message": f.message}
         for f in build.findings
     ]
     return {"ok": True, "device": device, "compiled": build.program is not None, "findings": findings}

@@ -16,11 +16,12 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
+from pygls.capabilities import ServerCapabilitiesBuilder
 from pygls.exceptions import JsonRpcException, JsonRpcInternalError, JsonRpcInvalidParams
 from pygls.protocol import LanguageServerProtocol, lsp_method
 from pygls.workspace import Workspace
 
-from visa_lsp.lsp.capabilities import initialize_result, is_greeting, position_encoding
+from visa_lsp.lsp.capabilities import NAME, OPTIONS, is_greeting, position_encoding
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator
@@ -61,9 +62,6 @@ class Protocol(LanguageServerProtocol):
         super().__init__(*args, **more)
         self._asked: set[Any] = set()
         self._greeted = False
-        self._greeting: dict[str, Any] = {}
-        # The id of an ``initialize`` that is already answered.
-        self.answered: int | str | None = None
         self.encoding: Encoding = "utf-16"
 
     # ---- incoming ----
@@ -121,8 +119,7 @@ class Protocol(LanguageServerProtocol):
                 return
             if method == types.INITIALIZE:
                 self._greeted = True
-                self._greeting = message["params"]
-                self.encoding = position_encoding(self._greeting)
+                self.encoding = position_encoding(message["params"])
                 trace = getattr(whole.params, "trace", None)
                 if isinstance(trace, types.TraceValue):
                     self.trace = trace
@@ -222,10 +219,7 @@ class Protocol(LanguageServerProtocol):
         return super().send_request(method, params, callback, ident)
 
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
-        if self.answered is not None and msg_id == self.answered:
-            self.answered = None
-            self._result_types.pop(msg_id, None)
-        elif error is None and isinstance(result, Encoded):
+        if error is None and isinstance(result, Encoded):
             self._result_types.pop(msg_id, None)
             self._send_encoded(msg_id, result.pieces)
         elif error is None and isinstance(result, Raw):
@@ -296,7 +290,14 @@ class Protocol(LanguageServerProtocol):
         self.client_capabilities = params.capabilities
         self._workspace = Workspace(None, workspace_folders=params.workspace_folders or [])
         yield from self._pass_on(types.INITIALIZE, params)
-        return Raw(initialize_result(self._greeting, self._server.version))
+        methods = {*self.fm.features, *self.fm.builtin_features}
+        builder = ServerCapabilitiesBuilder(
+            self.client_capabilities, methods, {}, list(self.fm.commands), types.TextDocumentSyncKind.Incremental,
+            position_encoding=self.encoding,
+        )  # fmt: skip
+        offered = builder.build()  # type: ignore[no-untyped-call]  # pygls annotates nothing here
+        capabilities = {**self._converter.unstructure(offered), **OPTIONS}
+        return Raw({"capabilities": capabilities, "serverInfo": {"name": NAME, "version": self._server.version}})
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *_args: Any) -> Handled:

@@ -18,23 +18,23 @@ from typing import TYPE_CHECKING, BinaryIO, Final
 
 from pygls.exceptions import JsonRpcException
 
-from visa_lsp.lsp.transport.input_stream import widen_pipe
+from visa_lsp.message_frames import BrokenFrame, FrameReader
 
 if TYPE_CHECKING:
     from pygls.lsp.server import LanguageServer
 
-    from visa_lsp.lsp.transport.input_stream import Inflow
-
 logger = logging.getLogger(__name__)
 
 _INTERRUPTED: Final = 130
+MAX_MESSAGE_BYTES: Final = 1 << 30  # a text of ten million lines
+_PIPE_BYTES: Final = 1 << 20
 
 
 class _Inbox:
     """Passes messages from the thread that reads the stream to the loop that handles them."""
 
-    def __init__(self, server: LanguageServer, inflow: Inflow, stop: Event) -> None:
-        self._server, self._inflow, self._stop = server, inflow, stop
+    def __init__(self, server: LanguageServer, frames: FrameReader, stop: Event) -> None:
+        self._server, self._frames, self._stop = server, frames, stop
         self._loop = asyncio.get_running_loop()
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._handled = Semaphore(0)
@@ -47,7 +47,7 @@ class _Inbox:
     def _read(self) -> None:
         """Read messages on the thread."""
         try:
-            while (body := self._inflow.next()) is not None:
+            while (body := self._next()) is not None:
                 self._loop.call_soon_threadsafe(self._handle, body)
                 self._handled.acquire()
         except (OSError, ValueError):
@@ -56,6 +56,14 @@ class _Inbox:
             return  # the loop is closed
         with contextlib.suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._end)
+
+    def _next(self) -> bytes | None:
+        """Return the next message, without broken ones; None at the end of input."""
+        while True:
+            try:
+                return self._frames.next()
+            except BrokenFrame as error:
+                logger.warning("cannot read a message: %s", error)
 
     def _end(self) -> None:
         if not self._ended.done():
@@ -83,7 +91,11 @@ class _Outbox:
 
     def __init__(self, stream: BinaryIO) -> None:
         self._stream = stream
-        widen_pipe(stream)  # else each 64 KiB of a thousand findings wait for the client to be given its turn
+        # Else each 64 KiB of a thousand findings wait for the client to be given its turn.
+        with contextlib.suppress(ImportError, AttributeError, OSError, ValueError):
+            import fcntl
+
+            fcntl.fcntl(stream.fileno(), fcntl.F_SETPIPE_SZ, _PIPE_BYTES)
 
     def write(self, data: bytes) -> None:
         self._stream.write(data)
@@ -93,11 +105,11 @@ class _Outbox:
         self._stream.flush()
 
 
-def serve_stdio(server: LanguageServer, stop: Event, inflow: Inflow, stdout: BinaryIO | None = None) -> None:
+def serve_stdio(server: LanguageServer, stop: Event, stdin: BinaryIO, stdout: BinaryIO | None = None) -> None:
     """Answer incoming messages on standard output, until the client ends the session."""
 
     async def serve() -> None:
-        await _Inbox(server, inflow, stop).empty()
+        await _Inbox(server, FrameReader(stdin, MAX_MESSAGE_BYTES), stop).empty()
 
     server.protocol.set_writer(_Outbox(stdout or sys.stdout.buffer))
     try:
