@@ -98,9 +98,7 @@ class Names:
     )  # fmt: skip
 
     def __init__(self) -> None:
-        self.decl: dict[
-            str, Facts
-        ] = {}  # of the first declaration of each name: the facts of its chunk when they were read
+        self.decl: dict[str, Facts] = {}  # the facts of the chunk with the first declaration of each name
         self.tokens = Tokens()
         self.redeclared: set[str] = set()
         self.irregular: set[str] = set()
