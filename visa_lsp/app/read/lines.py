@@ -220,7 +220,8 @@ class CodePrinter:
         declarations |= {name: f"bool {name}" for name in self._predicates()}
         filled = self._list_filled()
         top: list[Node] = []
-        if not _has_goto(self.reading) and not self.calls:
+        is_flat = self.calls or not all(routine.structured for routine in self.reading.routines)
+        if not is_flat:
             kinds = {
                 name: type_named(declared.type)
                 for name, declared in self.cells.declarations.items()
@@ -244,7 +245,7 @@ class CodePrinter:
                 continue
             if name in filled:
                 top.append(Node(filled[name]))
-            elif shared or _has_goto(self.reading) or self.calls:
+            elif shared or is_flat:
                 top.append(Node(f"{declarations[name]};"))
             else:
                 _place(main, name, declarations[name])
@@ -1232,10 +1233,6 @@ class Meetings:
             elif not re.fullmatch(r"lane(?: - \d+)?", index):
                 reads.add(name)
         return reads, writes
-
-
-def _has_goto(reading: Reading) -> bool:
-    return any(isinstance(s, Goto) for routine in reading.routines for s in flat(routine.body))
 
 
 def _to_signed(value: Immediate) -> int:

@@ -38,6 +38,7 @@ _TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
 _UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _VECTOR: Final = re.compile(r"(u?(?:char|short|int|long)|half|float|double)(2|3|4|8|16)?")
 BY_NAME: Final = {name: type_ for type_, name in _C_TYPES.items()}
+_OPAQUE: Final = re.compile(r"(?:image\w+|sampler|event|queue|pipe|opaque)_t")
 _SCALARS: Final = {"bool": ty.UB, "size_t": ty.UQ, "uintptr_t": ty.UQ, "intptr_t": ty.Q, "ptrdiff_t": ty.Q}
 
 
@@ -177,7 +178,7 @@ def type_named(name: str) -> DataType:
 def _parameter_type(name: str) -> str:
     """Return a type of OpenCL as the prelude knows it."""
     base = name.rstrip("*").strip()
-    if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or base.endswith("_t"):
+    if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or _OPAQUE.fullmatch(base):
         return name
     return f"struct {_identifier(base.removeprefix('struct '), set())}{' *' * name.count('*')}"
 
