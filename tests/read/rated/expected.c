@@ -14,9 +14,8 @@ kernel void hist(global uchar *px, global uint *h, uint n) {  // 32 lanes
     }
 }
 kernel void copy(global int *a, global int *o) {  // 32 lanes
-    *o = *a;
-    for (int k = 0; k < 4; k++) {
-        o[k + 1] = a[k + 1];
+    for (int k = 0; k < 5; k++) {
+        o[k] = a[k];
     }
 }
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes

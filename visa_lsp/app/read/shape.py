@@ -441,8 +441,10 @@ class Shaper:
                 continue
             counts, *rest = sorted(test.args, key=lambda part: not step & part.names())
             is_counter = step & counts.names() and not step & rest[0].names()
+            last = assigned(node.inner[-1])
             if (
                 not is_counter
+                or (last is not None and last[0] not in last[1].names())
                 or step & self.live().after[id(node)]
                 or any(LEAVES.search(line.text) for line in walk(node.inner))
             ):

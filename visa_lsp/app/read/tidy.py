@@ -32,7 +32,15 @@ from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
-from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, high_half
+from visa_lsp.app.read.quotients import (
+    HighHalf,
+    as_quotient,
+    drop_zeros,
+    find_divisor,
+    high_half,
+    join_divisions,
+    join_signs,
+)
 from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, assigned, change_line, change_lines, own_level
 from visa_lsp.app.read.signs import Signs
@@ -204,6 +212,11 @@ class Tidier:
         self._join()
         self._leave_early()
         self._quotients()
+        join_divisions(self.body, self.signs.type_of)
+        self._inline_all()
+        change_lines(self.code, drop_zeros)
+        join_signs(self.body, self.signs.type_of)
+        self._inline_all()
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self._switches(self.code)
         self._choose(self.code)
