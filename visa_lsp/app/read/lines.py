@@ -235,7 +235,9 @@ class CodePrinter:
             scalars = dict(
                 declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
             )
-            body = Body(main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces())
+            body = Body(
+                main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces(), self.names.simd
+            )
             Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields
         used = names_of(main)

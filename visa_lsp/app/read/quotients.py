@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, count_of, lists_of, places_of, trees_of, walk
 from visa_lsp.app.read.expressions import text_of
-from visa_lsp.app.read.shape import assigned, change_lines
-from visa_lsp.app.read.tree import Tree, filled, form, leaf, number_of, rewritten, set_names
+from visa_lsp.app.read.shape import assigned, change_lines, condition_of
+from visa_lsp.app.read.tree import Tree, filled, form, in_place_of, leaf, number_of, rewritten, set_names, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -72,6 +72,38 @@ def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
         if hit is not None and number_of(hit["D"]) is not None and not hit["V"].args:
             return filled(value, hit)
     return None
+
+
+def join_halvings(body: Body) -> None:
+    """Write a shift of a value that is moved toward zero first as a division by a power of two."""
+    for code in lists_of(body.code):
+        for index in range(len(code) - 1, 0, -1):
+            test = form("V < 0", condition_of(code[index].text)) if code[index].inner else None
+            step = step_of(code[index].inner[0].text) if code[index].inner and len(code[index].inner) == 1 else None
+            if (
+                test is None
+                or step is None
+                or step.trees[0] != test["V"]
+                or code[min(index + 1, len(code) - 1)].continues
+            ):
+                continue
+            name, rest = test["V"].op, code[index + 1 :]
+            moved = number_of(step.trees[1]) if step.op == "+=" else 1 if step.words == ("", "++;") else None
+            shift = Tree(">>", (test["V"], leaf(((moved or 0) + 1).bit_length() - 1)))
+            shifts = sum(tree == shift for tree in trees_of(rest))
+            is_power = moved is not None and not moved & (moved + 1) and body.kinds.get(name) is ty.D
+            first = next((line for line in code if name in line.names), code[index])
+            pair = assigned(first)
+            is_own = pair is not None and pair[0] == name and name not in pair[1].names()
+            if not (is_power and is_own and shifts and shifts == count_of(rf"\b{name}\b", rest)):
+                continue
+            if count_of(rf"\b{name}\b", code) == body.uses(name):
+                change_lines(
+                    rest,
+                    in_place_of(shift, Tree("/", (test["V"], leaf((moved or 0) + 1)))),
+                    places_of(code[index], *code[index].inner or []),
+                )
+                del code[index]
 
 
 MODE: Final = "set_cr0(cr0 ^ 48);"  # the other rounding of floats

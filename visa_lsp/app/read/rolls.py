@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, trees_of, walk
+from visa_lsp.app.read.element_indexes import divided
+from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, stores
-from visa_lsp.app.read.tree import Step, Tree, leaf, step_of
+from visa_lsp.app.read.tree import Step, Tree, leaf, number_of, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -15,7 +18,8 @@ if TYPE_CHECKING:
 
 _MIN_STEPS: Final = 4
 _NUMBER: Final = "@"  # stands for the number in an index
-_MIN_EXCHANGES: Final = 6
+_SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
+_LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 
 
 def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
@@ -37,7 +41,7 @@ class Roller:
     def run(self) -> None:
         """Change the lines in place."""
         for code in list(lists_of(self.code)):
-            self._sort(code)
+            self._join_lanes(code)
             self._split_chains(code)
             self._roll(code)
 
@@ -117,115 +121,101 @@ class Roller:
                 ]
             index += 1
 
-    # ---- exchanges
+    # ---- lanes
 
-    def _sort(self, code: list[Node]) -> None:
-        """Write minima and maxima of pairs, each of which nothing else needs, as exchanges in an array."""
-        pairs: dict[frozenset[str], dict[str, str]] = {}
-        order: list[frozenset[str]] = []
-        owners: dict[str, frozenset[str]] = {}
-        for node in code:
-            step = step_of(node.text)
-            for tree in step.trees if step is not None else ():
-                for part in tree.walk():
-                    if part.op not in ("min()", "max()") or any(
-                        arg.args or self.kinds.get(arg.op) not in (ty.D, ty.UD) for arg in part.args
-                    ):
-                        continue
-                    pair = frozenset(arg.op for arg in part.args)
-                    if pair not in pairs:
-                        order.append(pair)
-                    results = pairs.setdefault(pair, {})
-                    assignment = assigned(node)
-                    results[part.op[:3]] = (
-                        assignment[0] if assignment is not None and assignment[1] == part else str(part)
-                    )
-                    if assignment is not None and assignment[1] == part:
-                        owners[assignment[0]] = pair
-        if len(order) < _MIN_EXCHANGES or any(len(part) != 2 or len(pairs[part]) != 2 for part in order):
-            return
-        words = {name for pair in order for name in pair}
-        kinds = {self.kinds[name] for name in words}
-        sets = [assignment[0] for node in code if (assignment := assigned(node)) is not None]
-        inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
-        if any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
-            return
-        slots = {name: number for number, name in enumerate(inputs)}
-        values: dict[Tree, int] = {}
-        exchanges: list[tuple[int, int]] = []
-        for pair in order:
-            places = sorted(slots.pop(name, -1) for name in pair)
-            if places[0] < 0:
-                return
-            exchanges.append((places[0], places[1]))
-            left, right = sorted(pair)
-            for word, place in zip(("min", "max"), places, strict=True):
-                name = pairs[pair][word]
-                if name in owners:
-                    slots[name] = place
-                for args in ((left, right), (right, left)):
-                    values[Tree(f"{word}()", (leaf(args[0]), leaf(args[1])))] = place
-        lines = [node for node in code if (assignment := assigned(node)) is not None and assignment[0] in owners]
-        outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
-        last = code.index(lines[-1]) if lines else -1
-        if any(
-            self._read_alone(node, values) & set(slots) or any(part in values for part in trees_of([node]))
-            for node in code[:last]
-            if node not in lines
-        ):
-            return
-        if len(kinds) != 1 or outside & words - slots.keys() or any(name in outside for name in inputs):
-            return
-        self._write_exchanges(
-            code, inputs, exchanges, lines, values | {leaf(name): place for name, place in slots.items()}, kinds.pop()
+    def _join_lanes(self, code: list[Node]) -> None:
+        """Write equal lines for successive lanes, each of which moves its own element, as one line for all of them."""
+        index = 0
+        while index < len(code):
+            runs: list[tuple[Tree, Tree]] = []
+            start, first_lane = index, 0
+            while index < len(code) and (move := _lane_move(code[index])) is not None:
+                first_lane = first_lane if runs else move[0]
+                if move[0] != first_lane + len(runs) or (runs and move[1:] != runs[0]):
+                    break
+                runs.append(move[1:])
+                index += 1
+            if len(runs) >= _MIN_STEPS:
+                last_lane = first_lane + len(runs) - 1
+                tests = [f"lane >= {first_lane}"] * (first_lane > 0) + [f"lane <= {last_lane}"] * (
+                    last_lane + 1 < self.body.lanes
+                )
+                prefix = f"if ({' && '.join(tests)}) " if tests else ""
+                places = places_of(*code[start:index])
+                code[start:index] = [Node(f"{prefix}{runs[0][0]} = {runs[0][1]};", places)]
+                index = start + 1
+            index += not runs
+
+    def take_columns(self, filled: frozenset[str]) -> None:
+        """Write arrays whose lanes use their own elements alone as variables and arrays of the lane."""
+        for name, declaration in list(self.body.types.items()):
+            shape = _SHARED.fullmatch(declaration)
+            kind = BY_NAME.get(shape[1]) if shape is not None else None
+            if (
+                shape is None
+                or kind is None
+                or name in filled
+                or not self.body.lanes
+                or int(shape[2]) % self.body.lanes
+            ):
+                continue
+            uses = {tree for tree in trees_of(self.code) if tree.op == "[]" and tree.args[0] == leaf(name)}
+            columns = {tree: _column(tree.args[1], self.body.lanes) for tree in uses}
+            every = sum(tree in uses for tree in trees_of(self.code))
+            rows = int(shape[2]) // self.body.lanes
+            if not uses or None in columns.values() or every != self.body.uses(name):
+                continue
+            if any(node.text.startswith(("each_lane(", "once ")) and name in node.names for node in walk(self.code)):
+                continue
+            own = leaf(self.body.new(kind, rows if rows > 1 else 0))
+            places = {
+                tree: Tree("[]", (own, column)) if rows > 1 else own
+                for tree, column in columns.items()
+                if column is not None
+            }
+            change_lines(self.code, places.get)
+
+
+def _column(index: Tree, lanes: int) -> Tree | None:
+    """Return the row of an index whose lane is the own one; None for another index."""
+    plain = index.change(lambda part: part.args[0] if part.op in ("(ushort)", "(short)") else None)
+    plain = plain.change(
+        lambda part: (
+            divided(part.args[0], number, set())
+            if part.op == "/"
+            and (number := number_of(part.args[1]))
+            and divided(part.args[0], number, set()) is not None
+            else None
+        )
+    )
+    rest, number = split_constant(plain)
+    parts = terms(rest) if rest is not None else []
+    if parts.count(leaf("lane")) != 1 or number % lanes:
+        return None
+    rows = [divided(part, lanes, set()) for part in parts if part != leaf("lane")]
+    if any(row is None or "lane" in row.names() for row in rows):
+        return None
+    whole = [row for row in rows if row is not None]
+    return add(sum_of(whole), number // lanes) if whole else leaf(number // lanes)
+
+
+def _lane_move(node: Node) -> tuple[int, Tree, Tree] | None:
+    """Return the lane that alone moves an element, the target, and the source, both in terms of the lane."""
+    hit = _LANE.fullmatch(node.text)
+    step = step_of(hit[2]) if hit is not None else None
+    if hit is None or step is None or step.op != "=":
+        return None
+
+    def by_lane(tree: Tree) -> Tree | None:
+        rest, number = split_constant(tree.args[1]) if tree.op == "[]" else (None, 0)
+        if tree.op != "[]":
+            return None
+        return Tree(
+            "[]", (tree.args[0], add(leaf("lane"), number - int(hit[1])) if rest is None else add(rest, number))
         )
 
-    def _read_alone(self, node: Node, results: dict[Tree, int]) -> set[str]:
-        """Return the variables that a line reads outside of minima and maxima."""
-        step = step_of(node.text)
-        if step is None:
-            return set(node.own_names())
-        trees = step.trees[1:] if assigned(node) is not None else step.trees
-        return {
-            name for tree in trees for name in tree.change(lambda part: leaf("0") if part in results else None).names()
-        }
-
-    def _write_exchanges(
-        self,
-        code: list[Node],
-        inputs: list[str],
-        exchanges: list[tuple[int, int]],
-        lines: list[Node],
-        results: dict[Tree, int],
-        kind: ty.DataType,
-    ) -> None:
-        array = self.body.new(kind, len(inputs))
-        for node in code:
-            assignment = assigned(node)
-            if assignment is not None and assignment[0] in inputs:
-                node.text = f"{array}[{inputs.index(assignment[0])}] = {assignment[1]};"
-        index, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
-
-        def exchange(low_place: object, other_place: object) -> list[Node]:
-            swap, pair = self.body.new(kind), (f"{array}[{low_place}]", f"{array}[{other_place}]")
-            texts = (
-                f"{swap} = min({pair[0]}, {pair[1]});",
-                f"{pair[1]} = max({pair[0]}, {pair[1]});",
-                f"{pair[0]} = {swap};",
-            )
-            return [Node(text, places) for text in texts]
-
-        if exchanges == [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]:
-            left, limit = self.body.new(ty.D), self.body.new(ty.D)
-            loop = _for(f"{left} = 0; {left} < {limit}; {left}++", exchange(left, f"{left} + 1"), places)
-            block = [_for(f"{limit} = {count - 1}; {limit} > 0; {limit}--", [loop], places)]
-        else:
-            block = [node for pair in exchanges for node in exchange(*pair)]
-        code[index + 1 : index + 1] = block
-        for node in lines:
-            code.remove(node)
-        elements = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
-        change_lines(self.code, elements.get)
+    target, value = (tree.change(by_lane) for tree in step.trees)
+    return int(hit[1]), target, value
 
 
 def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:

@@ -39,6 +39,7 @@ from visa_lsp.app.read.quotients import (
     find_divisor,
     high_half,
     join_divisions,
+    join_halvings,
     join_signs,
 )
 from visa_lsp.app.read.rolls import Roller
@@ -212,6 +213,7 @@ class Tidier:
         self._join()
         self._leave_early()
         self._quotients()
+        join_halvings(self.body)
         join_divisions(self.body, self.signs.type_of)
         self._inline_all()
         change_lines(self.code, drop_zeros)
@@ -233,7 +235,10 @@ class Tidier:
         self.former.name_ids()
         self.former.spread_sums()
         change_lines(self.code, short_index)
-        Roller(self.body).run()
+        roller = Roller(self.body)
+        roller.run()
+        self._inline_all()
+        roller.take_columns(self.filled)
         Places(self.body).run()
         change_lines(self.code, self._select)
         self.signs.run()
@@ -389,6 +394,10 @@ class Tidier:
             node = code[index]
             if node.inner is not None:
                 self._inline(node.inner)
+            elif node.text == f"{node.assigns} = {node.assigns};":
+                self.counts[node.assigns] -= 2
+                del code[index]
+                continue
             elif node.assigns and node.value is not None and self.counts[node.assigns] == 2 and self._move(code, index):
                 del code[index]
                 continue
