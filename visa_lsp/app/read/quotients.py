@@ -226,7 +226,7 @@ def _corrected(rests: set[str], divisor: Tree, values: Mapping[str, Tree], tree:
     hit = form("(X < D) ? 0 : E", tree)
     if (
         hit is not None
-        and hit["X"].op in rests
+        and (hit["X"].op in rests or (hit["X"].op == "%" and _expanded(hit["X"].args[1], values) == divisor))
         and {_expanded(hit["D"], values), _expanded(hit["E"], values)} == {divisor}
     ):
         return leaf("0")

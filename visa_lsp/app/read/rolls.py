@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _MIN_STEPS: Final = 4
 _NUMBER: Final = "@"  # stands for the number in an index
+_MIN_EXCHANGES: Final = 6
 _SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
 _LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 
@@ -41,6 +42,7 @@ class Roller:
     def run(self) -> None:
         """Change the lines in place."""
         for code in list(lists_of(self.code)):
+            self._sort(code)
             self._join_lanes(code)
             self._split_chains(code)
             self._roll(code)
@@ -120,6 +122,116 @@ class Roller:
                     _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
                 ]
             index += 1
+
+    # ---- exchanges
+
+    def _sort(self, code: list[Node]) -> None:
+        """Write minima and maxima of pairs, each of which nothing else needs, as exchanges in an array."""
+        pairs: dict[frozenset[str], dict[str, str]] = {}
+        order: list[frozenset[str]] = []
+        owners: dict[str, frozenset[str]] = {}
+        for node in code:
+            step = step_of(node.text)
+            for tree in step.trees if step is not None else ():
+                for part in tree.walk():
+                    if part.op not in ("min()", "max()") or any(
+                        arg.args or self.kinds.get(arg.op) not in (ty.D, ty.UD) for arg in part.args
+                    ):
+                        continue
+                    pair = frozenset(arg.op for arg in part.args)
+                    if pair not in pairs:
+                        order.append(pair)
+                    results = pairs.setdefault(pair, {})
+                    assignment = assigned(node)
+                    results[part.op[:3]] = (
+                        assignment[0] if assignment is not None and assignment[1] == part else str(part)
+                    )
+                    if assignment is not None and assignment[1] == part:
+                        owners[assignment[0]] = pair
+        if len(order) < _MIN_EXCHANGES or any(len(part) != 2 or len(pairs[part]) != 2 for part in order):
+            return
+        words = {name for pair in order for name in pair}
+        kinds = {self.kinds[name] for name in words}
+        sets = [assignment[0] for node in code if (assignment := assigned(node)) is not None]
+        inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
+        if any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
+            return
+        slots = {name: number for number, name in enumerate(inputs)}
+        values: dict[Tree, int] = {}
+        exchanges: list[tuple[int, int]] = []
+        for pair in order:
+            places = sorted(slots.pop(name, -1) for name in pair)
+            if places[0] < 0:
+                return
+            exchanges.append((places[0], places[1]))
+            left, right = sorted(pair)
+            for word, place in zip(("min", "max"), places, strict=True):
+                name = pairs[pair][word]
+                if name in owners:
+                    slots[name] = place
+                for args in ((left, right), (right, left)):
+                    values[Tree(f"{word}()", (leaf(args[0]), leaf(args[1])))] = place
+        lines = [node for node in code if (assignment := assigned(node)) is not None and assignment[0] in owners]
+        outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
+        last = code.index(lines[-1]) if lines else -1
+        if any(
+            self._read_alone(node, values) & set(slots) or any(part in values for part in trees_of([node]))
+            for node in code[:last]
+            if node not in lines
+        ):
+            return
+        if len(kinds) != 1 or outside & words - slots.keys() or any(name in outside for name in inputs):
+            return
+        self._write_exchanges(
+            code, inputs, exchanges, lines, values | {leaf(name): place for name, place in slots.items()}, kinds.pop()
+        )
+
+    def _read_alone(self, node: Node, results: dict[Tree, int]) -> set[str]:
+        """Return the variables that a line reads outside of minima and maxima."""
+        step = step_of(node.text)
+        if step is None:
+            return set(node.own_names())
+        trees = step.trees[1:] if assigned(node) is not None else step.trees
+        return {
+            name for tree in trees for name in tree.change(lambda part: leaf("0") if part in results else None).names()
+        }
+
+    def _write_exchanges(
+        self,
+        code: list[Node],
+        inputs: list[str],
+        exchanges: list[tuple[int, int]],
+        lines: list[Node],
+        results: dict[Tree, int],
+        kind: ty.DataType,
+    ) -> None:
+        array = self.body.new(kind, len(inputs))
+        for node in code:
+            assignment = assigned(node)
+            if assignment is not None and assignment[0] in inputs:
+                node.text = f"{array}[{inputs.index(assignment[0])}] = {assignment[1]};"
+        index, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
+
+        def exchange(low_place: object, other_place: object) -> list[Node]:
+            swap, pair = self.body.new(kind), (f"{array}[{low_place}]", f"{array}[{other_place}]")
+            texts = (
+                f"{swap} = min({pair[0]}, {pair[1]});",
+                f"{pair[1]} = max({pair[0]}, {pair[1]});",
+                f"{pair[0]} = {swap};",
+            )
+            return [Node(text, places) for text in texts]
+
+        if exchanges == [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]:
+            left, limit = self.body.new(ty.D), self.body.new(ty.D)
+            loop = _for(f"{left} = 0; {left} < {limit}; {left}++", exchange(left, f"{left} + 1"), places)
+            block = [_for(f"{limit} = {count - 1}; {limit} > 0; {limit}--", [loop], places)]
+        else:
+            block = [node for pair in exchanges for node in exchange(*pair)]
+        code[index + 1 : index + 1] = block
+        for node in lines:
+            code.remove(node)
+        elements = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
+        change_lines(self.code, elements.get)
 
     # ---- lanes
 

@@ -211,7 +211,6 @@ class Tidier:
         self.shaper.run()
         self._inline_all()
         self._join()
-        self._leave_early()
         self._quotients()
         join_halvings(self.body)
         join_divisions(self.body, self.signs.type_of)
@@ -539,19 +538,6 @@ class Tidier:
                     ):
                         break
                     node.text, node.inner, node.places = text, inner.inner, places_of(node, inner)
-
-    def _leave_early(self) -> None:
-        """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, -1, -1):
-                tail, inner = code[index].tail, code[index].inner
-                if tail is None or tail.text != "} while (false);" or not inner or not inner[0].inner:
-                    continue
-                branch, rest = inner[0], inner[1:]
-                is_only = sum(line.text.endswith("break;") for line in walk(inner)) == 1
-                if branch.tail is not None and inner[0].inner[-1].text == "break;" and rest and is_only:
-                    branch.places, branch.tail = places_of(branch, inner[0].inner.pop()), None
-                    code[index : index + 1] = [branch, Node("} else {", inner=rest, tail=Line("}"))]
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
