@@ -27,10 +27,10 @@ kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32
         if ((int)b_index != 0) {
             uint t = a_index;
             do {
-                int difference = t % b_index - ((t % b_index < b_index) ? 0 : b_index);
+                int t2 = t % b_index;
                 a_index = b_index;
                 t = b_index;
-                b_index = difference;
+                b_index = t2;
             } while (b_index != 0);
         }
         o[index] = a_index;

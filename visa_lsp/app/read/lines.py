@@ -236,7 +236,15 @@ class CodePrinter:
                 declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
             )
             body = Body(
-                main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces(), self.names.simd
+                main,
+                declarations,
+                kinds,
+                elements,
+                scalars,
+                self.names.group_size,
+                self._surfaces(),
+                self.names.simd,
+                self.names.private_bytes,
             )
             Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields

@@ -95,6 +95,7 @@ class ReadingNames(Struct, frozen=True):
     offsets: frozenset[int]  # root variables with offsets of buffers
     structures: Mapping[str, int]  # structures passed by value -> bytes
     slm_bytes: int  # of shared local memory, without that of arguments
+    private_bytes: int  # of scratch memory, for the arrays of all lanes
     group_size: tuple[int, ...]  # that a launch must have; zeros for any
     ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
@@ -160,7 +161,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     )
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, info.env.slm_size if info is not None else 0,
+        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, *((info.env.slm_size, info.env.private_size) if info is not None else (0, 0)),
         info.env.required_work_group_size if info is not None else (0, 0, 0), launch.ids,
     )  # fmt: skip
 

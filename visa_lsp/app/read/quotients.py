@@ -66,6 +66,7 @@ def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
         ("-D * (V / D) + V", "V % D"),
         ("V / D * -D + V", "V % D"),
         ("-D * (uint)(V / D) + V", "(uint)(V % D)"),
+        ("(uint)(V / D) * -D + V", "(uint)(V % D)"),
         ("-D * ((uint)V / D) + V", "(uint)V % D"),
     ):
         hit = form(pattern, tree)
@@ -166,7 +167,11 @@ def drop_zeros(tree: Tree) -> Tree | None:
     """Drop zeros that are added, and equal terms on both sides of a comparison."""
     if tree.op in ("+", "-") and len(tree.args) == 2 and tree.args[1] == leaf("0"):
         return tree.args[0]
-    return rewritten(tree, {"A + B == B": "A == 0", "A + B != B": "A != 0"})
+    hit = form("(A * N + B) << K", tree)
+    number, room = (number_of(hit["N"]) or 0, 32 - (number_of(hit["K"]) or 0)) if hit is not None else (0, 0)
+    if hit is not None and 1 << room - 1 <= number < 1 << room:  # the upper bits leave
+        return filled("(A * N + B) << K", hit | {"N": Tree("u-", (leaf((1 << room) - number),))})
+    return rewritten(tree, {"A + B == B": "A == 0", "A + B != B": "A != 0", "true ? A : B": "A"})
 
 
 def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
@@ -216,8 +221,8 @@ def _exact(parts: Mapping[str, Tree], rest: Tree, values: Mapping[str, Tree], tr
         return parts["Q"]
     if tree.op == "-" and _expanded(tree, values) == _expanded(filled("X - Q * D", parts), values):
         return filled("X % D", parts)
-    if tree.op == ">=" and tree == filled("X % D >= D", parts):
-        return leaf("0")
+    if tree in (filled("X % D >= D", parts), filled("X % D < D", parts)):
+        return leaf("0" if tree.op == ">=" else "true")
     return None
 
 

@@ -10,14 +10,17 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, stores
-from visa_lsp.app.read.tree import Step, Tree, leaf, number_of, step_of, sum_of, terms
+from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MIN_STEPS: Final = 4
-_NUMBER: Final = "@"  # stands for the number in an index
+_NUMBER, _FLOAT = "@", "@f"  # stand for the number in an index, and for a float
+_WHOLE: Final = re.compile(r"\d{1,6}\.0f")
+_TWICE: Final = 2
+_SCRATCH: Final = "scratch_state"
 _MIN_EXCHANGES: Final = 6
 _SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
 _LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
@@ -26,6 +29,9 @@ _LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
     """Return a tree without the numbers in its indexes, which are added to a list."""
     args = tuple(_skeleton(arg, numbers) for arg in tree.args)
+    if _WHOLE.fullmatch(tree.op):
+        numbers.append(int(tree.op[:-3]))
+        return leaf(_FLOAT)
     if tree.op != "[]":
         return Tree(tree.op, args)
     rest, number = split_constant(args[1])
@@ -259,38 +265,64 @@ class Roller:
             index += not runs
 
     def take_columns(self, filled: frozenset[str]) -> None:
-        """Write arrays whose lanes use their own elements alone as variables and arrays of the lane."""
-        for name, declaration in list(self.body.types.items()):
-            shape = _SHARED.fullmatch(declaration)
-            kind = BY_NAME.get(shape[1]) if shape is not None else None
-            if (
-                shape is None
-                or kind is None
-                or name in filled
-                or not self.body.lanes
-                or int(shape[2]) % self.body.lanes
+        """Write arrays and scratch memory whose lanes use their own elements alone as variables and arrays of the lane."""
+        lanes = self.body.lanes
+        arrays = [
+            (name, hit[1], int(hit[2]))
+            for name, text in self.body.types.items()
+            if name not in filled and (hit := _SHARED.fullmatch(text))
+        ]
+        for name, word, count in [*arrays, (_SCRATCH, "", 0)] if lanes else []:
+            places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree)) is not None}
+            words = {tree.args[0].op[1:-3] for tree in places if tree.op == "u*"} or {word}
+            kind = BY_NAME.get(next(iter(words))) if len(words) == 1 else None
+            elements = count or self.body.private_bytes // (kind.size if kind is not None else 1)
+            columns = {tree: self._column(index) for tree, index in places.items()}
+            rows = elements // lanes
+            if kind is None or not places or None in columns.values() or not rows or elements % lanes:
+                continue
+            if sum(tree in places for tree in trees_of(self.code)) != self.body.uses(name) or any(
+                node.text.startswith(("each_lane(", "once ")) and name in node.names for node in walk(self.code)
             ):
                 continue
-            uses = {tree for tree in trees_of(self.code) if tree.op == "[]" and tree.args[0] == leaf(name)}
-            columns = {tree: _column(tree.args[1], self.body.lanes) for tree in uses}
-            every = sum(tree in uses for tree in trees_of(self.code))
-            rows = int(shape[2]) // self.body.lanes
-            if not uses or None in columns.values() or every != self.body.uses(name):
-                continue
-            if any(node.text.startswith(("each_lane(", "once ")) and name in node.names for node in walk(self.code)):
-                continue
             own = leaf(self.body.new(kind, rows if rows > 1 else 0))
-            places = {
+            new = {
                 tree: Tree("[]", (own, column)) if rows > 1 else own
                 for tree, column in columns.items()
                 if column is not None
             }
-            change_lines(self.code, places.get)
+            change_lines(self.code, new.get)
+            for code in list(lists_of(self.code)):
+                self._roll(code)
+
+    def _column(self, index: Tree) -> Tree | None:
+        """Return the row of an index whose lane is the own one, with the values of variables if need be; None for another index."""
+        column = _column(index, self.body.lanes)
+        values = {
+            name: pair[1]
+            for name in index.names()
+            if len(nodes := setters(self.code, name)) == 1 and (pair := assigned(nodes[0])) is not None
+        }
+        steady = all(len(setters(self.code, name)) < _TWICE for value in values.values() for name in value.names())
+        return column if column is not None or not values or not steady else _column(index.put(values), self.body.lanes)
+
+
+def _index_in(name: str, tree: Tree) -> Tree | None:
+    """Return the index of an element of an array, or of a number in scratch memory; None for other trees."""
+    if name != _SCRATCH:
+        return tree.args[1] if tree.op == "[]" and tree.args[0] == leaf(name) else None
+    hit = (
+        form("ss(scratch_state >> 4) + (uint)X", tree.args[0].args[0])
+        if tree.op == "u*" and tree.args[0].op.endswith(" *)")
+        else None
+    )
+    kind = BY_NAME.get(tree.args[0].op[1:-3]) if hit is not None else None
+    return Tree("/", (hit["X"], leaf(kind.size))) if hit is not None and kind is not None else None
 
 
 def _column(index: Tree, lanes: int) -> Tree | None:
     """Return the row of an index whose lane is the own one; None for another index."""
-    plain = index.change(lambda part: part.args[0] if part.op in ("(ushort)", "(short)") else None)
+    plain = index.change(lambda part: part.args[0] if part.op in ("(ushort)", "(short)", "(int)", "(uint)") else None)
     plain = plain.change(
         lambda part: (
             divided(part.args[0], number, set())
@@ -366,13 +398,16 @@ def _shape(node: Node) -> tuple[Step, list[int]] | None:
 def _filled(tree: Tree, numbers: Iterator[tuple[int, int]], counter: str) -> Tree:
     """Put numbers into the indexes of a tree without them: each a start and a step."""
     args = tuple(_filled(arg, numbers, counter) for arg in tree.args)
-    if tree.op != "[]":
+    if tree.op not in ("[]", _FLOAT):
         return Tree(tree.op, args)
     start, step = next(numbers)
-    rest = None if args[1] == leaf(_NUMBER) else args[1].args[0]
+    if tree.op == _FLOAT and not step:
+        return leaf(f"{start}.0f")
+    rest = None if not args or args[1] == leaf(_NUMBER) else args[1].args[0]
     moved = None if not step else leaf(counter) if step == 1 else Tree("*", (leaf(counter), leaf(step)))
     parts = [arg for arg in (rest, moved) if arg is not None]
     index = parts[0] if parts else leaf(start)
     for arg in parts[1:]:
         index = Tree("+", (index, arg))
-    return Tree("[]", (args[0], add(index, start) if parts else index))
+    index = add(index, start) if parts else index
+    return Tree("[]", (args[0], index)) if args else Tree("(float)", (index,))
