@@ -92,7 +92,6 @@ _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == 
 _NOTHING: Final = ("%null", "null")
 _POINTER: Final = re.compile(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
 _LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
 _ATOMICS: Final = {
     "minsint": "min",
@@ -568,18 +567,6 @@ class CodePrinter:
                 text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
         else:
             text = self._store_text(value, span.type, spot, control)
-        if isinstance(value, Calc):
-            for operator in _ASSIGNING:
-                head = f"{spot.text} {operator} "
-                rest = text.text.removeprefix(head)
-                if (
-                    rest != text.text
-                    and _is_operand(rest, operator if spot.type.is_int else "")
-                    and spot.type.size >= text.promoted.size
-                ):
-                    if operator in "+-" and rest == "1":
-                        return Node(f"{prefix}{spot.text}{operator * 2};", places)
-                    return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
         return Node(f"{prefix}{spot.text} = {text.text};", places, range=text)
 
     def _is_set_again(self, target: Address, place: int) -> bool:
@@ -1135,24 +1122,6 @@ def _quote(text: str) -> str:
 
 def _identifier(name: str) -> str:
     return re.sub(r"\W", "_", name)
-
-
-def _is_operand(text: str, operator: str) -> bool:
-    """Return whether a text is one operand: `a += text` means `a = a + text`."""
-    depth = 0
-    for index, letter in enumerate(text):
-        depth += (letter in "([") - (letter in ")]")
-        if depth < 0:
-            return False
-        if (
-            not depth
-            and letter == " "
-            and text[index + 1 : index + 2] in ("+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "?", "=", "!")
-        ):
-            if operator == "+" and text[index + 1] in "+*/%-":
-                continue
-            return False
-    return True
 
 
 def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:

@@ -41,6 +41,8 @@ from visa_lsp.app.read.tree import (
     number_of,
     set_names,
     step_of,
+    sum_of,
+    terms,
     words_of,
 )
 from visa_lsp.isa import types as ty
@@ -59,6 +61,8 @@ _OF_VALUES: Final = (  # calls that read neither memory nor other lanes
     "fma()", "fmax()", "fmin()", "min()", "max()", "fabs()", "abs()", "sqrt()",
     "exp()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
 )  # fmt: skip
+_JOINED: Final = ("+", "-", "*", "&", "|", "^", "<<", ">>")
+_PAIR: Final = 2
 _MAX_FOR: Final = 110
 _EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
 LEAVES: Final = re.compile(r"(?:break|continue);|\bgoto ")
@@ -736,19 +740,26 @@ class Shaper:
             test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
         return [] if test is None else conjuncts(test)
 
-    def join_operators(self) -> None:
+    def join_operators(self, *, swaps: bool = True) -> None:
         """Write `x += y` for `x = x + y`."""
         for node in walk(self.code):
             step = step_of(node.text)
-            if step is None or step.op != "=" or step.trees[1].op not in ("+", "-", "*", "&", "|", "^", "<<", ">>"):
+            if step is None or step.words[-2:] != (" = ", ";") or step.trees[-1].op not in _JOINED:
                 continue
-            target, value = step.trees
+            target, value = step.trees[-2:]
+            if len(value.args) < _PAIR or not (target.args or target.op in self.kinds):
+                continue
+            kind = self.kinds.get(target.op)
+            if kind is not None and kind.is_int and len(summands := terms(value)) > _PAIR and summands[0] == target:
+                value = Tree("+", (target, sum_of(summands[1:])))
             left, right = value.args
-            if value.op in "+*&|^" and right == target and left != target:
+            if swaps and value.op in "+*&|^" and right == target and left != target:
                 left, right = right, left
-            if left == target and (target.args or target.op in self.kinds) and not one_of(right, target):
-                is_one = number_of(right) == 1 and value.op in "+-"
-                node.text = f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};"
+            if left != target:
+                continue
+            is_one = number_of(right) == 1 and value.op in "+-"
+            words = (f"{value.op * 2};",) if is_one else (f" {value.op}= ", ";")
+            node.text = str(Step((*step.words[:-2], *words), step.trees[:-1] if is_one else (*step.trees[:-1], right)))
 
     def say_positively(self) -> None:
         """Write conditions without a sign that negates a longer one."""
@@ -880,11 +891,6 @@ def own_level(code: list[Node]) -> Iterator[Node]:
         yield node
         if node.inner is not None and not node.is_loop:
             yield from own_level(node.inner)
-
-
-def one_of(tree: Tree, part: Tree) -> bool:
-    """Return whether a tree has another one inside."""
-    return any(inner == part for inner in tree.walk())
 
 
 def stores(node: Node) -> bool:

@@ -189,6 +189,7 @@ class Tidier:
 
     def run(self) -> None:
         """Change the lines in place."""
+        self.shaper.join_operators(swaps=False)
         self.former.load_parts()
         self._split()
         self._inline_all()
