@@ -79,8 +79,10 @@ def join_halvings(body: Body) -> None:
     """Write a shift of a value that is moved toward zero first as a division by a power of two."""
     for code in lists_of(body.code):
         for index in range(len(code) - 1, 0, -1):
-            test = form("V < 0", condition_of(code[index].text)) if code[index].inner else None
-            step = step_of(code[index].inner[0].text) if code[index].inner and len(code[index].inner) == 1 else None
+            inner = code[index].inner or []
+            is_if = code[index].text.startswith("if (") and len(inner) == 1
+            test = form("V < 0", condition_of(code[index].text)) if is_if else None
+            step = step_of(inner[0].text) if test is not None else None
             if (
                 test is None
                 or step is None
@@ -102,7 +104,7 @@ def join_halvings(body: Body) -> None:
                 change_lines(
                     rest,
                     in_place_of(shift, Tree("/", (test["V"], leaf((moved or 0) + 1)))),
-                    places_of(code[index], *code[index].inner or []),
+                    places_of(code[index], *inner),
                 )
                 del code[index]
 

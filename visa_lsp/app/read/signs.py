@@ -251,7 +251,7 @@ class Signs:
             return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
         if op == "u*" and not args[0].args:
             return BY_NAME.get(self.pointers.get(args[0].op, ""))
-        if op in ("u-", "u~", "<<", ">>"):
+        if op in ("u-", "u~", "<<", ">>", "abs()"):
             return self._promoted(args[0])
         if op == "?":
             return self._common(args[1:])

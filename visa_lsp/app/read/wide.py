@@ -139,8 +139,8 @@ class Widener:
                 if whole is not None and name not in set(whole.walk()):
                     text = f"{name} = as_{self.pairs[name.op]}({whole});"
                     code[index - 1 : index + 1] = [Node(text, places_of(*code[index - 1 : index + 1]))]
-        for name, word in self.pairs.items():
-            self._widen(name, word)
+        for vector, word in self.pairs.items():
+            self._widen(vector, word)
 
     def _widen(self, name: str, word: str) -> None:
         """Make a variable one value of 64 bits, where lines fill it as a whole."""
@@ -165,17 +165,20 @@ class Widener:
         kind = ty.UQ if len(wholes) > 1 else ty.Q
         self.kinds[name], self.types[name] = kind, f"{c_type(kind)} {name}"
         for node in walk(self.code):
-            step = step_of(node.text)
-            if step is None or step.op != "=" or own not in step.trees:
+            line = step_of(node.text)
+            if line is None or line.op != "=" or own not in line.trees:
                 continue
             target, value = (
-                tree.args[0] if tree.op == f"as_{word}()" and tree != own else self._as_long(tree)
-                for tree in step.trees
+                self._whole(tree.args[0]) if tree.op == f"as_{word}()" else self._as_long(tree) for tree in line.trees
             )
             node.text = f"{target} = {value};"
-            type_ = ty.UQ if _is_place(step.trees[1]) else self.signs.type_of(value)
+            type_ = ty.UQ if _is_place(line.trees[1]) else self.signs.type_of(value)
             node.range = text_of(str(value), rank_of(value), type_) if type_ is not None else None
         change_lines(self.code, (wholes | parts).get)
+
+    def _whole(self, value: Tree) -> Tree:
+        """Return an integer of 64 bits as it is, another value by its bits."""
+        return value if self.signs.type_of(value) in (ty.Q, ty.UQ) else Tree("as_ulong()", (value,))
 
     def _as_long(self, place: Tree) -> Tree:
         """Return a pair of dwords in memory as one value."""
