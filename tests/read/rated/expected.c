@@ -386,7 +386,7 @@ kernel void primes(global int *o, int n) {  // 16 lanes
             if ((k & 1) != 0 || k <= 2) {
                 bool holds = true;
                 for (uint j = 2; j * j <= k; j++) {
-                    if (remainder(k, j) == 0) {
+                    if (k % j == 0) {
                         holds = false;
                         break;
                     }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.code_lines import Body, Node, count_of, lists_of, places_of, trees_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, count_of, lists_of, places_of, setters, trees_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.shape import assigned, change_lines, condition_of
 from visa_lsp.app.read.tree import Tree, filled, form, in_place_of, leaf, number_of, rewritten, set_names, step_of
@@ -73,6 +73,19 @@ def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
         if hit is not None and number_of(hit["D"]) is not None and not hit["V"].args:
             return filled(value, hit)
     return None
+
+
+def divide_by_counters(body: Body) -> None:
+    """Write quotients and remainders by a counter from 1 on with the operators of C, which has them for such divisors."""
+    for node in walk(body.code):
+        step = step_of(node.text) if node.text.startswith("for (") else None
+        if step is None or step.words[1] != " = " or step.words[-1] != "++) {" or node.inner is None:
+            continue
+        name, start = step.trees[0], number_of(step.trees[1])
+        if start and start > 0 and name == step.trees[-1] and not setters(node.inner, name.op):
+            change_lines(
+                node.inner, partial(rewritten, rules={"remainder(A, D)": "A % D", "quotient(A, D)": "A / D"}, D=name)
+            )
 
 
 def join_halvings(body: Body) -> None:

@@ -35,6 +35,7 @@ from visa_lsp.app.read.plain_forms import Former
 from visa_lsp.app.read.quotients import (
     HighHalf,
     as_quotient,
+    divide_by_counters,
     drop_zeros,
     find_divisor,
     high_half,
@@ -247,6 +248,7 @@ class Tidier:
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.signs.join_barriers()
+        divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self.shaper.join_operators()
         change_lines(self.code, plain_value)
