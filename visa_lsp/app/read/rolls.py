@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
@@ -10,7 +12,7 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, stores
-from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, step_of, sum_of, terms
+from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, rewritten, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -19,6 +21,7 @@ if TYPE_CHECKING:
 _MIN_STEPS: Final = 4
 _NUMBER, _FLOAT = "@", "@f"  # stand for the number in an index, and for a float
 _WHOLE: Final = re.compile(r"\d{1,6}\.0f")
+_GUARDED: Final = re.compile(r"if \(lane [<>]= \d+\) (\w+)\[lane(?: - \d+)?\] = .*;")
 _TWICE: Final = 2
 _SCRATCH: Final = "scratch_state"
 _MIN_EXCHANGES: Final = 6
@@ -294,6 +297,33 @@ class Roller:
             change_lines(self.code, new.get)
             for code in list(lists_of(self.code)):
                 self._roll(code)
+
+    def join_halves(self, filled: frozenset[str]) -> None:
+        """Make one variable of two arrays whose lower and upper lanes use their own elements alone."""
+        half = self.body.lanes // 2
+        low_index, high_index = leaf("lane"), Tree("-", (leaf("lane"), leaf(half)))
+        for code in lists_of(self.code):
+            for low, high in pairwise(code):
+                low_hit, high_hit = (_GUARDED.fullmatch(node.text) for node in (low, high))
+                names = [hit[1] for hit in (low_hit, high_hit) if hit is not None]
+                shapes = [_SHARED.fullmatch(self.body.types.get(name, "")) for name in names]
+                if len(names) < _TWICE or names[0] == names[1] or filled & set(names) or None in shapes:
+                    continue
+                kinds = {(shape[1], shape[2]) for shape in shapes if shape is not None}
+                kind = BY_NAME.get(next(iter(kinds))[0])
+                elements = [
+                    Tree("[]", (leaf(name), index)) for name, index in zip(names, (low_index, high_index), strict=True)
+                ]
+                own = [sum(tree == element for tree in trees_of(self.code)) for element in elements]
+                alone = own == [self.body.uses(name) for name in names]
+                together = any(
+                    node.text.startswith(("each_lane(", "once ")) and set(names) & node.names
+                    for node in walk(self.code)
+                )
+                if kind is None or len(kinds) > 1 or next(iter(kinds))[1] != str(half) or not alone or together:
+                    continue
+                change_lines(self.code, dict.fromkeys(elements, leaf(self.body.new(kind))).get)
+        change_lines(self.code, partial(rewritten, rules={f"lane < {half} ? A : A": "A"}))
 
     def _column(self, index: Tree) -> Tree | None:
         """Return the row of an index whose lane is the own one, with the values of variables if need be; None for another index."""
