@@ -1,9 +1,11 @@
 """Rules on the trees of lines of C write what compilers make as a person would; other values stay as they are."""
 
 from visa_lsp.app.read.element_indexes import divided, short_index
+from visa_lsp.app.read.quotients import drop_zeros
 from visa_lsp.app.read.tidy import plain_value
 from visa_lsp.app.read.tree import parse
 from visa_lsp.app.read.wide import whole_value
+from visa_lsp.isa import types as ty
 
 VALUES = {
     "as_half((ushort)(uint)as_ushort(x + y))": "x + y",
@@ -46,3 +48,10 @@ def test_one_of_the_terms_may_be_a_multiple():
 
 def test_addresses_of_two_dwords():
     assert {pair: str(whole_value(*map(parse, pair))) for pair in ADDRESSES} == ADDRESSES
+
+
+def test_sums_of_floats_stay():
+    assert str(drop_zeros(parse("x + y == y"), lambda _tree: ty.D)) == "x == 0"
+    assert drop_zeros(parse("x + y == y"), lambda _tree: None) is None
+    assert drop_zeros(parse("(x * 0x3ffffed4 + y) << 2"), lambda _tree: ty.Q) is None
+    assert str(drop_zeros(parse("(x * 0x3ffffed4 + y) << 2"), lambda _tree: ty.D)) == "(x * -300 + y) << 2"

@@ -178,15 +178,20 @@ def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor["D"], values), values))
 
 
-def drop_zeros(tree: Tree) -> Tree | None:
-    """Drop zeros that are added, and equal terms on both sides of a comparison."""
+def drop_zeros(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
+    """Drop zeros that are added, and equal integers on both sides of a comparison."""
     if tree.op in ("+", "-") and len(tree.args) == 2 and tree.args[1] == leaf("0"):
         return tree.args[0]
-    hit = form("(A * N + B) << K", tree)
+    hit = form("(A * N + B) << K", tree) if type_of(tree) in (ty.D, ty.UD) else None
     number, room = (number_of(hit["N"]) or 0, 32 - (number_of(hit["K"]) or 0)) if hit is not None else (0, 0)
     if hit is not None and 1 << room - 1 <= number < 1 << room:  # the upper bits leave
         return filled("(A * N + B) << K", hit | {"N": Tree("u-", (leaf((1 << room) - number),))})
-    return rewritten(tree, {"A + B == B": "A == 0", "A + B != B": "A != 0", "true ? A : B": "A"})
+    rules = (
+        {"A + B == B": "A == 0", "A + B != B": "A != 0"}
+        if tree.op in ("==", "!=") and type_of(tree.args[0]) is not None and type_of(tree.args[1]) is not None
+        else {}
+    )
+    return rewritten(tree, {"true ? A : B": "A"} | rules)
 
 
 def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:

@@ -217,7 +217,7 @@ class Tidier:
         join_halvings(self.body)
         join_divisions(self.body, self.signs.type_of)
         self._inline_all()
-        change_lines(self.code, drop_zeros)
+        change_lines(self.code, partial(drop_zeros, type_of=self.signs.type_of))
         join_signs(self.body, self.signs.type_of)
         self._inline_all()
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
