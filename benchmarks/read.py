@@ -5,7 +5,7 @@ Texts are the same corpus's, and with ``--texts`` all texts of its folder ``dev`
 has one. vISA lines are the lines of a text that hold an instruction, and all its lines but blank ones and comments.
 Times are of CPU: a text of many kernels, read first and after an edit of one, and one kernel of many instructions, both of several lengths.
 With ``--execute`` the printed C of each launch is compiled and run lane by lane instead, of the corpus of both compilers and of
-``--random`` N kernels; what does not run is named.
+``--random`` N kernels, a third of them of the compiler in VISA_LSP_TEST_OCLOC if it is set; what does not run is named.
 Usage: python -m benchmarks.read [--texts] [--no-launches] [--own] [--speed] [--execute [--random N [--seed N]] [NAME ..]]; ``--own`` leaves
 out the corpus beside the repository.
 """
@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import argparse
 import itertools
+import os
 import sys
 import time
 from collections import Counter
@@ -201,13 +202,16 @@ def _executions(
                     continue
                 seen.add(key)
                 yield label, partial(_prepare_part, case, platform, part)
-    for device, share in (("tgllp", random // 2), ("pvc", random - random // 2)):
-        for kernel, path in make_programs(share, seed, folder / device, device) if share else ():
+    newest = os.environ.get("VISA_LSP_TEST_OCLOC", "")
+    parts = [("tgllp", ""), ("pvc", ""), *([("bmg", newest)] if newest else [])]
+    for number, (device, ocloc) in enumerate(parts):
+        share = random * (number + 1) // len(parts) - random * number // len(parts)
+        for kernel, path in make_programs(share, seed, folder / device, device, ocloc) if share else ():
             yield f"random/{device}/{kernel.name}", partial(_prepare_random, kernel, path, _PLATFORMS[device])
 
 
 _NEWEST = ("TGLLP", "DG2", "PVCXT", "BMG", "PTL", "CRI", "NVL")
-_PLATFORMS = {"tgllp": "TGLLP", "pvc": "PVCXT"}
+_PLATFORMS = {"tgllp": "TGLLP", "pvc": "PVCXT", "bmg": "BMG"}
 _BATCH = 60  # launches of one compilation
 
 

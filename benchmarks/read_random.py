@@ -92,8 +92,16 @@ class Kernel:
             self._convert(f"({other})({inner})", other, type_), f"({type_})({inner})" if not self._real(other) else self._convert(f"({other})({inner})", other, type_),
             f"add_sat(({type_})({a}), ({type_})({b}))", f"sub_sat(({type_})({a}), ({type_})({b}))", f"({a} + ({type_})({self._condition(depth - 1)}))",
             f"mul_hi(({type_})({a}), ({type_})({b}))" if bits <= 32 else f"({a} * {b})", f"popcount(({type_})({a}))", f"rotate(({type_})({a}), ({type_}){self.random.randrange(bits)})",
-            self._pick_byte(type_, a),
+            self._pick_byte(type_, a), *(self._divisions(type_, a, b) if bits <= 32 else ()),
         ))  # fmt: skip
+
+    def _divisions(self, type_: str, a: str, b: str) -> tuple[str, str]:
+        """Return a quotient and a remainder whose divisors are neither 0 nor -1, for which OpenCL gives any value."""
+        if type_.startswith("u"):
+            divisor = f"(({type_})({b}) | ({type_})1)"
+        else:
+            divisor = f"(({type_})(({b}) & 15) {self.random.choice('+-')} ({type_}){self.random.choice((2, 17))})"
+        return f"(({type_})({a}) / ({type_}){divisor})", f"(({type_})({a}) % ({type_}){divisor})"
 
     def _pick_byte(self, type_: str, a: str) -> str:
         vector = self.random.choice(("uchar4", "char4"))
@@ -215,7 +223,9 @@ def _numbers(seed: np.random.Generator, type_: str, count: int) -> np.ndarray[tu
     return np.where(seed.random(count) < 0.4, small, np.where(seed.random(count) < 0.7, wide, edge)).astype(kind)
 
 
-def make_programs(count: int, seed: int, folder: Path, device: str, per_file: int = 20) -> list[tuple[Kernel, Path]]:
+def make_programs(
+    count: int, seed: int, folder: Path, device: str, ocloc: str = "", per_file: int = 20
+) -> list[tuple[Kernel, Path]]:
     """Compile so many kernels; return each with its text. Files that the compiler refuses are left out."""
     programs: list[tuple[Kernel, Path]] = []
     numbers = iter(range(seed * 1_000_003, (seed + 1) * 1_000_003))
@@ -225,18 +235,31 @@ def make_programs(count: int, seed: int, folder: Path, device: str, per_file: in
             Kernel(f"r{number % 1_000_003}", number, doubles=doubles)
             for number, _ in zip(numbers, range(min(per_file, count - len(programs))), strict=False)
         ]
-        programs += _compile(kernels, folder / f"f{kernels[0].name}", device, doubles=doubles)
+        programs += _compile(kernels, folder / f"f{kernels[0].name}", device, ocloc, doubles=doubles)
     return programs[:count]
 
 
-def _compile(kernels: Sequence[Kernel], folder: Path, device: str, *, doubles: bool) -> list[tuple[Kernel, Path]]:
+def _compile(
+    kernels: Sequence[Kernel], folder: Path, device: str, ocloc: str, *, doubles: bool
+) -> list[tuple[Kernel, Path]]:
     folder.mkdir(parents=True, exist_ok=True)
     heads = [
         "#pragma OPENCL EXTENSION cl_khr_fp16 : enable",
         *(["#pragma OPENCL EXTENSION cl_khr_fp64 : enable"] if doubles else []),
     ]
     (folder / "k.cl").write_text("\n\n".join([*heads, *(kernel.source for kernel in kernels)]) + "\n")
-    command = [sys.executable, "-m", "visa_lsp", "compile", "k.cl", "--device", device, "-o", "."]
+    command = [
+        sys.executable,
+        "-m",
+        "visa_lsp",
+        "compile",
+        "k.cl",
+        "--device",
+        device,
+        "-o",
+        ".",
+        *(["--ocloc", ocloc] if ocloc else []),
+    ]
     done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     if done.returncode:
         if len(kernels) == 1:
@@ -245,7 +268,7 @@ def _compile(kernels: Sequence[Kernel], folder: Path, device: str, *, doubles: b
         half = len(kernels) // 2
         return [
             one for number, part in enumerate((kernels[:half], kernels[half:]))
-            for one in _compile(part, folder / str(number), device, doubles=doubles)
+            for one in _compile(part, folder / str(number), device, ocloc, doubles=doubles)
         ]  # fmt: skip
     return [
         (kernel, folder / f"{kernel.name}.visaasm")

@@ -143,7 +143,7 @@ LATE = {
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
         "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.global_ids", "app.prove.sampled_values", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.alignment", "app.read.cells", "app.read.expressions", "app.read.fold", "app.read.lower", "app.read.structure",
-        "app.read.code_lines", "app.read.liveness", "app.read.switches", "app.read.tidy", "app.read.plain_forms", "app.read.named_places", "app.read.roles", "app.read.rolls", "app.read.shape", "app.read.signs", "app.read.sub_groups",
+        "app.read.code_lines", "app.read.liveness", "app.read.switches", "app.read.tidy", "app.read.plain_forms", "app.read.named_places", "app.read.roles", "app.read.rolls", "app.read.shape", "app.read.signs", "app.read.sub_groups", "app.read.quotients", "app.read.wide",
         "app.read.lines", "app.read.names", "app.verify.both_runs", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.dependences", "app.why.folding", "app.why.group_replay", "app.why.page",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },

@@ -1,9 +1,11 @@
 """Rules on the trees of lines of C write what compilers make as a person would; other values stay as they are."""
 
-from visa_lsp.app.read.addresses import whole_address
 from visa_lsp.app.read.element_indexes import divided, short_index
+from visa_lsp.app.read.quotients import drop_zeros
 from visa_lsp.app.read.tidy import plain_value
 from visa_lsp.app.read.tree import parse
+from visa_lsp.app.read.wide import whole_value
+from visa_lsp.isa import types as ty
 
 VALUES = {
     "as_half((ushort)(uint)as_ushort(x + y))": "x + y",
@@ -24,6 +26,13 @@ ADDRESSES = {
     ("(uint)(ulong)p + at", "carry((uint)(ulong)p, (uint)at) + (uint)((ulong)p >> 32)"): "(ulong)p + (uint)at",
     ("v.x + 8 + at", "carry(v.x + 8, at) + (carry(v.x, 8) + v.y)"): "as_ulong(v) + 8 + (uint)at",
     ("v.x + 8", "v.y"): "None",
+    ("i + v.x", "carry((uint)i, v.x) + 0 + v.y"): "as_ulong(v) + (uint)i",
+    ("size(0) * i", "(int)mul_hi(size(0), i)"): "(ulong)(uint)size(0) * (uint)i",
+    (
+        "v.x * 0x4c957f2d",
+        "(int)((int)mul_hi(v.x, 0x4c957f2d) + v.x * 0x5851f42d) + 0x4c957f2d * (int)v.y",
+    ): "as_ulong(v) * 0x5851f42d4c957f2dul",
+    ("v.x * 3", "(int)mul_hi(v.x, 3) + v.x * 5 + 4 * v.y"): "None",
 }
 
 
@@ -38,4 +47,11 @@ def test_one_of_the_terms_may_be_a_multiple():
 
 
 def test_addresses_of_two_dwords():
-    assert {pair: str(whole_address(*map(parse, pair))) for pair in ADDRESSES} == ADDRESSES
+    assert {pair: str(whole_value(*map(parse, pair))) for pair in ADDRESSES} == ADDRESSES
+
+
+def test_sums_of_floats_stay():
+    assert str(drop_zeros(parse("x + y == y"), lambda _tree: ty.D)) == "x == 0"
+    assert drop_zeros(parse("x + y == y"), lambda _tree: None) is None
+    assert drop_zeros(parse("(x * 0x3ffffed4 + y) << 2"), lambda _tree: ty.Q) is None
+    assert str(drop_zeros(parse("(x * 0x3ffffed4 + y) << 2"), lambda _tree: ty.D)) == "(x * -300 + y) << 2"

@@ -13,10 +13,65 @@ kernel void hist(global uchar *px, global uint *h, uint n) {  // 32 lanes
         atomic_add(&h[k], slm_int[k]);
     }
 }
+kernel void bins(global uchar *in, global int *out, int n) {  // 32 lanes
+    int gid = global_id(0);
+    int t[8];
+    if (n <= 0) {
+        for (int k = 0; k < 8; k++) {
+            t[k] = 0;
+        }
+    } else {
+        for (int k = 0; k < 8; k++) {
+            t[k] = 0;
+        }
+        for (int k = 0; k < n; k++) {
+            short index = (char)in[gid * n + k] & 7;
+            sync_lanes();
+            int result = t[(char)index] + 1;
+            sync_lanes();
+            t[(uchar)index] = result;
+        }
+    }
+    sync_lanes();
+    bool flag = t[1] > t[0];
+    int index2 = (t[2] > t[flag]) ? 2 : flag;
+    int index3 = (t[3] > t[index2]) ? 3 : index2;
+    int index4 = (t[4] > t[index3]) ? 4 : index3;
+    int index5 = (t[5] > t[index4]) ? 5 : index4;
+    int index6 = (t[6] > t[index5]) ? 6 : index5;
+    out[gid] = (t[7] > t[index6]) ? 7 : index6;
+}
 kernel void copy(global int *a, global int *o) {  // 32 lanes
-    *o = *a;
-    for (int k = 0; k < 4; k++) {
-        o[k + 1] = a[k + 1];
+    for (int k = 0; k < 5; k++) {
+        o[k] = a[k];
+    }
+}
+kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 lanes
+    int gid = global_id(0);
+    if (gid < n) {
+        long a_gid = ((long *)a)[gid];
+        double b_gid = b[gid];
+        long t = as_ulong(divide(fma(as_double(a_gid), b_gid, s), b_gid + 2.0));
+        int t2 = t >> 32;
+        t2 &= 0x7fffffff;
+        int2 t3 = (int2){(uint)t, t2};
+        uint t4 = a_gid >> 32;
+        uint t5 = (t4 >> 20) & 2047;
+        int larger = max(min((int)(1075 - t5), 32), 0);
+        bool flag = t5 < 1023;
+        flag = flag || larger == 32;
+        int t6 = (flag ? 0 : -1 << (larger & 31)) & a_gid;
+        int t7 = ((t5 < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - t5), 20), 0)) & t4;
+        int2 t8 = (int2){t6, t7};
+        int2 t9 = (int2){t6, t7};
+        ulong difference = a_gid - as_long(t8);
+        long t10 = difference >> 32;
+        int2 t11 = (int2){(int)t10 | (int)difference, (int)(t10 >> 32) | (int)(difference >> 32)};
+        bool flag2 = (int)(uint)(a_gid >> 32) > -1;
+        flag2 = flag2 || (int)as_long(t11) == 0;
+        double difference2 = sqrt(as_double(t3)) + ((flag2 ? 0.0 : -1.0) + as_double(t9)) - fmin(as_double(a_gid), b_gid);
+        double t12 = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
+        a[gid] = t12 + (double)convert_long(t12) + (double)convert_int(b_gid) + (double)(uint)n;
     }
 }
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
@@ -28,17 +83,10 @@ kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32
         if ((int)b_index != 0) {
             uint t = a_index;
             do {
-                set_cr0(cr0 ^ 48);
-                float t2 = recip((float)b_index);
-                float t3 = fma(t2, -3.5762787e-07f, t2);
-                uint t4 = convert_uint((float)t * t3);
-                float product = t3 * (fma(-(float)b_index, (float)t4, (float)t) + fma(-(float)(b_index - convert_uint((float)b_index)), (float)t4, (float)(t - convert_uint((float)t))));
-                set_cr0(cr0 ^ 48);
-                bool flag = t - (convert_uint(product) + t4) * b_index < b_index;
-                int difference = t - (convert_uint(product) + t4) * b_index - (flag ? 0 : b_index);
+                int t2 = t % b_index;
                 a_index = b_index;
                 t = b_index;
-                b_index = difference;
+                b_index = t2;
             } while (b_index != 0);
         }
         o[index] = a_index;
@@ -62,6 +110,66 @@ kernel void gemm(global float *a, global float *b, global float *c, int n) {  //
     }
     c[y * n + x] = sum;
 }
+kernel void goldbach(global int *out, int limit) {  // 32 lanes
+    uint t = global_id(0) << 1;
+    int result = 0;
+    if (t <= 0x7ffffffb) {
+        int t2 = t + 4;
+        int t3 = t2 >> 1;
+        int acc = 0;
+        int count = 2;
+        short t4;
+        int t5;
+        bool flag;
+        for (;;) {
+            if ((uint)count >= 4) {
+                for (uint k = 2; k * k <= (uint)count; k++) {
+                    if ((uint)count % k == 0) {
+                        t4 = 4;
+                        goto L15;
+                    }
+                }
+            }
+            int t6 = t - count + 4;
+            if (t6 < 4) {
+                t5 = 0;
+            } else {
+                int t7 = t6 >> 31;
+                uint t8 = (t7 + t2 - count) ^ t7;
+                for (uint k = 2; (int)(k * k) <= t6; k++) {
+                    flag = t8 % k == 0;
+                    if (flag) break;
+                }
+                t5 = flag ? -1 : 0;
+            }
+            int t9 = acc + 1;
+            bool flag2 = t5 != 0;
+            t4 = flag2 ? 4 : ((t9 < limit) ? 0 : 2);
+            acc = flag2 ? acc : t9;
+            result = flag2 ? result : count;
+        L15:;
+            if ((uint)((uchar)t4 - 4) >= 0xfffffffdu || count >= t3) break;
+            count++;
+        }
+    }
+    out[(long)((ulong)enqueued_local_size(0) * group_id(0)) + local_id(0) + global_id_offset(0)] = result;
+}
+kernel void lcg(global ulong *state, global long *out, long bias, int rounds) {  // 32 lanes
+    long gid = (int)global_id(0);
+    ulong state_gid = state[gid];
+    ulong result;
+    if (rounds <= 0) {
+        result = bias;
+    } else {
+        result = bias;
+        for (int k = 0; k < rounds; k++) {
+            state_gid = (long)as_ulong(state_gid * 0x5851f42d4c957f2dul) + 0x14057b7ef767814fL;
+            result = abs((long)((long)result + ((state_gid >> 33) - ((long)state_gid >> 40))));
+        }
+    }
+    state[gid] = state_gid;
+    out[gid] = result;
+}
 kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
     uint gid = global_id(0);
     int2 s_gid = ((int2 *)s)[gid];
@@ -76,6 +184,200 @@ kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
     ((int2 *)s)[gid] = (int2){t, t2};
     o[gid] = t2 >> 1;
 }
+kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lanes
+    int gid = global_id(0);
+    int sum;
+    int stride;
+    if (steps <= 0) {
+        sum = gid;
+        stride = 1;
+    } else {
+        int t = steps & 3;
+        int acc = 0;
+        int t2;
+        int distance;
+        if ((uint)(steps - 1) < 3) {
+            distance = 1;
+            t2 = gid;
+        } else {
+            stride = 1;
+            int t3 = gid;
+            int sum2 = 0;
+            int t4;
+            int t5;
+            do {
+                int acc2 = acc + 1;
+                char code_acc = code[acc];
+                switch (code_acc) {
+                    case 0: sum = t3 + stride; break;
+                    case 1: sum = t3 - stride; break;
+                    case 2: {
+                        sum = t3 * 3;
+                        stride ^= sum;
+                    } break;
+                    case 3: {
+                        sum = t3;
+                        stride ^= sum;
+                    } break;
+                    case 4: {
+                        stride <<= 1;
+                        sum = t3;
+                    } break;
+                    case 5: {
+                        acc2 = (t3 > 100) ? 0 : acc2;
+                        sum = t3;
+                    } break;
+                    case 6: {
+                        sum = stride;
+                        stride = t3;
+                    } break;
+                    default: sum = ~t3; break;
+                }
+                int acc3 = acc2 + 1;
+                char code_acc2 = code[acc2];
+                switch (code_acc2) {
+                    case 0: {
+                        sum += stride;
+                        t4 = stride;
+                    } break;
+                    case 1: {
+                        sum -= stride;
+                        t4 = stride;
+                    } break;
+                    case 2: {
+                        sum *= 3;
+                        t4 = stride ^ sum;
+                    } break;
+                    case 3: t4 = stride ^ sum; break;
+                    case 4: t4 = stride << 1; break;
+                    case 5: {
+                        acc3 = (sum > 100) ? 0 : acc3;
+                        t4 = stride;
+                    } break;
+                    case 6: {
+                        t4 = sum;
+                        sum = stride;
+                    } break;
+                    default: {
+                        sum = ~sum;
+                        t4 = stride;
+                    } break;
+                }
+                int acc4 = acc3 + 1;
+                char code_acc3 = code[acc3];
+                switch (code_acc3) {
+                    case 0: {
+                        sum += t4;
+                        t5 = t4;
+                    } break;
+                    case 1: {
+                        sum -= t4;
+                        t5 = t4;
+                    } break;
+                    case 2: {
+                        sum *= 3;
+                        t5 = t4 ^ sum;
+                    } break;
+                    case 3: t5 = t4 ^ sum; break;
+                    case 4: t5 = t4 << 1; break;
+                    case 5: {
+                        acc4 = (sum > 100) ? 0 : acc4;
+                        t5 = t4;
+                    } break;
+                    case 6: {
+                        t5 = sum;
+                        sum = t4;
+                    } break;
+                    default: {
+                        sum = ~sum;
+                        t5 = t4;
+                    } break;
+                }
+                acc = acc4 + 1;
+                char code_acc4 = code[acc4];
+                switch (code_acc4) {
+                    case 0: {
+                        sum += t5;
+                        stride = t5;
+                    } break;
+                    case 1: {
+                        sum -= t5;
+                        stride = t5;
+                    } break;
+                    case 2: {
+                        sum *= 3;
+                        stride = t5 ^ sum;
+                    } break;
+                    case 3: stride = t5 ^ sum; break;
+                    case 4: stride = t5 << 1; break;
+                    case 5: {
+                        acc = (sum > 100) ? 0 : acc;
+                        stride = t5;
+                    } break;
+                    case 6: {
+                        stride = sum;
+                        sum = t5;
+                    } break;
+                    default: {
+                        sum = ~sum;
+                        stride = t5;
+                    } break;
+                }
+                sum2 += 4;
+                t3 = sum;
+            } while (sum2 != (steps & -4));
+            distance = stride;
+            t2 = sum;
+        }
+        int count = 0;
+        while (count != t) {
+            int t3 = acc + 1;
+            char code_acc = code[acc];
+            switch (code_acc) {
+                case 0: {
+                    sum = t2 + distance;
+                    acc = t3;
+                } break;
+                case 1: {
+                    sum = t2 - distance;
+                    acc = t3;
+                } break;
+                case 2: {
+                    sum = t2 * 3;
+                    distance ^= sum;
+                    acc = t3;
+                } break;
+                case 3: {
+                    sum = t2;
+                    distance ^= sum;
+                    acc = t3;
+                } break;
+                case 4: {
+                    distance <<= 1;
+                    sum = t2;
+                    acc = t3;
+                } break;
+                case 5: {
+                    acc = (t2 > 100) ? 0 : t3;
+                    sum = t2;
+                } break;
+                case 6: {
+                    sum = distance;
+                    distance = t2;
+                    acc = t3;
+                } break;
+                default: {
+                    sum = ~t2;
+                    acc = t3;
+                } break;
+            }
+            count++;
+            stride = distance;
+            t2 = sum;
+        }
+    }
+    out[gid] = sum + stride;
+}
 kernel void primes(global int *o, int n) {  // 16 lanes
     int gid = global_id(0);
     if (gid < n) {
@@ -84,7 +386,7 @@ kernel void primes(global int *o, int n) {  // 16 lanes
             if ((k & 1) != 0 || k <= 2) {
                 bool holds = true;
                 for (uint j = 2; j * j <= k; j++) {
-                    if (remainder(k, j) == 0) {
+                    if (k % j == 0) {
                         holds = false;
                         break;
                     }
@@ -138,6 +440,31 @@ kernel void softmax(global float *in, global float *out, int n) {  // 32 lanes
     }
     for (int k = 0; k < n; k++) {
         out[gid * n + k] = scaled_divide(exp(in[gid * n + k] - largest), sum);
+    }
+}
+struct body_t { float at0; float at4; float at8; uchar pad12[8]; float at20; float at24; float at28; int at32; uchar pad36[12]; };
+kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  // 32 lanes
+    int gid = global_id(0);
+    if (gid < n && b[gid].at32 != 0) {
+        float3 t = (float3){b[gid].at20, b[gid].at24, b[gid].at28};
+        float t2 = fma(-dt, g, t.y);
+        b[gid].at24 = t2;
+        float3 t3 = (float3){b[gid].at0, b[gid].at4, b[gid].at8};
+        float3 result;
+        result.x = fma(dt, t.x, t3.x);
+        float t4 = fma(dt, t2, t3.y);
+        float3 result2 = (float3){result.x, result.y, result.z};
+        result2.y = t4;
+        float t5 = fma(dt, t.z, t3.z);
+        result2.z = t5;
+        *(float3 *)&b[gid].at0 = result2;
+        if (t4 < 0.0f) {
+            result.y = -t4;
+            result.z = t5;
+            *(float3 *)&b[gid].at0 = result;
+            b[gid].at24 = t2 * -0.5f;
+            b[gid].at32 = 2;
+        }
     }
 }
 struct P { float at0; float at4; float at8; int at12; };

@@ -97,6 +97,8 @@ class Body:
     scalars: Mapping[str, str]  # arguments -> their types
     sizes: Sequence[int]  # of a group, if a launch must have them; zeros else
     surfaces: frozenset[str]  # arrays that offsets of 32 bits address: no index is negative
+    lanes: int = 0  # of a thread
+    private_bytes: int = 0  # of scratch memory, for the arrays of all lanes
     fields: dict[str, str] = field(default_factory=dict)  # structures with their fields
 
     def new(self, kind: DataType, count: int = 0) -> str:

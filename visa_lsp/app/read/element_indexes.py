@@ -33,7 +33,8 @@ def _factor_of(tree: Tree) -> tuple[Tree, int] | None:
         hit = form(pattern, tree)
         number = number_of(hit["N"]) if hit is not None else None
         if hit is not None and number is not None and number > 0:
-            return hit["X"], 1 << number % 32 if tree.op == "<<" else number
+            value, factor = _factor_of(hit["X"]) or (hit["X"], 1)
+            return value, factor * (1 << number % 32 if tree.op == "<<" else number)
     return None
 
 

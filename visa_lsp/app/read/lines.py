@@ -92,7 +92,6 @@ _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == 
 _NOTHING: Final = ("%null", "null")
 _POINTER: Final = re.compile(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
-_ASSIGNING: Final = ("+", "-", "*", "/", "<<", ">>", "&", "|", "^")
 _LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
 _ATOMICS: Final = {
     "minsint": "min",
@@ -220,7 +219,8 @@ class CodePrinter:
         declarations |= {name: f"bool {name}" for name in self._predicates()}
         filled = self._list_filled()
         top: list[Node] = []
-        if not _has_goto(self.reading) and not self.calls:
+        is_flat = self.calls or not all(routine.structured for routine in self.reading.routines)
+        if not is_flat:
             kinds = {
                 name: type_named(declared.type)
                 for name, declared in self.cells.declarations.items()
@@ -234,7 +234,17 @@ class CodePrinter:
             scalars = dict(
                 declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
             )
-            body = Body(main, declarations, kinds, elements, scalars, self.names.group_size, self._surfaces())
+            body = Body(
+                main,
+                declarations,
+                kinds,
+                elements,
+                scalars,
+                self.names.group_size,
+                self._surfaces(),
+                self.names.simd,
+                self.names.private_bytes,
+            )
             Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields
         used = names_of(main)
@@ -244,7 +254,7 @@ class CodePrinter:
                 continue
             if name in filled:
                 top.append(Node(filled[name]))
-            elif shared or _has_goto(self.reading) or self.calls:
+            elif shared or is_flat:
                 top.append(Node(f"{declarations[name]};"))
             else:
                 _place(main, name, declarations[name])
@@ -557,18 +567,6 @@ class CodePrinter:
                 text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
         else:
             text = self._store_text(value, span.type, spot, control)
-        if isinstance(value, Calc):
-            for operator in _ASSIGNING:
-                head = f"{spot.text} {operator} "
-                rest = text.text.removeprefix(head)
-                if (
-                    rest != text.text
-                    and _is_operand(rest, operator if spot.type.is_int else "")
-                    and spot.type.size >= text.promoted.size
-                ):
-                    if operator in "+-" and rest == "1":
-                        return Node(f"{prefix}{spot.text}{operator * 2};", places)
-                    return Node(f"{prefix}{spot.text} {operator}= {rest};", places)
         return Node(f"{prefix}{spot.text} = {text.text};", places, range=text)
 
     def _is_set_again(self, target: Address, place: int) -> bool:
@@ -1126,24 +1124,6 @@ def _identifier(name: str) -> str:
     return re.sub(r"\W", "_", name)
 
 
-def _is_operand(text: str, operator: str) -> bool:
-    """Return whether a text is one operand: `a += text` means `a = a + text`."""
-    depth = 0
-    for index, letter in enumerate(text):
-        depth += (letter in "([") - (letter in ")]")
-        if depth < 0:
-            return False
-        if (
-            not depth
-            and letter == " "
-            and text[index + 1 : index + 2] in ("+", "-", "*", "/", "%", "<", ">", "&", "|", "^", "?", "=", "!")
-        ):
-            if operator == "+" and text[index + 1] in "+*/%-":
-                continue
-            return False
-    return True
-
-
 def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
     for node in code:
         label = node.text.endswith(":;")
@@ -1232,10 +1212,6 @@ class Meetings:
             elif not re.fullmatch(r"lane(?: - \d+)?", index):
                 reads.add(name)
         return reads, writes
-
-
-def _has_goto(reading: Reading) -> bool:
-    return any(isinstance(s, Goto) for routine in reading.routines for s in flat(routine.body))
 
 
 def _to_signed(value: Immediate) -> int:

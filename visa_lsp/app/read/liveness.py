@@ -1,4 +1,4 @@
-"""Which variables each line of C still needs behind it, in lines without `goto`."""
+"""Which variables each line of C still needs behind it, in lines whose `goto` lead to later lines."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 Names = frozenset[str]
 _NONE: Names = frozenset()
+GOTO: Final = re.compile(r"\bgoto (\w+);")
 CALLS: Final = re.compile(r"atomic_|one_for_all|sub_group|ballot|any\(|all\(")  # what a line does beside its value
 
 
@@ -36,6 +37,7 @@ class Liveness:
         self.known, self.kept = variables, kept
         self.after: dict[int, Names] = {}
         self.before: dict[int, Names] = {}
+        self.labels: dict[str, Names] = {}
         self._list(code, kept, _NONE, _NONE)
 
     def rename_in(self, code: list[Node], old: str, new: str) -> None:
@@ -71,10 +73,14 @@ class Liveness:
 
     def _line(self, node: Node, live: Names, at_break: Names, at_continue: Names) -> Names:
         self.after[id(node)] = live
+        if node.text.endswith(":;"):
+            self.labels[node.text[:-2]] = live
         reads, kills = uses_of(node.text, self.known)
         if kills and not kills & live and not CALLS.search(node.text):
             return live  # nothing needs the value, so that it needs nothing
-        for word, target in (("break;", at_break), ("continue;", at_continue), ("return;", self.kept)):
+        jump = GOTO.search(node.text)
+        ways = (("break;", at_break), ("continue;", at_continue), ("return;", self.kept))
+        for word, target in ((jump[0], self.labels[jump[1]]),) if jump is not None else ways:
             if node.text.endswith(word):
                 return target if node.text == word else live | target | reads
         return (live - kills) | reads

@@ -58,6 +58,7 @@ class Places:
             scaled = form("X * N", rest) if rest is not None else None
             factor = (number_of(scaled["N"]) if scaled is not None else 1) or 1
             owner = scaled["X"] if scaled is not None and rest is not None else rest if rest is not None else leaf(0)
+            owner = owner.args[0] if owner.op == "(long)" else owner
             raw.append((tree, kind, count, owner, number * kind.size * count))
             if rest is not None:
                 steps.add(factor * kind.size * count)

@@ -38,6 +38,7 @@ _TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
 _UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _VECTOR: Final = re.compile(r"(u?(?:char|short|int|long)|half|float|double)(2|3|4|8|16)?")
 BY_NAME: Final = {name: type_ for type_, name in _C_TYPES.items()}
+_OPAQUE: Final = re.compile(r"(?:image\w+|sampler|event|queue|pipe|opaque)_t")
 _SCALARS: Final = {"bool": ty.UB, "size_t": ty.UQ, "uintptr_t": ty.UQ, "intptr_t": ty.Q, "ptrdiff_t": ty.Q}
 
 
@@ -94,6 +95,7 @@ class ReadingNames(Struct, frozen=True):
     offsets: frozenset[int]  # root variables with offsets of buffers
     structures: Mapping[str, int]  # structures passed by value -> bytes
     slm_bytes: int  # of shared local memory, without that of arguments
+    private_bytes: int  # of scratch memory, for the arrays of all lanes
     group_size: tuple[int, ...]  # that a launch must have; zeros for any
     ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
@@ -159,7 +161,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     )
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, info.env.slm_size if info is not None else 0,
+        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, *((info.env.slm_size, info.env.private_size) if info is not None else (0, 0)),
         info.env.required_work_group_size if info is not None else (0, 0, 0), launch.ids,
     )  # fmt: skip
 
@@ -177,7 +179,7 @@ def type_named(name: str) -> DataType:
 def _parameter_type(name: str) -> str:
     """Return a type of OpenCL as the prelude knows it."""
     base = name.rstrip("*").strip()
-    if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or base.endswith("_t"):
+    if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or _OPAQUE.fullmatch(base):
         return name
     return f"struct {_identifier(base.removeprefix('struct '), set())}{' *' * name.count('*')}"
 

@@ -110,7 +110,8 @@ class Former:
         place = tree.args[0].args[0] if shape is not None else tree
         if shape is None or place.op != "u&" or place.args[0].op != "[]":
             return None
-        kind = BY_NAME.get(self.body.elements.get(place.args[0].args[0].op, ""))
+        array = place.args[0].args[0]
+        kind = BY_NAME.get(array.op[1:-3] if array.args else self.body.elements.get(array.op, ""))
         return (
             (place.args[0], kind, int(shape[2])) if kind is not None and kind.size == BY_NAME[shape[1]].size else None
         )
@@ -264,6 +265,8 @@ class Former:
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
+        if tree.op == "u*" and inner.op in self.body.elements and not inner.args:
+            return Tree("[]", (inner, leaf(0)))
         if tree.op.endswith(" *)") and self.body.elements.get(inner.op) == tree.op[1:-3]:
             return inner
         return None

@@ -2,14 +2,22 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections import Counter
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.tree import Tree, filled, form, leaf, number_of
+from visa_lsp.app.read.code_lines import Body, Node, count_of, lists_of, places_of, setters, trees_of, walk
+from visa_lsp.app.read.expressions import text_of
+from visa_lsp.app.read.shape import assigned, change_lines, condition_of
+from visa_lsp.app.read.tree import Tree, filled, form, in_place_of, leaf, number_of, rewritten, set_names, step_of
+from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
+
+    from visa_lsp.isa.types import DataType
 
 
 class HighHalf(Struct, frozen=True):
@@ -58,9 +66,193 @@ def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
         ("-D * (V / D) + V", "V % D"),
         ("V / D * -D + V", "V % D"),
         ("-D * (uint)(V / D) + V", "(uint)(V % D)"),
+        ("(uint)(V / D) * -D + V", "(uint)(V % D)"),
         ("-D * ((uint)V / D) + V", "(uint)V % D"),
     ):
         hit = form(pattern, tree)
         if hit is not None and number_of(hit["D"]) is not None and not hit["V"].args:
             return filled(value, hit)
+    return None
+
+
+def divide_by_counters(body: Body) -> None:
+    """Write quotients and remainders by a counter from 1 on with the operators of C, which has them for such divisors."""
+    for node in walk(body.code):
+        step = step_of(node.text) if node.text.startswith("for (") else None
+        if step is None or step.words[1] != " = " or step.words[-1] != "++) {" or node.inner is None:
+            continue
+        name, start = step.trees[0], number_of(step.trees[1])
+        if start and start > 0 and name == step.trees[-1] and not setters(node.inner, name.op):
+            change_lines(
+                node.inner, partial(rewritten, rules={"remainder(A, D)": "A % D", "quotient(A, D)": "A / D"}, D=name)
+            )
+
+
+def join_halvings(body: Body) -> None:
+    """Write a shift of a value that is moved toward zero first as a division by a power of two."""
+    for code in lists_of(body.code):
+        for index in range(len(code) - 1, 0, -1):
+            inner = code[index].inner or []
+            is_if = code[index].text.startswith("if (") and len(inner) == 1
+            test = form("V < 0", condition_of(code[index].text)) if is_if else None
+            step = step_of(inner[0].text) if test is not None else None
+            if (
+                test is None
+                or step is None
+                or step.trees[0] != test["V"]
+                or code[min(index + 1, len(code) - 1)].continues
+            ):
+                continue
+            name, rest = test["V"].op, code[index + 1 :]
+            moved = number_of(step.trees[1]) if step.op == "+=" else 1 if step.words == ("", "++;") else None
+            shift = Tree(">>", (test["V"], leaf(((moved or 0) + 1).bit_length() - 1)))
+            shifts = sum(tree == shift for tree in trees_of(rest))
+            is_power = moved is not None and not moved & (moved + 1) and body.kinds.get(name) is ty.D
+            first = next((line for line in code if name in line.names), code[index])
+            pair = assigned(first)
+            is_own = pair is not None and pair[0] == name and name not in pair[1].names()
+            if not (is_power and is_own and shifts and shifts == count_of(rf"\b{name}\b", rest)):
+                continue
+            if count_of(rf"\b{name}\b", code) == body.uses(name):
+                change_lines(
+                    rest,
+                    in_place_of(shift, Tree("/", (test["V"], leaf((moved or 0) + 1)))),
+                    places_of(code[index], *inner),
+                )
+                del code[index]
+
+
+MODE: Final = "set_cr0(cr0 ^ 48);"  # the other rounding of floats
+_ESTIMATE: Final = "fma(recip((float)D), -3.5762787e-07f, recip((float)D))"
+_QUOTIENT: Final = f"convert_uint((float)X * {_ESTIMATE})"
+_REST: Final = f"{_ESTIMATE} * (fma(-(float)D, (float)Q, (float)X) + fma(-(float)(D - convert_uint((float)D)), (float)Q, (float)(X - convert_uint((float)X))))"
+_X, _Y = "(((X >> 31) + X) ^ (X >> 31))", "(((Y >> 31) + Y) ^ (Y >> 31))"
+_SIGNED: Final = [
+    pair
+    for divisor in ("abs(Y)", _Y)
+    for pair in (
+        (f"({_X} % {divisor} + (X >> 31)) ^ (X >> 31)", "remainder(X, Y)"),
+        (f"(X >> 31) ^ (({_X} / {divisor} + ((Y >> 31) ^ (X >> 31))) ^ (Y >> 31))", "quotient(X, Y)"),
+    )
+]
+_STEPS: Final = 4  # reciprocal, estimate, quotient, and what the estimate misses
+
+
+def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
+    """Write the steps with floats by which compilers divide unsigned integers as a quotient or a remainder."""
+    sets = [pair for node in walk(body.code) if (pair := assigned(node)) is not None]
+    counts = Counter(name for name, _ in sets)
+    plain = {name: _without_casts(value) for name, value in sets if counts[name] == 1}
+    values = {name: value for name, value in plain.items() if value.op in ("(float)", "abs()", "recip()", "fma()")}
+    for code in lists_of(body.code):
+        index = len(code) - _STEPS - 1
+        while index > 0:
+            index -= 1
+            if code[index].text != MODE or code[index + _STEPS + 1].text != MODE:
+                continue
+            pairs = [assigned(node) for node in code[index + 1 : index + _STEPS + 1]]
+            steps = [pair for pair in pairs if pair is not None]
+            expanded = [_expanded(value, values) for _, value in steps]
+            parts = form(_QUOTIENT, expanded[2]) if len(steps) == _STEPS else None
+            if parts is None or form(_REST, expanded[3], **parts, Q=leaf(steps[2][0])) is None:
+                continue
+            divisor = form("recip((float)D)", steps[0][1])
+            number = _origin(steps[2][1].args[0].args[0], {name: value for name, value in sets if counts[name] == 1})
+            if divisor is None or number is None or {type_of(divisor["D"]), type_of(number)} != {ty.UD}:
+                continue
+            name = leaf(steps[2][0])
+            quotient = Node(
+                f"{name} = {Tree('/', (number, divisor['D']))};", places_of(*code[index : index + _STEPS + 2])
+            )
+            quotient.range = text_of(quotient.text.partition(" = ")[2][:-1], 8, ty.UD)
+            code[index : index + _STEPS + 2] = [quotient]
+            known = {"Q": name, "D": divisor["D"], "X": number}
+            exact = partial(_exact, known, leaf(steps[3][0]), values)
+            change_lines(code[index + 1 :], exact)
+            rests = {
+                pair[0]
+                for node in code
+                if (pair := assigned(node)) is not None
+                and _expanded(pair[1], values) == _expanded(filled("X % D", known), values)
+            }
+            change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor["D"], values), values))
+
+
+def drop_zeros(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
+    """Drop zeros that are added, and equal integers on both sides of a comparison."""
+    if tree.op in ("+", "-") and len(tree.args) == 2 and tree.args[1] == leaf("0"):
+        return tree.args[0]
+    hit = form("(A * N + B) << K", tree) if type_of(tree) in (ty.D, ty.UD) else None
+    number, room = (number_of(hit["N"]) or 0, 32 - (number_of(hit["K"]) or 0)) if hit is not None else (0, 0)
+    if hit is not None and 1 << room - 1 <= number < 1 << room:  # the upper bits leave
+        return filled("(A * N + B) << K", hit | {"N": Tree("u-", (leaf((1 << room) - number),))})
+    rules = (
+        {"A + B == B": "A == 0", "A + B != B": "A != 0"}
+        if tree.op in ("==", "!=") and type_of(tree.args[0]) is not None and type_of(tree.args[1]) is not None
+        else {}
+    )
+    return rewritten(tree, {"true ? A : B": "A"} | rules)
+
+
+def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
+    """Write quotients and remainders of magnitudes with the sign put back as those of signed integers."""
+    sets = [pair for node in walk(body.code) if (pair := assigned(node)) is not None]
+    counts = Counter(name for node in walk(body.code) for name in set_names(node.text))
+    values = {
+        name: plain
+        for name, value in sets
+        if counts[name] == 1 and (plain := _without_casts(value)).op in (">>", "^", "abs()")
+    }
+
+    def rule(tree: Tree) -> Tree | None:
+        whole = _expanded(tree, values) if tree.op == "^" else tree
+        for pattern, value in _SIGNED if tree.op == "^" else ():
+            hit = form(pattern, whole)
+            if hit is not None and all(
+                not part.args and counts[part.op] < 2 and type_of(part) is ty.D for part in hit.values()
+            ):
+                return filled(value, hit)
+        return None
+
+    change_lines(body.code, rule)
+
+
+def _without_casts(tree: Tree) -> Tree:
+    return tree.change(lambda part: part.args[0] if part.op in ("(int)", "(uint)", "(long)", "(ulong)") else None)
+
+
+def _expanded(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+    """Return a value without casts of integers, and with the steps of a division in place of their variables."""
+    plain = _without_casts(tree)
+    while (new := plain.put(values)) != plain:
+        plain = new
+    return plain
+
+
+def _origin(tree: Tree, values: Mapping[str, Tree]) -> Tree | None:
+    """Return the integer that a float was converted from."""
+    value = values.get(tree.op, tree) if not tree.args else tree
+    return value.args[0] if value.op == "(float)" else None
+
+
+def _exact(parts: Mapping[str, Tree], rest: Tree, values: Mapping[str, Tree], tree: Tree) -> Tree | None:
+    """Write a quotient in place of its estimate, and what it leaves as a remainder."""
+    if tree == filled("convert_uint(C) + Q", {"C": rest, "Q": parts["Q"]}):
+        return parts["Q"]
+    if tree.op == "-" and _expanded(tree, values) == _expanded(filled("X - Q * D", parts), values):
+        return filled("X % D", parts)
+    if tree in (filled("X % D >= D", parts), filled("X % D < D", parts)):
+        return leaf("0" if tree.op == ">=" else "true")
+    return None
+
+
+def _corrected(rests: set[str], divisor: Tree, values: Mapping[str, Tree], tree: Tree) -> Tree | None:
+    """Drop the correction of a remainder that needs none."""
+    hit = form("(X < D) ? 0 : E", tree)
+    if (
+        hit is not None
+        and (hit["X"].op in rests or (hit["X"].op == "%" and _expanded(hit["X"].args[1], values) == divisor))
+        and {_expanded(hit["D"], values), _expanded(hit["E"], values)} == {divisor}
+    ):
+        return leaf("0")
     return None

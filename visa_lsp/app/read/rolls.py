@@ -2,25 +2,39 @@
 
 from __future__ import annotations
 
+import re
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
+from visa_lsp.app.read.element_indexes import divided
+from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_lines, stores
-from visa_lsp.app.read.tree import Step, Tree, leaf, step_of
+from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, rewritten, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MIN_STEPS: Final = 4
-_NUMBER: Final = "@"  # stands for the number in an index
+_NUMBER, _FLOAT = "@", "@f"  # stand for the number in an index, and for a float
+_WHOLE: Final = re.compile(r"\d{1,6}\.0f")
+_GUARDED: Final = re.compile(r"if \(lane [<>]= \d+\) (\w+)\[lane(?: - \d+)?\] = .*;")
+_TWICE: Final = 2
+_SCRATCH: Final = "scratch_state"
 _MIN_EXCHANGES: Final = 6
+_SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
+_LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 
 
 def _skeleton(tree: Tree, numbers: list[int]) -> Tree:
     """Return a tree without the numbers in its indexes, which are added to a list."""
     args = tuple(_skeleton(arg, numbers) for arg in tree.args)
+    if _WHOLE.fullmatch(tree.op):
+        numbers.append(int(tree.op[:-3]))
+        return leaf(_FLOAT)
     if tree.op != "[]":
         return Tree(tree.op, args)
     rest, number = split_constant(args[1])
@@ -38,6 +52,7 @@ class Roller:
         """Change the lines in place."""
         for code in list(lists_of(self.code)):
             self._sort(code)
+            self._join_lanes(code)
             self._split_chains(code)
             self._roll(code)
 
@@ -227,6 +242,155 @@ class Roller:
         elements = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
         change_lines(self.code, elements.get)
 
+    # ---- lanes
+
+    def _join_lanes(self, code: list[Node]) -> None:
+        """Write equal lines for successive lanes, each of which moves its own element, as one line for all of them."""
+        index = 0
+        while index < len(code):
+            runs: list[tuple[Tree, Tree]] = []
+            start, first_lane = index, 0
+            while index < len(code) and (move := _lane_move(code[index])) is not None:
+                first_lane = first_lane if runs else move[0]
+                if move[0] != first_lane + len(runs) or (runs and move[1:] != runs[0]):
+                    break
+                runs.append(move[1:])
+                index += 1
+            if len(runs) >= _MIN_STEPS:
+                last_lane = first_lane + len(runs) - 1
+                tests = [f"lane >= {first_lane}"] * (first_lane > 0) + [f"lane <= {last_lane}"] * (
+                    last_lane + 1 < self.body.lanes
+                )
+                prefix = f"if ({' && '.join(tests)}) " if tests else ""
+                places = places_of(*code[start:index])
+                code[start:index] = [Node(f"{prefix}{runs[0][0]} = {runs[0][1]};", places)]
+                index = start + 1
+            index += not runs
+
+    def take_columns(self, filled: frozenset[str]) -> None:
+        """Write arrays and scratch memory whose lanes use their own elements alone as variables and arrays of the lane."""
+        lanes = self.body.lanes
+        arrays = [
+            (name, hit[1], int(hit[2]))
+            for name, text in self.body.types.items()
+            if name not in filled and (hit := _SHARED.fullmatch(text))
+        ]
+        for name, word, count in [*arrays, (_SCRATCH, "", 0)] if lanes else []:
+            places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree)) is not None}
+            words = {tree.args[0].op[1:-3] for tree in places if tree.op == "u*"} or {word}
+            kind = BY_NAME.get(next(iter(words))) if len(words) == 1 else None
+            elements = count or self.body.private_bytes // (kind.size if kind is not None else 1)
+            columns = {tree: self._column(index) for tree, index in places.items()}
+            rows = elements // lanes
+            if kind is None or not places or None in columns.values() or not rows or elements % lanes:
+                continue
+            if sum(tree in places for tree in trees_of(self.code)) != self.body.uses(name) or any(
+                node.text.startswith(("each_lane(", "once ")) and name in node.names for node in walk(self.code)
+            ):
+                continue
+            own = leaf(self.body.new(kind, rows if rows > 1 else 0))
+            new = {
+                tree: Tree("[]", (own, column)) if rows > 1 else own
+                for tree, column in columns.items()
+                if column is not None
+            }
+            change_lines(self.code, new.get)
+            for code in list(lists_of(self.code)):
+                self._roll(code)
+
+    def join_halves(self, filled: frozenset[str]) -> None:
+        """Make one variable of two arrays whose lower and upper lanes use their own elements alone."""
+        half = self.body.lanes // 2
+        low_index, high_index = leaf("lane"), Tree("-", (leaf("lane"), leaf(half)))
+        for code in lists_of(self.code):
+            for low, high in pairwise(code):
+                low_hit, high_hit = (_GUARDED.fullmatch(node.text) for node in (low, high))
+                names = [hit[1] for hit in (low_hit, high_hit) if hit is not None]
+                shapes = [_SHARED.fullmatch(self.body.types.get(name, "")) for name in names]
+                if len(names) < _TWICE or names[0] == names[1] or filled & set(names) or None in shapes:
+                    continue
+                kinds = {(shape[1], shape[2]) for shape in shapes if shape is not None}
+                kind = BY_NAME.get(next(iter(kinds))[0])
+                elements = [
+                    Tree("[]", (leaf(name), index)) for name, index in zip(names, (low_index, high_index), strict=True)
+                ]
+                own = [sum(tree == element for tree in trees_of(self.code)) for element in elements]
+                alone = own == [self.body.uses(name) for name in names]
+                together = any(
+                    node.text.startswith(("each_lane(", "once ")) and set(names) & node.names
+                    for node in walk(self.code)
+                )
+                if kind is None or len(kinds) > 1 or next(iter(kinds))[1] != str(half) or not alone or together:
+                    continue
+                change_lines(self.code, dict.fromkeys(elements, leaf(self.body.new(kind))).get)
+        change_lines(self.code, partial(rewritten, rules={f"lane < {half} ? A : A": "A"}))
+
+    def _column(self, index: Tree) -> Tree | None:
+        """Return the row of an index whose lane is the own one, with the values of variables if need be; None for another index."""
+        column = _column(index, self.body.lanes)
+        values = {
+            name: pair[1]
+            for name in index.names()
+            if len(nodes := setters(self.code, name)) == 1 and (pair := assigned(nodes[0])) is not None
+        }
+        steady = all(len(setters(self.code, name)) < _TWICE for value in values.values() for name in value.names())
+        return column if column is not None or not values or not steady else _column(index.put(values), self.body.lanes)
+
+
+def _index_in(name: str, tree: Tree) -> Tree | None:
+    """Return the index of an element of an array, or of a number in scratch memory; None for other trees."""
+    if name != _SCRATCH:
+        return tree.args[1] if tree.op == "[]" and tree.args[0] == leaf(name) else None
+    hit = (
+        form("ss(scratch_state >> 4) + (uint)X", tree.args[0].args[0])
+        if tree.op == "u*" and tree.args[0].op.endswith(" *)")
+        else None
+    )
+    kind = BY_NAME.get(tree.args[0].op[1:-3]) if hit is not None else None
+    return Tree("/", (hit["X"], leaf(kind.size))) if hit is not None and kind is not None else None
+
+
+def _column(index: Tree, lanes: int) -> Tree | None:
+    """Return the row of an index whose lane is the own one; None for another index."""
+    plain = index.change(lambda part: part.args[0] if part.op in ("(ushort)", "(short)", "(int)", "(uint)") else None)
+    plain = plain.change(
+        lambda part: (
+            divided(part.args[0], number, set())
+            if part.op == "/"
+            and (number := number_of(part.args[1]))
+            and divided(part.args[0], number, set()) is not None
+            else None
+        )
+    )
+    rest, number = split_constant(plain)
+    parts = terms(rest) if rest is not None else []
+    if parts.count(leaf("lane")) != 1 or number % lanes:
+        return None
+    rows = [divided(part, lanes, set()) for part in parts if part != leaf("lane")]
+    if any(row is None or "lane" in row.names() for row in rows):
+        return None
+    whole = [row for row in rows if row is not None]
+    return add(sum_of(whole), number // lanes) if whole else leaf(number // lanes)
+
+
+def _lane_move(node: Node) -> tuple[int, Tree, Tree] | None:
+    """Return the lane that alone moves an element, the target, and the source, both in terms of the lane."""
+    hit = _LANE.fullmatch(node.text)
+    step = step_of(hit[2]) if hit is not None else None
+    if hit is None or step is None or step.op != "=":
+        return None
+
+    def by_lane(tree: Tree) -> Tree | None:
+        rest, number = split_constant(tree.args[1]) if tree.op == "[]" else (None, 0)
+        if tree.op != "[]":
+            return None
+        return Tree(
+            "[]", (tree.args[0], add(leaf("lane"), number - int(hit[1])) if rest is None else add(rest, number))
+        )
+
+    target, value = (tree.change(by_lane) for tree in step.trees)
+    return int(hit[1]), target, value
+
 
 def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
     return Node(f"for ({head}) {{", places, inner=inner, tail=Line("}"), is_loop=True)
@@ -264,13 +428,16 @@ def _shape(node: Node) -> tuple[Step, list[int]] | None:
 def _filled(tree: Tree, numbers: Iterator[tuple[int, int]], counter: str) -> Tree:
     """Put numbers into the indexes of a tree without them: each a start and a step."""
     args = tuple(_filled(arg, numbers, counter) for arg in tree.args)
-    if tree.op != "[]":
+    if tree.op not in ("[]", _FLOAT):
         return Tree(tree.op, args)
     start, step = next(numbers)
-    rest = None if args[1] == leaf(_NUMBER) else args[1].args[0]
+    if tree.op == _FLOAT and not step:
+        return leaf(f"{start}.0f")
+    rest = None if not args or args[1] == leaf(_NUMBER) else args[1].args[0]
     moved = None if not step else leaf(counter) if step == 1 else Tree("*", (leaf(counter), leaf(step)))
     parts = [arg for arg in (rest, moved) if arg is not None]
     index = parts[0] if parts else leaf(start)
     for arg in parts[1:]:
         index = Tree("+", (index, arg))
-    return Tree("[]", (args[0], add(index, start) if parts else index))
+    index = add(index, start) if parts else index
+    return Tree("[]", (args[0], index)) if args else Tree("(float)", (index,))

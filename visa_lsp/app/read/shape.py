@@ -25,7 +25,7 @@ from visa_lsp.app.read.code_lines import (
     setters,
     walk,
 )
-from visa_lsp.app.read.liveness import CALLS, Liveness
+from visa_lsp.app.read.liveness import CALLS, GOTO, Liveness
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.tree import (
     MIRROR,
@@ -41,6 +41,8 @@ from visa_lsp.app.read.tree import (
     number_of,
     set_names,
     step_of,
+    sum_of,
+    terms,
     words_of,
 )
 from visa_lsp.isa import types as ty
@@ -59,9 +61,11 @@ _OF_VALUES: Final = (  # calls that read neither memory nor other lanes
     "fma()", "fmax()", "fmin()", "min()", "max()", "fabs()", "abs()", "sqrt()",
     "exp()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
 )  # fmt: skip
+_JOINED: Final = ("+", "-", "*", "&", "|", "^", "<<", ">>")
+_PAIR: Final = 2
 _MAX_FOR: Final = 110
 _EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
-LEAVES: Final = re.compile(r"(?:break|continue);")
+LEAVES: Final = re.compile(r"(?:break|continue);|\bgoto ")
 NUMBERED: Final = re.compile(r"[VP]\d+(?:_\w+)?|V_\w+")  # names that a compiler gives
 TRUE, FALSE = leaf("true"), leaf("false")
 
@@ -210,7 +214,7 @@ def normal(tree: Tree) -> Tree:
         else arg
         for arg in args
     )
-    if op in (">", ">="):
+    if op in (">", ">=") or (op in ("==", "!=") and number_of(args[0]) is not None):
         op, args = MIRROR[op], args[::-1]
     left, right = (number_of(arg) for arg in args)
     if op == "<" and left is not None:
@@ -252,6 +256,7 @@ class Shaper:
             for code in list(lists_of(self.code))[::-1]:
                 self._shorten(code)
                 self.test_new_values(code)
+                self.leave_inside(code)
                 self.hoist_equal(code)
                 self.drop_guards(code)
             self.unite_copies()
@@ -290,9 +295,8 @@ class Shaper:
                 while end < len(code) and code[end].continues:
                     end += 1
                 chain, index = code[index:end], end
-                if chain[0].inner is None or (
-                    not chain[0].is_loop and any(LEAVES.search(inner_line.text) for inner_line in walk(chain))
-                ):
+                leaves = GOTO if chain[0].is_loop else LEAVES
+                if chain[0].inner is None or any(leaves.search(line.text) for line in walk(chain)):
                     continue
                 before, after = live.before[id(chain[0])], live.after[id(chain[0])]
                 for name in sorted(names_of(chain) - before - after):
@@ -328,7 +332,10 @@ class Shaper:
                 if last is None or own is None or own is not self.kinds.get(old) or own.size != ty.D.size:
                     continue
                 between = code[index + 1 : last]
-                if any(is_set(line.text, old) or is_set(line.text, name) for line in walk(between)):
+                if any(
+                    is_set(line.text, old) or is_set(line.text, name) or line.text.endswith(":;")
+                    for line in walk(between)
+                ):
                     continue
                 if old in names_of(between):
                     before = Tree("-", (leaf(name), pair["STEP"])) if hit is not None else None
@@ -429,6 +436,26 @@ class Shaper:
                 inner.pop()
                 node.text, node.tail = "do {", Line(f"}} while ({self.opposite(test)});", last.places)
 
+    def leave_inside(self, code: list[Node]) -> None:
+        """Write what ends a loop beside its counter as an exit before the counter steps."""
+        for node in code:
+            test = condition_of(node.tail.text) if node.text == "do {" and node.tail is not None else None
+            step = set_names(node.inner[-1].text) if node.inner and node.inner[-1].inner is None else frozenset()
+            if test is None or test.op != "&&" or len(step) != 1 or node.inner is None or node.tail is None:
+                continue
+            counts, *rest = sorted(test.args, key=lambda part: not step & part.names())
+            is_counter = step & counts.names() and not step & rest[0].names()
+            last = assigned(node.inner[-1])
+            if (
+                not is_counter
+                or (last is not None and last[0] not in last[1].names())
+                or step & self.live().after[id(node)]
+                or any(LEAVES.search(line.text) for line in walk(node.inner))
+            ):
+                continue
+            node.inner.insert(-1, Node(f"if ({self.opposite(rest[0])}) break;", node.tail.places))
+            node.tail = replace(node.tail, text=f"}} while ({counts});")
+
     def test_new_values(self, code: list[Node]) -> None:
         """Let the test at the end of a loop name the variable of the next round instead of its source."""
         for node in code:
@@ -514,6 +541,7 @@ class Shaper:
         for line in code[:index]:
             assignment = assigned(line)
             sets = set_in([line]) & self.types.keys()
+            values = {} if line.text.endswith(":;") else values
             value = (
                 assignment[1].put(values)
                 if assignment is not None and chain
@@ -584,15 +612,15 @@ class Shaper:
                 continue
             for line in list(node.inner or []):
                 assignment = assigned(line)
-                if assignment is None or not is_constant(assignment[1]) or assignment[0] in test.names():
-                    continue
                 same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == assignment), None)
-                earlier = (other.inner or [])[:same]
-                if same is None or any(assignment[0] in two.names for two in earlier):
+                if assignment is None or same is None or assignment[0] in test.names() or reads_memory(assignment[1]):
                     continue
                 assert node.inner is not None
                 assert other.inner is not None
-                if any(assignment[0] in two.names for two in node.inner[: node.inner.index(line)]):
+                earlier = [*node.inner[: node.inner.index(line)], *other.inner[:same]]
+                if earlier and not is_constant(assignment[1]):
+                    continue  # the rest may be the cases of a `switch`
+                if assignment[0] in names_of(earlier) or assignment[1].names() & set_in(earlier):
                     continue
                 node.inner.remove(line)
                 line.places = places_of(line, other.inner.pop(same))
@@ -712,19 +740,26 @@ class Shaper:
             test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
         return [] if test is None else conjuncts(test)
 
-    def join_operators(self) -> None:
+    def join_operators(self, *, swaps: bool = True) -> None:
         """Write `x += y` for `x = x + y`."""
         for node in walk(self.code):
             step = step_of(node.text)
-            if step is None or step.op != "=" or step.trees[1].op not in ("+", "-", "*", "&", "|", "^", "<<", ">>"):
+            if step is None or step.words[-2:] != (" = ", ";") or step.trees[-1].op not in _JOINED:
                 continue
-            target, value = step.trees
+            target, value = step.trees[-2:]
+            if len(value.args) < _PAIR or not (target.args or target.op in self.kinds):
+                continue
+            kind = self.kinds.get(target.op)
+            if kind is not None and kind.is_int and len(summands := terms(value)) > _PAIR and summands[0] == target:
+                value = Tree("+", (target, sum_of(summands[1:])))
             left, right = value.args
-            if value.op in "+*&|^" and right == target and left != target:
+            if swaps and value.op in "+*&|^" and right == target and left != target:
                 left, right = right, left
-            if left == target and (target.args or target.op in self.kinds) and not one_of(right, target):
-                is_one = number_of(right) == 1 and value.op in "+-"
-                node.text = f"{target}{value.op * 2};" if is_one else f"{target} {value.op}= {right};"
+            if left != target:
+                continue
+            is_one = number_of(right) == 1 and value.op in "+-"
+            words = (f"{value.op * 2};",) if is_one else (f" {value.op}= ", ";")
+            node.text = str(Step((*step.words[:-2], *words), step.trees[:-1] if is_one else (*step.trees[:-1], right)))
 
     def say_positively(self) -> None:
         """Write conditions without a sign that negates a longer one."""
@@ -856,11 +891,6 @@ def own_level(code: list[Node]) -> Iterator[Node]:
         yield node
         if node.inner is not None and not node.is_loop:
             yield from own_level(node.inner)
-
-
-def one_of(tree: Tree, part: Tree) -> bool:
-    """Return whether a tree has another one inside."""
-    return any(inner == part for inner in tree.walk())
 
 
 def stores(node: Node) -> bool:

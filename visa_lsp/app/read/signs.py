@@ -6,9 +6,10 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, lists_of, places_of, rank_of, walk
+from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, walk
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.quotients import MODE
 from visa_lsp.app.read.shape import PURE, assigned, change_lines
 from visa_lsp.app.read.tree import WORD, Step, Tree, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
@@ -211,15 +212,17 @@ class Signs:
         return None
 
     def join_barriers(self) -> None:
-        """Write a fence and a barrier as the barrier of OpenCL that does both; conditions the positive way."""
+        """Write a fence and a barrier as the barrier of OpenCL that does both; drop a change of the rounding that the next line takes back."""
         for code in lists_of(self.code):
-            for index in range(len(code) - 1, 0, -1):
-                if code[index].text == "barrier();" and code[index - 1].text == "fence();":
-                    code[index].text, code[index].places = (
-                        "work_group_barrier();",
-                        places_of(code[index - 1], code[index]),
-                    )
-                    del code[index - 1]
+            index = len(code) - 1
+            while index > 0:
+                before, last = code[index - 1], code[index]
+                if last.text == before.text == MODE:
+                    del code[index - 1 : index + 1]
+                    index -= 1
+                elif last.text == "barrier();" and before.text == "fence();":
+                    code[index - 1 : index + 1] = [Node("work_group_barrier();", places_of(before, last))]
+                index -= 1
 
     def type_of(self, tree: Tree) -> DataType | None:
         """Return the type that C gives an integer; None for other values."""
@@ -248,7 +251,7 @@ class Signs:
             return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
         if op == "u*" and not args[0].args:
             return BY_NAME.get(self.pointers.get(args[0].op, ""))
-        if op in ("u-", "u~", "<<", ">>"):
+        if op in ("u-", "u~", "<<", ">>", "abs()"):
             return self._promoted(args[0])
         if op == "?":
             return self._common(args[1:])

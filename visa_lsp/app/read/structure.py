@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     Code = tuple[Statement, ...]
 
 _MAX_COPIED = 6  # statements of code that is written at each of its jumps
+_FEW_MEETINGS = 2  # a short block before one meeting reads well behind a loop of one round
 _WHOLE = ExecControl(1, 0, no_mask=True)
 
 
@@ -268,7 +269,9 @@ class _Structurer:
                     placed.remove(block)
 
     def _copy_between(self, placed: list[int]) -> None:
-        """Let a short block be written at its jumps, if a loop leads to it and to the block that follows it."""
+        """Let a short block be written at its jumps, if a loop leads to it and to the block that follows it, or if it is one of several before a meeting."""
+        if len(placed) > _FEW_MEETINGS and all(self._may_copy(block, _Where(placed[-1])) for block in placed[:-1]):
+            del placed[:-1]
         for block, following in reversed(list(pairwise(placed))):
             leaves = any({block, following} <= self._exits(members) for members in self.loops.values())
             if leaves and self.weights[block] <= _MAX_COPIED:

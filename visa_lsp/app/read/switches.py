@@ -38,7 +38,9 @@ def test_of(node: Node) -> Test | None:
     number = number_of(tree.args[1]) if tree is not None and tree.op in COMPARE else None
     if tree is None or number is None:
         return None
-    left, is_unsigned = (tree.args[0].args[0], True) if tree.args[0].op == "(uint)" else (tree.args[0], False)
+    left, is_unsigned = (
+        (tree.args[0].args[0], True) if tree.args[0].op in ("(uint)", "(uchar)", "(ushort)") else (tree.args[0], False)
+    )
     return Test(left.op, tree.op, number, is_unsigned) if not left.args else None
 
 

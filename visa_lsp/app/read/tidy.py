@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.addresses import simple_pointer, whole_address
 from visa_lsp.app.read.code_lines import (
     Body,
     Line,
@@ -33,7 +32,17 @@ from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
-from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, high_half
+from visa_lsp.app.read.quotients import (
+    HighHalf,
+    as_quotient,
+    divide_by_counters,
+    drop_zeros,
+    find_divisor,
+    high_half,
+    join_divisions,
+    join_halvings,
+    join_signs,
+)
 from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, assigned, change_line, change_lines, own_level
 from visa_lsp.app.read.signs import Signs
@@ -55,6 +64,7 @@ from visa_lsp.app.read.tree import (
     rewritten,
     step_of,
 )
+from visa_lsp.app.read.wide import Widener
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -87,6 +97,9 @@ _MAX_STEADY: Final = 24  # characters of a value that moves into a loop
 _MAX_CHOICE: Final = 90  # characters of a value that is chosen
 _CHOICES: Final = {
     "(F ? A : 0) | (B & ~-F)": "F ? A : B", "A & -F": "F ? A : 0", "-F & A": "F ? A : 0",
+}  # fmt: skip
+_FLAGS: Final = {
+    "A ? 1 : B": "A || B", "A ? B : 0": "A && B", "A & 1": "A", "A != 0": "A", "A == 0": "!A", "(A ? 1 : 0) != 0": "A", "(A ? 1 : 0) == 0": "!A",
 }  # fmt: skip
 _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that are only divided
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
@@ -173,16 +186,20 @@ class Tidier:
         self.is_scaled = False
         self.given = frozenset(body.types)
         self.former, self.signs, self.shaper = Former(body), Signs(body), Shaper(body)
+        self.widener = Widener(body, self.vectors, self.signs)
 
     def run(self) -> None:
         """Change the lines in place."""
-        change_lines(self.code, self._low_dword)
+        self.shaper.join_operators(swaps=False)
         self.former.load_parts()
         self._split()
         self._inline_all()
         self._spread_copies()
         self._count_words()
-        self._pair()
+        self.widener.join()
+        self._inline_all()
+        self.widener.spread()
+        self.former.load_parts()
         self._inline_all()
         self._scale()
         self.is_scaled = True
@@ -196,8 +213,13 @@ class Tidier:
         self.shaper.run()
         self._inline_all()
         self._join()
-        self._leave_early()
         self._quotients()
+        join_halvings(self.body)
+        join_divisions(self.body, self.signs.type_of)
+        self._inline_all()
+        change_lines(self.code, partial(drop_zeros, type_of=self.signs.type_of))
+        join_signs(self.body, self.signs.type_of)
+        self._inline_all()
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self._switches(self.code)
         self._choose(self.code)
@@ -214,18 +236,25 @@ class Tidier:
         self.former.name_ids()
         self.former.spread_sums()
         change_lines(self.code, short_index)
-        Roller(self.body).run()
+        roller = Roller(self.body)
+        roller.run()
+        self._inline_all()
+        roller.take_columns(self.filled)
+        roller.join_halves(self.filled)
+        self._halves()
+        self._inline_all()
         Places(self.body).run()
+        change_lines(self.code, self._select)
         self.signs.run()
         self._inline_all()
         self.former.simplify_flags()
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.signs.join_barriers()
+        divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self.shaper.join_operators()
         change_lines(self.code, plain_value)
-        change_lines(self.code, self._select)
         change_texts(self.code, partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
         change_texts(self.code, lambda text: str(step_of(text) or text))
 
@@ -241,15 +270,6 @@ class Tidier:
             self.sets.update(hit[1] for hit in _SETS.finditer(node.text))
             for text in node.texts():
                 self.counts.update(WORD.findall(text))
-
-    def _low_dword(self, tree: Tree) -> Tree | None:
-        """Return the lower half of a pair of dwords that is read as one integer."""
-        inner = tree.args[0] if tree.op in ("(int)", "(uint)") else tree
-        kind = self.vectors.get(inner.args[0].op) if inner.op in ("as_ulong()", "as_long()") else None
-        if inner is tree or kind not in ("int2", "uint2"):
-            return None
-        low = Tree(".x", inner.args)
-        return low if kind == f"{tree.op[1:-1]}2" else Tree(tree.op, (low,))
 
     # ---- vectors
 
@@ -298,29 +318,6 @@ class Tidier:
                 change_texts(code[index:], change)
                 index -= 1
                 del code[index]
-
-    def _pair(self) -> None:
-        """Make the two dwords of an address one value."""
-        for code in lists_of(self.code):
-            index = 0
-            while index + 1 < len(code):
-                low_node, high_node = code[index], code[index + 1]
-                low, high = (step_of(node.text) for node in (low_node, high_node))
-                index += 1
-                if low is None or high is None or not low.op == high.op == "=" or low.trees[0].op != ".x":
-                    continue
-                vector = low.trees[0].args[0]
-                whole = whole_address(low.trees[1], high.trees[1]) if high.trees[0] == Tree(".y", (vector,)) else None
-                use = Tree("as_ulong()", (vector,))
-                if (
-                    whole is not None
-                    and self.counts[vector.op] == 3
-                    and any(tree == use for tree in trees_of(self.code))
-                ):
-                    index -= 1
-                    del code[index : index + 2]
-                    change_lines(self.code, in_place_of(use, whole), places_of(low_node, high_node))
-                    change_lines(self.code, simple_pointer)
 
     def _halves(self) -> None:
         """Make one line of equal lines for the lower and the upper lanes."""
@@ -402,6 +399,10 @@ class Tidier:
             node = code[index]
             if node.inner is not None:
                 self._inline(node.inner)
+            elif node.text == f"{node.assigns} = {node.assigns};":
+                self.counts[node.assigns] -= 2
+                del code[index]
+                continue
             elif node.assigns and node.value is not None and self.counts[node.assigns] == 2 and self._move(code, index):
                 del code[index]
                 continue
@@ -543,19 +544,6 @@ class Tidier:
                     ):
                         break
                     node.text, node.inner, node.places = text, inner.inner, places_of(node, inner)
-
-    def _leave_early(self) -> None:
-        """Make an `if` with an `else` of a loop of one round that its first branch leaves."""
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, -1, -1):
-                tail, inner = code[index].tail, code[index].inner
-                if tail is None or tail.text != "} while (false);" or not inner or not inner[0].inner:
-                    continue
-                branch, rest = inner[0], inner[1:]
-                is_only = sum(line.text.endswith("break;") for line in walk(inner)) == 1
-                if branch.tail is not None and inner[0].inner[-1].text == "break;" and rest and is_only:
-                    branch.places, branch.tail = places_of(branch, inner[0].inner.pop()), None
-                    code[index : index + 1] = [branch, Node("} else {", inner=rest, tail=Line("}"))]
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
@@ -784,11 +772,18 @@ class Tidier:
                     code[index].text = code[index + 1].text = ""
             code[:] = [line for line in code if line.text]
 
+    def _is_flag(self, tree: Tree) -> bool:
+        return tree.op in (*NEGATED, "&&", "||", "u!") or self.kinds.get(tree.op) is ty.BOOL
+
     def _select(self, tree: Tree) -> Tree | None:
-        """Write a value that a flag masks as a choice."""
+        """Write a value that a flag masks as a choice, and choices between flags as one flag."""
+        for pattern, value in _FLAGS.items():
+            hit = form(pattern, tree)
+            if hit is not None and all(self._is_flag(part) for part in hit.values()):
+                return self.shaper.opposite(hit["A"]) if value == "!A" else filled(value, hit)
         for pattern, value in _CHOICES.items():
             hit = form(pattern, tree)
-            if hit is not None and (hit["F"].op in NEGATED or self.kinds.get(hit["F"].op) is ty.BOOL):
+            if hit is not None and self._is_flag(hit["F"]):
                 return filled(value, hit)
         return None
 
