@@ -23,11 +23,12 @@ from benchmarks.same_consequence import idle_instructions, needs_no_distance, wi
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
-from visa_lsp.app.verify.both_runs import TextRun, compare_with, run_text
+from visa_lsp.app.verify.both_runs import TextRun, compare_with
+from visa_lsp.app.verify.covering_launches import text_runs
 from visa_lsp.app.verify.line_faults import line_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
-from visa_lsp.app.verify.verify_launches import launches_of
+from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.companions import kernels_in
 from visa_lsp.eu.decode import with_ranges
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Payload, Wait
@@ -245,7 +246,7 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     launches = list(launches_of(path, None, found.name, kernel, data, tries=False))
     kernel_body = launches[0].ready().prepared.dispatch.kernel
     code = code_of_text(source, str(path), kernel_body, found, CodeRequest(options, None, iga))
-    runs = tuple(run for run in map(run_text, launches) if not run.result.faults)
+    runs = tuple(run for run in text_runs(launches, beside_of(str(path), None)) if not run.result.faults)
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:
         outcome = compare_with(run, code, source.text, [board, reached], _STEPS)

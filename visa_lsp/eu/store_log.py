@@ -111,6 +111,11 @@ class StoreLog(Observer):
         record = StoreRecord(frame.pc, places, access.size, numbers, None if values is None else values.copy())
         records.setdefault((thread.group.id, thread.number), []).append(record)
 
+    def has_below(self, address: int) -> bool:
+        """Return whether a message went to an address below one."""
+        logs = (self.threads, self.loads)
+        return any((r.at < address).any() for log in logs for records in log.values() for r in records)
+
     def last_at(self, address: int) -> tuple[ThreadKey, StoreSide] | None:
         """Return the last recorded message to a byte, with its thread."""
         for key in reversed(self.threads):

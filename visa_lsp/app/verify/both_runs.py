@@ -63,12 +63,12 @@ class TextRun:
     result: RunResult
 
 
-def run_text(opened: OpenedLaunch) -> TextRun:
-    """Run a text on one launch. Raises UserError if the launch cannot be prepared."""
+def run_text(opened: OpenedLaunch, steps: int = TEXT_STEPS) -> TextRun:
+    """Run a text on one launch, up to a number of instructions. Raises UserError if the launch cannot be prepared."""
     with _problems_of(opened):
         ready = opened.ready()
     log = _log_of(ready)
-    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, TEXT_STEPS).dispatch, [log]).run())
+    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, steps).dispatch, [log]).run())
 
 
 def compare_with(

@@ -1,0 +1,101 @@
+"""Chooses launches by the lines of the text that they reach.
+
+All launches of `verify` run. While lines of the kernel stay unreached, candidates with other values and sizes run on the text, within
+a budget of instructions, and those stay that reach a further line. Invariant: a candidate that does not end, that faults, or
+that leaves its buffers is never kept, because a difference at such a launch would say nothing.
+"""
+
+from __future__ import annotations
+
+from itertools import islice, zip_longest
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.verify.both_runs import TextRun, run_text
+from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
+from visa_lsp.app.verify.verify_launches import launch_with
+from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.memory import FIRST_ADDRESS
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+    from pathlib import Path
+
+    from visa_lsp.app.launch.unit import OpenedLaunch
+
+_CANDIDATES: Final = 32
+_CANDIDATE_STEPS: Final = (
+    20_000  # less than a second, together at least; a tenth of the steps of the others if that is more
+)
+_LATER_STEPS: Final = 100_000  # of a launch after the first one, or twice those of the launches ahead if that is more
+_VOLUME: Final = {"local_size": [8, 2, 2], "groups": [2, 2, 2]}
+_ONE_GROUP: Final = [1, 1, 1]
+_FURTHER_TURNS: Final = 8  # of special values in buffers
+
+
+def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRun]:
+    """Yield the runs of a text on the launches of `verify`, then those that reach further lines.
+
+    ``beside`` is the path of a launch file beside the text. Raises UserError if a launch cannot be prepared.
+    """
+    base, reached, steps = None, set[tuple[str, int]](), 0
+    for opened in launches:
+        run = run_text(opened, max(_LATER_STEPS, 2 * steps)) if base else run_text(opened)
+        yield run
+        base, steps = base or run, steps + run.result.steps
+        reached |= lines_of(run)
+    if (
+        base is None
+        or base.opened.proposed is None
+        or any(fault.kind is FaultKind.BUDGET for fault in base.result.faults)
+    ):
+        return
+    kernel = base.ready.prepared.dispatch.kernel
+    every = {(kernel.name, n) for n in range(len(kernel.instructions))}
+    left = max(_CANDIDATE_STEPS, steps // 10)
+    for given in islice(_candidates(base.opened), _CANDIDATES):
+        if every <= reached or left <= 0:
+            return
+        other = launch_with(base.opened, beside, {"kernel": kernel.name, **given})
+        if other is None:
+            continue
+        try:
+            run = run_text(other, min(left, _CANDIDATE_STEPS // 2))
+        except UserError:
+            continue
+        left -= run.result.steps
+        if lines_of(run) <= reached or not _is_sound(run):
+            continue
+        reached |= lines_of(run)
+        yield run
+
+
+def lines_of(run: TextRun) -> set[tuple[str, int]]:
+    """Return the instructions that a run reaches, by body and index."""
+    return {(name, n) for name, counts in run.result.executions.items() for n, count in enumerate(counts) if count}
+
+
+def _is_sound(run: TextRun) -> bool:
+    faults = [fault for fault in run.result.faults if not fault.is_note]
+    return not faults and not run.result.sent and not run.log.has_below(FIRST_ADDRESS)
+
+
+def _candidates(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield keys of launches: all numbers at an edge, one number at a time, other contents of buffers, other sizes, in turn."""
+    values = SpecialValues(opened)
+    sizes, scalars = {**sizes_of(opened), "groups": _ONE_GROUP}, values.scalars()
+    together = (
+        {key: of_key[n % len(of_key)] for key, of_key in scalars.items()}
+        for n in range(max(map(len, scalars.values()), default=0))
+    )
+    alone = (
+        {key: value}
+        for of_round in zip_longest(*scalars.values())
+        for key, value in zip(scalars, of_round, strict=True)
+        if value
+    )
+    contents = (values.buffers(turn) for turn in range(2, 2 + _FURTHER_TURNS))
+    yield dict(_VOLUME)
+    yield {"args": listed(opened, values.large()), **_VOLUME}
+    for args in (args for of_round in zip_longest(alone, contents, together) for args in of_round if args):
+        yield {"args": listed(opened, args), **sizes}
