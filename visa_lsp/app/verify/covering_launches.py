@@ -1,8 +1,9 @@
 """Chooses launches by the lines of the text that they reach.
 
-All launches of `verify` run. While lines of the kernel stay unreached, candidates with other values and sizes run on the text, within
-a budget of instructions, and those stay that reach a further line. Invariant: a candidate that does not end, that faults, or
-that leaves its buffers is never kept, because a difference at such a launch would say nothing.
+All launches of `verify` run, and one of a group far away, most of whose accesses lie beyond the buffers: a mistake in any bit of
+an index shows in their addresses. While lines of the kernel stay unreached, candidates with other values and sizes run on the text, within
+a budget of instructions, and those stay that reach a further line. Invariant: a candidate that does not end, that faults, or that
+accesses memory where machine code has its payload is never kept, because a difference at such a launch would say nothing.
 """
 
 from __future__ import annotations
@@ -24,12 +25,16 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.unit import OpenedLaunch
 
 _CANDIDATES: Final = 32
+_FRUITLESS: Final = 12  # candidates in a row
 _CANDIDATE_STEPS: Final = (
     20_000  # less than a second, together at least; a tenth of the steps of the others if that is more
 )
 _LATER_STEPS: Final = 100_000  # of a launch after the first one, or twice those of the launches ahead if that is more
 _VOLUME: Final = {"local_size": [8, 2, 2], "groups": [2, 2, 2]}
 _ONE_GROUP: Final = [1, 1, 1]
+_SIDE: Final = 100  # larger than those of a volume
+_FAR: Final = [4_000, 70, 30]  # global offset, so that indexes need more bits than those of a buffer
+_FAR_SIDE: Final = 4_099
 _FURTHER_TURNS: Final = 8  # of special values in buffers
 
 
@@ -52,22 +57,40 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
         return
     kernel = base.ready.prepared.dispatch.kernel
     every = {(kernel.name, n) for n in range(len(kernel.instructions))}
-    left = max(_CANDIDATE_STEPS, steps // 10)
+    trials = _Trials(base.opened, beside, kernel.name, max(_CANDIDATE_STEPS, steps // 10))
+    far = next(filter(None, map(trials.run, _far_items(base.opened))), None)
+    if far is not None:
+        yield far
+        reached |= lines_of(far)
+    fruitless = 0
     for given in islice(_candidates(base.opened), _CANDIDATES):
-        if every <= reached or left <= 0:
+        if every <= reached or trials.left <= 0 or fruitless > _FRUITLESS:
             return
-        other = launch_with(base.opened, beside, {"kernel": kernel.name, **given})
-        if other is None:
-            continue
+        run = trials.run(given)
+        fruitless += 1
+        if run is not None and not lines_of(run) <= reached:
+            yield run
+            reached |= lines_of(run)
+            fruitless = 0
+
+
+class _Trials:
+    """Runs of candidates of one kernel. ``left`` is the number of instructions that they may still execute."""
+
+    def __init__(self, opened: OpenedLaunch, beside: Path, kernel: str, left: int) -> None:
+        self.opened, self.beside, self.kernel, self.left = opened, beside, kernel, left
+
+    def run(self, given: dict[str, Any]) -> TextRun | None:
+        """Return the run of a launch with given keys; None if it cannot be launched or its outcome would say nothing."""
+        other = launch_with(self.opened, self.beside, {"kernel": self.kernel, **given})
+        if other is None or self.left <= 0:
+            return None
         try:
-            run = run_text(other, min(left, _CANDIDATE_STEPS // 2))
+            run = run_text(other, min(self.left, _CANDIDATE_STEPS // 2))
         except UserError:
-            continue
-        left -= run.result.steps
-        if lines_of(run) <= reached or not _is_sound(run):
-            continue
-        reached |= lines_of(run)
-        yield run
+            return None
+        self.left -= run.result.steps
+        return run if _is_sound(run) else None
 
 
 def lines_of(run: TextRun) -> set[tuple[str, int]]:
@@ -78,6 +101,13 @@ def lines_of(run: TextRun) -> set[tuple[str, int]]:
 def _is_sound(run: TextRun) -> bool:
     faults = [fault for fault in run.result.faults if not fault.is_note]
     return not faults and not run.result.sent and not run.log.has_below(FIRST_ADDRESS)
+
+
+def _far_items(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+    """Yield keys of launches of one group far from the first one, with numbers that let its guards pass, then without them."""
+    sizes = {**sizes_of(opened), "groups": _ONE_GROUP, "global_offset": _FAR}
+    yield {"args": listed(opened, SpecialValues(opened).large(_FAR_SIDE)), **sizes}
+    yield sizes
 
 
 def _candidates(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
@@ -96,6 +126,6 @@ def _candidates(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
     )
     contents = (values.buffers(turn) for turn in range(2, 2 + _FURTHER_TURNS))
     yield dict(_VOLUME)
-    yield {"args": listed(opened, values.large()), **_VOLUME}
+    yield {"args": listed(opened, values.large(_SIDE)), **_VOLUME}
     for args in (args for of_round in zip_longest(alone, contents, together) for args in of_round if args):
         yield {"args": listed(opened, args), **sizes}

@@ -30,7 +30,6 @@ _USUAL: Final = 1.5  # largest value of an argument without a special meaning
 _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
-_SIDE: Final = 100
 _LARGE: Final = 1000
 
 
@@ -67,10 +66,14 @@ class SpecialValues:
                 args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
         return args
 
-    def large(self) -> dict[Any, Any]:
-        """Return integers that are larger than the sides of small launches."""
-        values = self.config.by_key.items()
-        return {key: _value(arg.array, _SIDE) for key, arg in values if _is_value(arg) and arg.array.dtype.kind in "iu"}
+    def large(self, side: int) -> dict[Any, Any]:
+        """Return integers of at least ``side``, each another."""
+        arguments = enumerate(self.config.by_key.items())
+        return {
+            key: _value(arg.array, min(side + number, np.iinfo(arg.array.dtype).max))
+            for number, (key, arg) in arguments
+            if _is_value(arg) and arg.array.dtype.kind in "iu"
+        }
 
     def scalars(self) -> dict[Any, list[dict[str, Any]]]:
         """Return values for each argument by value: edges first, then those around the numbers of the text."""
