@@ -116,7 +116,7 @@ def _candidates(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
     sizes, scalars = {**sizes_of(opened), "groups": _ONE_GROUP}, values.scalars()
     together = (
         {key: of_key[n % len(of_key)] for key, of_key in scalars.items()}
-        for n in range(max(map(len, scalars.values()), default=0))
+        for n in range(max(map(len, scalars.values()), default=0) if len(scalars) > 1 else 0)
     )
     alone = (
         {key: value}

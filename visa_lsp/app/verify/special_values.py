@@ -5,6 +5,7 @@ Arguments are in the words of launch files. Numbers of a text are its immediates
 
 from __future__ import annotations
 
+from itertools import zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
@@ -76,7 +77,7 @@ class SpecialValues:
         }
 
     def scalars(self) -> dict[Any, list[dict[str, Any]]]:
-        """Return values for each argument by value: edges first, then those around the numbers of the text."""
+        """Return values for each argument by value: edges, and those around the numbers of the text."""
         return {
             key: [_value(arg.array, n) for n in {repr(n): n for n in self._few(arg.array)}.values()]
             for key, arg in self.config.by_key.items()
@@ -90,8 +91,9 @@ class SpecialValues:
             return
         limits = np.iinfo(array.dtype)
         near = (n + step for n in self.constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (0, 1, -1))
-        for number in (0, 1, -1, array.max().item() + 1, 2, _LARGE, *near, limits.max, limits.min):
-            if limits.min <= number <= limits.max:
+        edges = (0, 1, -1, array.max().item() + 1, 2, _LARGE, limits.max, limits.min)
+        for number in (number for pair in zip_longest(edges, near) for number in pair):
+            if number is not None and limits.min <= number <= limits.max:
                 yield number
 
     def _pool(self, dtype: np.dtype[Any], number: int, turn: int) -> list[int | float]:

@@ -150,7 +150,10 @@ def _special_scalars(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
 
 
 def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, short counts, and distinct numbers."""
+    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, short counts, and distinct numbers.
+
+    A group has two threads at least, if the kernel allows it, because work in thread 0 hides mistakes in what depends on the number.
+    """
     args = {
         key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
         for number, (key, arg) in enumerate(opened.launch.config.by_key.items())
@@ -160,8 +163,17 @@ def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
     args |= SpecialValues(opened).distinct()
     if config.local_size is not None:
         args |= _short_counts(opened, config.groups[0] * config.local_size[0])
-    if args:
-        yield {"args": listed(opened, args), **sizes_of(opened)}
+    given = {"args": listed(opened, args)} if args else {}
+    if config.local_size is not None and _may_end_inside(opened):
+        x, y, z = config.local_size
+        if x > _RAGGED and x * y * z <= (opened.ready().prepared.dispatch.kernel.int_attribute("SimdSize") or 16):
+            yield {
+                **given,
+                "local_size": [2 * x - _RAGGED, y, z],
+                "groups": [(config.groups[0] + 1) // 2, *config.groups[1:]],
+            }
+    if given:
+        yield {**given, **sizes_of(opened)}
 
 
 def _single_items(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
