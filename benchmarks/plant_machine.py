@@ -259,7 +259,7 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
         source.text,
         code,
         found,
-        runs,
+        tuple(sorted(runs, key=lambda run: run.result.steps)),  # most mistakes show in a short run
         kernel_body,
         frozenset(reached.indexes),
         idle_instructions(code),
@@ -328,6 +328,7 @@ def main() -> None:
     parser.add_argument("--iga")
     parser.add_argument("--platform")
     parser.add_argument("--options", default="", help="options for the finalizer")
+    parser.add_argument("--largest", type=int, default=10_000, help="instructions of the largest kernel")
     parser.add_argument("--show", action="store_true", help="print each mistake that is not found")
     args = parser.parse_args()
     options = split_options(args.options, "--options")
@@ -346,6 +347,8 @@ def main() -> None:
             subject = subject_of(path, kernels[0], args.platform, options, args.iga)
         except UserError as error:
             print(f"left out: {error}", flush=True)
+            continue
+        if len(subject.code.instructions) > args.largest:
             continue
         used += 1
         own: Counter[str] = Counter()
