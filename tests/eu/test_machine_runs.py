@@ -231,8 +231,9 @@ def test_operands_behind_the_last_register_are_reported():
     assert EXAMPLES.is_dir()
 
 
-def test_r0_has_the_number_of_the_hardware_thread_beside_its_scratch_address():
-    path = TEXTS["saxpy.TGLLP"]
+def test_r0_has_the_number_of_the_hardware_thread_beside_its_scratch_address(tmp_path):
+    path = tmp_path / "saxpy.visaasm"  # without its launch file
+    path.write_bytes(TEXTS["saxpy.TGLLP"].read_bytes())
     launches = [
         opened.ready().prepared for opened in launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
     ]
