@@ -6,6 +6,8 @@ import pytest
 
 from visa_lsp.app.verify.covering_launches import lines_of, text_runs
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
+from visa_lsp.eu.thread_start import thread_starts
+from visa_lsp.isa.platforms import platform_named
 
 TEXT = """.version 4.1
 .kernel "k"
@@ -61,3 +63,12 @@ def test_launches_of_files_are_not_extended(tmp_path):
     )
     launches, runs = runs_of(tmp_path, TEXT.replace("GUARD", "0x4d3"))
     assert len(launches) == len(runs) == 1
+
+
+def test_r0_has_the_number_of_the_hardware_thread_beside_its_scratch_address(tmp_path):
+    launches, _ = runs_of(tmp_path, TEXT.replace("GUARD", "0x1"))
+    prepared = max((opened.ready().prepared for opened in launches), key=lambda p: p.dispatch.threads_per_group)
+    starts = thread_starts(prepared, None, platform_named("TGLLP"))
+    words = [int.from_bytes(starts((0, 0, 0), thread).registers[20:24], "little") for thread in (0, 1)]
+    assert [word & 0x3FF for word in words] == [0, 1]
+    assert words[0] >> 10 != words[1] >> 10

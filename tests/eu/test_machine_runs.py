@@ -14,7 +14,6 @@ from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text
 from visa_lsp.eu.machine_run import unmodelled_in
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
-from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.isa.operands import Region
 from visa_lsp.isa.platforms import platform_named
 
@@ -229,16 +228,3 @@ def test_operands_behind_the_last_register_are_reported():
     verdict, _ = verify_case("saxpy.TGLLP", edit(code, index, dst=replace(dst, start=1 << 20)))
     assert verdict.answer is not Answer.EQUAL
     assert EXAMPLES.is_dir()
-
-
-def test_r0_has_the_number_of_the_hardware_thread_beside_its_scratch_address(tmp_path):
-    path = tmp_path / "saxpy.visaasm"  # without its launch file
-    path.write_bytes(TEXTS["saxpy.TGLLP"].read_bytes())
-    launches = [
-        opened.ready().prepared for opened in launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
-    ]
-    prepared = max(launches, key=lambda launch: launch.dispatch.threads_per_group)
-    starts = thread_starts(prepared, None, platform_named("TGLLP"))
-    words = [int.from_bytes(starts((0, 0, 0), thread).registers[20:24], "little") for thread in (0, 1)]
-    assert [word & 0x3FF for word in words] == [0, 1]
-    assert words[0] >> 10 != words[1] >> 10
