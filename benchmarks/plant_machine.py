@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.launch_effects import has_effect
-from benchmarks.same_consequence import idle_instructions, needs_no_distance, without_consequence
+from benchmarks.same_consequence import idle_instructions, needs_no_distance, needs_no_wait, without_consequence
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
@@ -293,6 +293,8 @@ def reason_of(subject: Subject, kind: str, changed: MachineInst) -> str:
     code, index = subject.code, changed.index
     also = with_change(code, changed)
     if kind == "wrong distance" and needs_no_distance(code, also, index, subject.platform):
+        return "same"
+    if kind == "missing wait" and needs_no_wait(code, also, index, subject.platform):
         return "same"
     if kind not in _OF_WAITS and without_consequence(code, also.instructions[index], also):
         return "same"

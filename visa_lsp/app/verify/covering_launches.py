@@ -55,15 +55,15 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
         or any(fault.kind is FaultKind.BUDGET for fault in base.result.faults)
     ):
         return
-    kernel = base.ready.prepared.dispatch.kernel
+    kernel, values = base.ready.prepared.dispatch.kernel, SpecialValues(base.opened)
     every = {(kernel.name, n) for n in range(len(kernel.instructions))}
     trials = _Trials(base.opened, beside, kernel.name, max(_CANDIDATE_STEPS, steps // 10))
-    far = next(filter(None, map(trials.run, _far_items(base.opened))), None)
+    far = next(filter(None, map(trials.run, _far_items(values))), None)
     if far is not None:
         yield far
         reached |= lines_of(far)
     fruitless = 0
-    for given in islice(_candidates(base.opened), _CANDIDATES):
+    for given in islice(_candidates(values), _CANDIDATES):
         if every <= reached or trials.left <= 0 or fruitless > _FRUITLESS:
             return
         run = trials.run(given)
@@ -103,17 +103,16 @@ def _is_sound(run: TextRun) -> bool:
     return not faults and not run.result.sent and not run.log.has_below(FIRST_ADDRESS)
 
 
-def _far_items(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _far_items(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield keys of launches of one group far from the first one, with numbers that let its guards pass, then without them."""
-    sizes = {**sizes_of(opened), "groups": _ONE_GROUP, "global_offset": _FAR}
-    yield {"args": listed(opened, SpecialValues(opened).large(_FAR_SIDE)), **sizes}
+    sizes = {**sizes_of(values.opened), "groups": _ONE_GROUP, "global_offset": _FAR}
+    yield {"args": listed(values.opened, values.large(_FAR_SIDE)), **sizes}
     yield sizes
 
 
-def _candidates(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _candidates(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield keys of launches: all numbers at an edge, one number at a time, other contents of buffers, other sizes, in turn."""
-    values = SpecialValues(opened)
-    sizes, scalars = {**sizes_of(opened), "groups": _ONE_GROUP}, values.scalars()
+    sizes, scalars = {**sizes_of(values.opened), "groups": _ONE_GROUP}, values.scalars()
     together = (
         {key: of_key[n % len(of_key)] for key, of_key in scalars.items()}
         for n in range(max(map(len, scalars.values()), default=0) if len(scalars) > 1 else 0)
@@ -126,6 +125,6 @@ def _candidates(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
     )
     contents = (values.buffers(turn) for turn in range(2, 2 + _FURTHER_TURNS))
     yield dict(_VOLUME)
-    yield {"args": listed(opened, values.large(_SIDE)), **_VOLUME}
+    yield {"args": listed(values.opened, values.large(_SIDE)), **_VOLUME}
     for args in (args for of_round in zip_longest(alone, contents, together) for args in of_round if args):
-        yield {"args": listed(opened, args), **sizes}
+        yield {"args": listed(values.opened, args), **sizes}

@@ -38,8 +38,9 @@ class SpecialValues:
     """Special values for the arguments of a launch."""
 
     def __init__(self, opened: OpenedLaunch) -> None:
-        self.config = opened.launch.config
-        self.constants = _constants(opened.ready().prepared.dispatch.kernel.instructions)
+        self.opened, self.config = opened, opened.launch.config
+        self.kernel = opened.ready().prepared.dispatch.kernel
+        self.constants = _constants(self.kernel.instructions)
 
     def arguments(self, turn: int) -> dict[Any, Any]:
         """Return values for all arguments in turn 0 or 1; integers are at most those of the launch, as they may be sizes."""

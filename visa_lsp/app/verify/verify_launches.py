@@ -58,12 +58,12 @@ def launches_of(
             words = words.removeprefix(f"{beside}:1:1: ")  # of a generated launch, which has no file
         raise UserError(f"{path}: {words}") from None
     yield opened
-    proposal = opened.proposed.proposal
-    for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
+    proposal, values = opened.proposed.proposal, SpecialValues(opened)
+    for other in (proposal.even, proposal.uneven) if _may_end_inside(values) else ():
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
     for makes in (
-        _ragged(opened), _special_values(opened), _special_scalars(opened), _random_values(opened), _single_items(opened),
+        _ragged(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
     ):  # fmt: skip
         for given in makes:
             further_launch = launch_with(opened, beside, {"kernel": kernel, **given})
@@ -111,82 +111,81 @@ def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> Open
     return replace(opened, launch=proposal.read(path), proposed=replace(opened.proposed, proposal=proposal))
 
 
-def _ragged(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _ragged(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield sizes that leave lanes of the last thread of a group without a work item."""
-    config = opened.launch.config
-    if config.local_size is None or not _may_end_inside(opened):
+    config = values.config
+    if config.local_size is None or not _may_end_inside(values):
         return
     x, y, z = config.local_size
     if x > _RAGGED:
         yield {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
 
 
-def _may_end_inside(opened: OpenedLaunch) -> bool:
+def _may_end_inside(values: SpecialValues) -> bool:
     """Return whether a group may end inside of a thread; threads of C for Metal have all lanes, and its finalizer relies on it."""
-    is_cm = opened.ready().prepared.dispatch.kernel.int_attribute("Target") == _CM
-    return opened.launch.config.threads is None and not is_cm
+    is_cm = values.kernel.int_attribute("Target") == _CM
+    return values.config.threads is None and not is_cm
 
 
-def _special_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _special_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield arguments near the values with which the text compares: first in a short group, then in the sizes as they are."""
-    config = opened.launch.config
-    kernel = opened.ready().prepared.dispatch.kernel
-    args = SpecialValues(opened).arguments(0)
-    if config.local_size is not None and _may_end_inside(opened):
-        (x, y, z), width = config.local_size, kernel.int_attribute("SimdSize") or 16
+    config = values.config
+    args = values.arguments(0)
+    if config.local_size is not None and _may_end_inside(values):
+        (x, y, z), width = config.local_size, values.kernel.int_attribute("SimdSize") or 16
         rest = _LAST_LANES if width > _LAST_LANES else width - _RAGGED
         short = [width + rest if x > width else min(x, rest), y, z]
-        args |= _short_counts(opened, short[0] * config.groups[0])
-        yield {"local_size": short, "groups": list(config.groups), "args": listed(opened, args)}
+        args |= _short_counts(values, short[0] * config.groups[0])
+        yield {"local_size": short, "groups": list(config.groups), "args": listed(values.opened, args)}
     if args:
-        yield {"args": listed(opened, args), **sizes_of(opened)}
+        yield {"args": listed(values.opened, args), **sizes_of(values.opened)}
 
 
-def _special_scalars(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _special_scalars(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield arguments with other special values and with the smallest sizes."""
-    args = SpecialValues(opened).arguments(1)
+    args = values.arguments(1)
     if args:
-        yield {"args": listed(opened, args), **sizes_of(opened)}
+        yield {"args": listed(values.opened, args), **sizes_of(values.opened)}
 
 
-def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _random_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, short counts, and distinct numbers.
 
     A group has two threads at least, if the kernel allows it, because work in thread 0 hides mistakes in what depends on the number.
     """
     args = {
         key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
-        for number, (key, arg) in enumerate(opened.launch.config.by_key.items())
+        for number, (key, arg) in enumerate(values.config.by_key.items())
         if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
     }
-    config = opened.launch.config
-    args |= SpecialValues(opened).distinct()
+    config = values.config
+    args |= values.distinct()
     if config.local_size is not None:
-        args |= _short_counts(opened, config.groups[0] * config.local_size[0])
-    given = {"args": listed(opened, args)} if args else {}
-    if config.local_size is not None and _may_end_inside(opened):
+        args |= _short_counts(values, config.groups[0] * config.local_size[0])
+    given = {"args": listed(values.opened, args)} if args else {}
+    if config.local_size is not None and _may_end_inside(values):
         x, y, z = config.local_size
-        if x > _RAGGED and x * y * z <= (opened.ready().prepared.dispatch.kernel.int_attribute("SimdSize") or 16):
+        if x > _RAGGED and x * y * z <= (values.kernel.int_attribute("SimdSize") or 16):
             yield {
                 **given,
                 "local_size": [2 * x - _RAGGED, y, z],
                 "groups": [(config.groups[0] + 1) // 2, *config.groups[1:]],
             }
     if given:
-        yield {**given, **sizes_of(opened)}
+        yield {**given, **sizes_of(values.opened)}
 
 
-def _single_items(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _single_items(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield groups of one work item each, whose global ids begin at other numbers than 0."""
-    if opened.launch.config.local_size is not None and _may_end_inside(opened):
-        args = SpecialValues(opened).arguments(0)
+    if values.config.local_size is not None and _may_end_inside(values):
+        args = values.arguments(0)
         sizes = {"local_size": [1, 1, 1], "groups": [2, 1, 1], "global_offset": list(_FIRST_ITEM)}
-        yield {**({"args": listed(opened, args)} if args else {}), **sizes}
+        yield {**({"args": listed(values.opened, args)} if args else {}), **sizes}
 
 
-def _short_counts(opened: OpenedLaunch, items: int) -> dict[Any, Any]:
+def _short_counts(values: SpecialValues, items: int) -> dict[Any, Any]:
     """Return the integers that count the work items, less some."""
-    config = opened.launch.config
+    config = values.config
     assert config.local_size is not None
     sizes = {config.groups[0] * config.local_size[0], np.prod(config.groups) * np.prod(config.local_size)}
     return {
