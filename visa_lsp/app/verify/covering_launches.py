@@ -16,7 +16,6 @@ from visa_lsp.app.verify.both_runs import TextRun, run_text
 from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
 from visa_lsp.app.verify.verify_launches import launch_with
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.memory import FIRST_ADDRESS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -100,7 +99,7 @@ def lines_of(run: TextRun) -> set[tuple[str, int]]:
 
 def _is_sound(run: TextRun) -> bool:
     faults = [fault for fault in run.result.faults if not fault.is_note]
-    return not faults and not run.result.sent and not run.log.has_below(FIRST_ADDRESS)
+    return not faults and not run.result.sent and not run.log.is_wild
 
 
 def _far_items(values: SpecialValues) -> Iterator[dict[str, Any]]:
