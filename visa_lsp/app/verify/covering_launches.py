@@ -65,11 +65,11 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
     for given in islice(_candidates(values), _CANDIDATES):
         if every <= reached or trials.left <= 0 or fruitless > _FRUITLESS:
             return
-        run = trials.run(given)
+        trial = trials.run(given)
         fruitless += 1
-        if run is not None and not lines_of(run) <= reached:
-            yield run
-            reached |= lines_of(run)
+        if trial is not None and not lines_of(trial) <= reached:
+            yield trial
+            reached |= lines_of(trial)
             fruitless = 0
 
 
