@@ -22,7 +22,7 @@ from visa_lsp.app.verify.verify_report import Answer, InputProblem, text_lines
 PLATFORMS = ("TGLLP", "DG2", "PVCXT")
 OPTIONS: tuple[tuple[str, ...], ...] = (
     (), (), ("-noschedule",), ("-nopresched",), ("-nolocalra",), ("-nocompaction",), ("-debug",), ("-TotalGRFNum", "256"),
-    ("-TotalGRFNum", "32"),
+    ("-TotalGRFNum", "32", "-nospillcleanup"),
 )  # fmt: skip
 _SIZES = {"b": 1, "ub": 1, "w": 2, "uw": 2, "d": 4, "ud": 4, "q": 8, "uq": 8, "hf": 2, "f": 4, "df": 8}
 _SIGNED = ("b", "w", "d", "q", "f", "hf", "df")
@@ -58,10 +58,13 @@ _FLOATS = ("add", "mul", "mad", "min", "max", "mov", "cmp", "sel", "rndd", "rnde
 
 
 class Text:
-    """A random text for a platform: declarations, loads of all vectors, ``body``, stores of all vectors."""
+    """A random text for a platform: declarations, loads of all vectors, ``body``, stores of all vectors.
 
-    def __init__(self, pick: random.Random, platform: str) -> None:
-        self.pick, self.platform = pick, platform
+    Finds of docs/found.md are left out: `madw` that the finalizer schedules, `mulh` into its own scalar.
+    """
+
+    def __init__(self, pick: random.Random, platform: str, options: tuple[str, ...] = ()) -> None:
+        self.pick, self.platform, self.options = pick, platform, options
         self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if platform == "PVCXT" else ())]
         self.vectors = _VECTORS if pick.random() < 0.7 else 40  # registers under pressure
         self.body = [line for _ in range(pick.randrange(4, 40)) if (line := self._instruction())]
@@ -242,6 +245,10 @@ class Text:
         dst = self._place(out, lanes * step)
         if is_float and kind != "f" and op in ("rndd", "rnde", "rndz", "frc"):
             return ""
+        if op == "mulh" and any("<0;1,0>" in s and dst.partition("_")[0] + "_" in s for s in sources):
+            return ""
+        if op == "madw" and "-noschedule" not in self.options:
+            return ""
         if op in ("addc", "subb", "madw"):
             second = f"R{pick.randrange(self.vectors)}_ud(0,0)<1>"
             if any(second.partition("_")[0] + "_" in source for source in sources):
@@ -295,7 +302,7 @@ def main() -> int:
         while time.monotonic() < end:
             pick = random.Random(seed)
             platform, options = pick.choice(args.platforms.split(",")), pick.choice(OPTIONS)
-            made = Text(pick, platform)
+            made = Text(pick, platform, options)
             path.write_text(made.text(made.body), encoding="utf-8")
             asked = VerifyOptions(platform=platform, options=options, iga=args.iga, tries=False)
             said, report = answer_of(path, asked)

@@ -43,8 +43,30 @@ def needs_no_distance(code: MachineCode, also: MachineCode, index: int, platform
     A walk through the code without a jump is the worst path for distances, because a taken branch drains the pipes.
     """
     near = code.instructions[max(0, index - _NEAR) : index + _NEAR]
-    if any(map(_has_places_of_execution, near)):
+    return not any(map(_has_places_of_execution, near)) and _is_straight_walk_same(code, also, platform)
+
+
+def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Platform) -> bool:
+    """Return whether a lost wait for a message leaves no hazard, because no branch lies between the message and the next wait for it.
+
+    Between two places that all threads pass, a walk through the code is the only path.
+    """
+    instructions, token = code.instructions, code.instructions[index].wait.token
+    senders = [i.index for i in instructions[:index] if i.wait.token == token and i.wait.use == "set"]
+    nexts = [i.index for i in instructions[index + 1 :] if i.wait.token == token]
+    if not senders or not nexts:
         return False
+    between = instructions[senders[-1] : nexts[0] + 1]
+    targets = {t for i in instructions for s in i.sources if isinstance(s, Target) for t in (s.index, s.index + 1)}
+    if any(_has_places_of_execution(i) or i.op in _LEAVING or i.index in targets for i in between) or any(
+        isinstance(s, Target) for i in between for s in i.sources
+    ):
+        return False
+    return _is_straight_walk_same(code, also, platform)
+
+
+def _is_straight_walk_same(code: MachineCode, also: MachineCode, platform: Platform) -> bool:
+    """Return whether a walk through changed code without a jump has no hazard that the right code does not have."""
     thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1))
     found = []
     for walked in (code, also):

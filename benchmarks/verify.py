@@ -19,10 +19,11 @@ from typing import TYPE_CHECKING
 
 from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
-from visa_lsp.app.verify.both_runs import compare_with, run_text
+from visa_lsp.app.verify.both_runs import compare_with
+from visa_lsp.app.verify.covering_launches import text_runs
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN, VerifyOptions, verify
-from visa_lsp.app.verify.verify_launches import launches_of
+from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.app.verify.verify_report import Answer, InputProblem
 from visa_lsp.companions import kernels_in
 from visa_lsp.eu.scoreboard import Scoreboard
@@ -52,10 +53,13 @@ def print_costs(texts: Iterable[Path], platform: str | None, iga: str | None) ->
             seconds["decoding"] += time.process_time() - began
             counts["decoding"] += 1
             board = Scoreboard(code, target)
-            for opened in launches:
+            runs = text_runs(launches, beside_of(str(path), None))
+            while True:
                 began = time.process_time()
-                run = run_text(opened)
+                run = next(runs, None)
                 seconds["text"] += time.process_time() - began
+                if run is None:
+                    break
                 counts["text"] += run.result.steps
                 for name, watchers in (("machine code", []), ("with scoreboard", [board])):
                     began = time.process_time()

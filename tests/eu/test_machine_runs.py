@@ -11,11 +11,15 @@ from visa_lsp.app.verify.both_runs import MACHINE_STEPS, compare_with, run_text,
 from visa_lsp.app.verify.line_faults import line_faults
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
-from visa_lsp.eu.machine_run import unmodelled_in
+from visa_lsp.eu.decode import with_ranges
+from visa_lsp.eu.machine_run import compile_op, unmodelled_in
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
+from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite
+from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import Region
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.model import Immediate
 
 
 def verify_case(name, code=None, steps=MACHINE_STEPS):
@@ -188,7 +192,7 @@ def test_generated_launches_end_inside_a_thread_and_hold_special_values():
         for target in (b'"cm"', b'"3d"')
     )
     assert {opened.launch.config.local_size[0] for opened in in_cm} == {16}
-    assert {opened.launch.config.local_size[0] for opened in launches} == {1, 13, 16}
+    assert {opened.launch.config.local_size[0] for opened in launches} == {1, 13, 16, 29}
     assert any("repeat: [" in opened.proposed.proposal.written.text for opened in launches)
 
 
@@ -228,3 +232,25 @@ def test_operands_behind_the_last_register_are_reported():
     verdict, _ = verify_case("saxpy.TGLLP", edit(code, index, dst=replace(dst, start=1 << 20)))
     assert verdict.answer is not Answer.EQUAL
     assert EXAMPLES.is_dir()
+
+
+@pytest.mark.parametrize(("value", "shifted"), [(ty.UD, 0x3_FFFF_FFF8), (ty.D, -8)])
+def test_a_shift_into_a_qword_extends_the_value_by_its_own_type(value, shifted):
+    code = saxpy()
+    place = place_of(code, "shl")
+    r6, r8 = (
+        Direct(Register("r", number), type_, Region(0, 1, 0), number * code.grf_bytes)
+        for number, type_ in ((6, value), (8, ty.Q))
+    )
+    inst = with_ranges(
+        replace(code.instructions[place], dst=r8, sources=(r6, Immediate(ty.W, 2)), lanes=1, no_mask=True, guard=None),
+        code.grf_bytes,
+    )
+    program = MachineProgram(edit(code, place, dst=r8, sources=inst.sources, lanes=1, no_mask=True), compile_op)
+    frame = MachineFrame(program)
+    frame.put(r6.start, 0xFFFFFFFE)
+    frame.emask = 1
+    with program.let_grow():
+        op = compile_op(MachineSite(program, inst, place))
+    op(frame)
+    assert int.from_bytes(frame.regs[r8.start : r8.start + 8].tobytes(), "little", signed=True) == shifted

@@ -3,11 +3,16 @@
 import json
 import os
 import shutil
+from types import SimpleNamespace
 
 import pytest
 from machine_fixtures import CASES, EXAMPLES
 
+from visa_lsp.app.errors import UserError
+from visa_lsp.app.gen.gen_document import read_input
+from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.cli.main import main
+from visa_lsp.isa.platforms import platform_named
 from visa_lsp.toolchain.iga import disassemble, find_iga
 from visa_lsp.toolchain.process import ToolError
 
@@ -44,6 +49,15 @@ def test_a_missing_assembler_is_one_sentence(capsys):
     assert said.out == ""
     assert len(said.err.splitlines()) == 1
     assert "iga64" in said.err
+
+
+@pytest.mark.parametrize("name", ["CRI", "NVL"])
+def test_a_platform_of_another_dialect_is_one_sentence(name):
+    path, kernel = str(CASES / "bfnw.visaasm"), SimpleNamespace(name="bfnw", int_attribute=lambda _name: 16)
+    with pytest.raises(
+        UserError, match=f"does not know the messages .* of {name}'s machine code; it knows platforms up to PTL"
+    ):
+        code_of_text(read_input(path, None, "DG2"), path, kernel, platform_named(name), CodeRequest())
 
 
 def test_a_truncated_zebin_is_one_sentence(tmp_path, capsys):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import structs
 
 from visa_lsp.eu.machine_effects import END, barrier_of
-from visa_lsp.eu.model import Direct, MachineInst, Payload, Register
+from visa_lsp.eu.model import BASE_STEP, Direct, MachineInst, Payload, Register
 from visa_lsp.eu.site import MachineSite, Unmodelled, payload
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.message_forms import MemoryUse
@@ -357,9 +357,26 @@ def _owords(use: MemoryUse, *, unit: int, address: ty.DataType = ty.UD) -> Build
         place = _addresses(sent, address, unit=unit, after=8 if address is ty.UD else 0)
         if address is ty.UD and sent.field(0, 8) in STATELESS_INDEXES:
             place = structs.replace(place, base=General(sent.address.start + _BASE_IN_HEADER, 0, 0, SCALAR_REGION))
+            return _at_base(sent, _elements(sent, use, place, 4, 4, words, single=True))
         return _elements(sent, use, place, 4, 4, words, single=True)
 
     return build
+
+
+def _at_base(sent: Sent, op: Op) -> Op:
+    """Return an op that reads only the upper bits of the base in its header, because r0.5 has the number of the thread below them."""
+    place = sent.address.start + _BASE_IN_HEADER
+    is_overwritten = any(start <= place < end for start, end in sent.inst.writes)
+
+    def masked(f: Frame) -> int | None:
+        base = f.word(place)
+        f.put(place, base & -BASE_STEP)
+        signal = op(f)
+        if not is_overwritten:
+            f.put(place, base)
+        return signal
+
+    return masked
 
 
 def _scratch_block(sent: Sent) -> Op:
@@ -370,7 +387,7 @@ def _scratch_block(sent: Sent) -> Op:
     words = tuple(range(count * sent.site.grf // 4))
     start = payload(sent.address, _BASE_IN_HEADER)
     place = Addresses("address", start, ty.UD, offset=sent.field(0, 12) * _HWORD)
-    return _elements(sent, use, place, 4, 4, words, single=True, memory=FLAT)
+    return _at_base(sent, _elements(sent, use, place, 4, 4, words, single=True, memory=FLAT))
 
 
 # ---- images

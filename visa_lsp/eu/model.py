@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
 
 MAX_REGISTERS: Final = 512
+BASE_STEP: Final = 1024  # of the scratch address in r0.5; below it is the number of the hardware thread, up to Xe-LP
 PATCHED: Final = "__INTEL_PATCH_"  # names of what a loader writes about the payload's place: no offset here
 _ARCHITECTURE: Final = {
     "acc": 64 * 32, "f": 64, "a": 256, "cr": 64, "sr": 64, "msg": 64, "s": 2048, "ce": 64, "ip": 64, "sp": 64, "tdr": 64,

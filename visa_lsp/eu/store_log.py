@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.memory import Buffer, Memory
+from visa_lsp.sim.memory import FIRST_ADDRESS, Buffer, Memory
 from visa_lsp.sim.observers.hooks import Observer
 
 if TYPE_CHECKING:
@@ -63,14 +63,15 @@ class StoreDifference:
 
 
 class StoreLog(Observer):
-    """A recorder of the stores of every thread. ``is_full`` after ``MAX_LOGGED_BYTES``."""
+    """A recorder of the stores of every thread. ``is_full`` after ``MAX_LOGGED_BYTES``; ``is_wild`` after an access below all buffers."""
 
     def __init__(self, private: Iterable[Buffer]) -> None:
         self.threads: dict[ThreadKey, list[StoreRecord]] = {}
         self.loads: dict[ThreadKey, list[StoreRecord]] = {}
-        self.is_full = False
+        self.is_full = self.is_wild = False
         self._bytes = 0
-        self._private = [(b.address, b.address + b.size) for b in private]
+        # Below all buffers is what an invalid pointer to private memory names, which has no addresses in texts.
+        self._private = [(0, FIRST_ADDRESS), *((b.address, b.address + b.size) for b in private)]
         self._private_buffers = {id(b) for b in private}
 
     def on_read(self, access: MemoryAccess) -> None:
@@ -88,6 +89,7 @@ class StoreLog(Observer):
         places = access.places.astype(np.int64)
         lanes, values = access.lanes, access.values
         if isinstance(space, Memory):
+            self.is_wild |= bool((places < FIRST_ADDRESS).any())
             for start, end in self._private:
                 outside = (places < start) | (places >= end)
                 if not outside.all():

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.eu.machine_run import ThreadStart
+from visa_lsp.eu.model import BASE_STEP
 from visa_lsp.program.payload_layout import up
 from visa_lsp.sim.launch.layout import LaunchLayout
 from visa_lsp.sim.machine import SCRATCH_BYTES
@@ -44,7 +45,10 @@ def thread_starts(
 
     def registers(group: tuple[int, int, int], number: int) -> ThreadStart:
         data = bytearray(dispatch.shape(group).payload(group, number))
-        data[20:24] = (_SCRATCH + number * SCRATCH_BYTES).to_bytes(4, "little")
+        scratch_word = _SCRATCH + number * SCRATCH_BYTES
+        if platform.generation <= _LAST_IN_REGISTERS:
+            scratch_word |= platform.thread_number.slot(number) & BASE_STEP - 1  # the text's %hw_id
+        data[20:24] = scratch_word.to_bytes(4, "little")
         return ThreadStart(bytes(data))
 
     if platform.generation <= _LAST_IN_REGISTERS:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Triple
     from visa_lsp.sim.memory import Buffer
 
-TEXT_STEPS: Final = 600_000  # some six seconds
+TEXT_STEPS: Final = 300_000  # less than half a minute
 MACHINE_STEPS: Final = (20, 20_000)  # machine instructions for one of the text, and those for every run
 
 
@@ -53,7 +54,7 @@ class Outcome:
     steps: int = 0
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, eq=False)
 class TextRun:
     """A run of a text on one launch, for comparisons with machine code."""
 
@@ -62,13 +63,25 @@ class TextRun:
     log: StoreLog
     result: RunResult
 
+    @cached_property
+    def depends_on_undefined(self) -> bool:
+        """Whether the text stores other values if variables that nothing has written begin with other values than zero."""
+        again = self.opened.ready()
+        log = _log_of(again)
+        machine = TextMachine(with_budget(again.prepared, TEXT_STEPS).dispatch, [log])
+        machine.has_undefined = True
+        machine.run()
+        buffers = zip(self.ready.prepared.dispatch.buffers, again.prepared.dispatch.buffers, strict=False)
+        differ = any(not a.private and (a.data != b.data).any() for a, b in buffers)
+        return differ or find_difference(self.log, log) is not None
 
-def run_text(opened: OpenedLaunch) -> TextRun:
-    """Run a text on one launch. Raises UserError if the launch cannot be prepared."""
+
+def run_text(opened: OpenedLaunch, steps: int = TEXT_STEPS) -> TextRun:
+    """Run a text on one launch, up to a number of instructions. Raises UserError if the launch cannot be prepared."""
     with _problems_of(opened):
         ready = opened.ready()
     log = _log_of(ready)
-    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, TEXT_STEPS).dispatch, [log]).run())
+    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, steps).dispatch, [log]).run())
 
 
 def compare_with(
@@ -85,21 +98,9 @@ def compare_with(
             text_run.result.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults)
         )
     outcome = _compared(text_run, code, text, watchers, steps)
-    if outcome.first is not None and _depends_on_undefined(text_run):
+    if outcome.first is not None and text_run.depends_on_undefined:
         return _compared(text_run, code, text, watchers, steps, has_undefined=False)
     return outcome
-
-
-def _depends_on_undefined(text_run: TextRun) -> bool:
-    """Return whether a text stores other values if variables that nothing has written begin with other values than zero."""
-    again = text_run.opened.ready()
-    log = _log_of(again)
-    machine = TextMachine(with_budget(again.prepared, TEXT_STEPS).dispatch, [log])
-    machine.has_undefined = True
-    machine.run()
-    buffers = zip(text_run.ready.prepared.dispatch.buffers, again.prepared.dispatch.buffers, strict=False)
-    differ = any(not a.private and (a.data != b.data).any() for a, b in buffers)
-    return differ or find_difference(text_run.log, log) is not None
 
 
 def _compared(

@@ -17,6 +17,7 @@ from visa_lsp.app.gen.gen_document import Source, finalize_text, with_listing
 from visa_lsp.companions import Beside
 from visa_lsp.eu.decode import DecodeError, decode, symbol_part
 from visa_lsp.eu.model import PATCHED, MachineCode, Symbol
+from visa_lsp.isa.platforms import EFFICIENT64B_SINCE
 from visa_lsp.safe_io import read_file
 from visa_lsp.toolchain.finalize import SECONDS, of_listing
 from visa_lsp.toolchain.find_tools import OCLOC
@@ -54,6 +55,10 @@ def code_of_text(source: Source, path: str, body: Kernel, platform: Platform, re
     Raises UserError if there is none: no finalizer for the platform and no zebin or listing beside the text.
     """
     kernel, simd = body.name, body.int_attribute("SimdSize") or 0
+    if platform.generation >= EFFICIENT64B_SINCE:
+        raise UserError(
+            f"{path}: `verify` does not know the messages (`sendg`) and the payload of {platform.name}'s machine code; it knows platforms up to PTL"
+        )
     command = iga_command(path, request.iga)
     if request.zebin is not None:
         code = code_of_zebin(request.zebin, request.zebin_name, kernel, platform, command)

@@ -11,10 +11,11 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.gen.gen_document import Source, read_input
 from visa_lsp.app.inputs import STDIN, read_bytes
 from visa_lsp.app.launch.runner import LaunchError, TextProblems
-from visa_lsp.app.verify.both_runs import Outcome, compare_with, run_code_alone, run_text, verdict_of
+from visa_lsp.app.verify.both_runs import Outcome, compare_with, run_code_alone, verdict_of
+from visa_lsp.app.verify.covering_launches import text_runs
 from visa_lsp.app.verify.line_faults import line_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
-from visa_lsp.app.verify.verify_launches import launches_of
+from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
 from visa_lsp.companions import Beside, kernels_in
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
@@ -161,15 +162,13 @@ def _verdict(
     code = code_of_text(source, text_name, body, platform, replace(request, finder=Beside()))
     board = Scoreboard(code, platform)
     outcomes: list[Outcome] = []
-    for opened in launches:
+    for run in text_runs(launches, beside_of(text_name, options.launch)):
         if options.hazards_only:
-            outcomes.append(run_code_alone(opened, code, [board]))
+            outcomes.append(run_code_alone(run.opened, code, [board]))
         else:
-            outcomes.append(compare_with(run_text(opened), code, source.text, [board]))
-        if outcomes[-1].is_endless:
-            if len(outcomes) > 1:
-                outcomes.pop()  # random values in a buffer may be a condition that never becomes false
-            break
+            outcomes.append(compare_with(run, code, source.text, [board]))
+        if outcomes[-1].is_endless and len(outcomes) > 1:
+            outcomes.pop()  # random values in a buffer may be a condition that never becomes false
         if outcomes[-1].first is not None:
             break
     hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in board.hazards()]

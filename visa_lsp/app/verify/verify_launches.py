@@ -7,7 +7,6 @@ of its lanes, two with the values with which the text compares and with small co
 from __future__ import annotations
 
 from dataclasses import replace
-from operator import itemgetter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,14 +17,12 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import TextProblems
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
+from visa_lsp.app.verify.special_values import RANDOM_TYPES, SpecialValues, listed, shape_of, sizes_of
 from visa_lsp.companions import launches_beside
-from visa_lsp.isa.model import Trait
-from visa_lsp.program.model import Immediate
 from visa_lsp.sim.launch.config import BufferArg, LaunchError, ValueArg
-from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
     from visa_lsp.app.launch.proposal import Proposal
 
@@ -33,15 +30,8 @@ _RAGGED: Final = 3  # work items less than a full group
 _LAST_LANES: Final = 13  # of the last thread of a short group
 _MISSING: Final = 14  # work items that a short count leaves out, at most a third
 _FIRST_ITEM: Final = (5, 2, 1)  # global offset of single work items
-_RANDOM_TYPES: Final = frozenset(
-    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
-)
 _CM: Final = 0  # value of the attribute "Target"
 _MAX_POINTS: Final = 8  # of a sweep
-_MAX_CONSTANTS: Final = 12  # of a text, of each kind
-_LARGEST: Final = (3, 1)  # of integers among the arguments
-_SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
-_FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 
 
 def launches_of(
@@ -52,7 +42,7 @@ def launches_of(
     Raises UserError if there is none.
     """
     options = RunOptions(path, platform, checks="none")
-    beside = Path(launch) if launch else path.with_suffix(".launch.yaml")
+    beside = beside_of(str(path), launch)
     job = LaunchJob(str(path), beside, options, data=data, named=bool(launch))
     try:
         opened = open_job(job, kernel=kernel) if tries else _open_untried(job, kernel)
@@ -68,22 +58,34 @@ def launches_of(
             words = words.removeprefix(f"{beside}:1:1: ")  # of a generated launch, which has no file
         raise UserError(f"{path}: {words}") from None
     yield opened
-    proposal = opened.proposed.proposal
-    for other in (proposal.even, proposal.uneven) if _may_end_inside(opened) else ():
+    proposal, values = opened.proposed.proposal, SpecialValues(opened)
+    for other in (proposal.even, proposal.uneven) if _may_end_inside(values) else ():
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
     for makes in (
-        _ragged(opened), _special_values(opened), _special_scalars(opened), _random_values(opened), _single_items(opened),
+        _ragged(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
     ):  # fmt: skip
         for given in makes:
-            try:
-                proposed = propose_run(opened.data, opened.options, beside, {"kernel": kernel, **given}, tries=False)
-                further_launch = OpenedLaunch(proposed.proposal.read(beside), opened.options, opened.data, proposed)
-                further_launch.ready()
-            except (LaunchError, UserError):
-                continue  # the kernel requires full groups
-            yield further_launch
-            break
+            further_launch = launch_with(opened, beside, {"kernel": kernel, **given})
+            if further_launch is not None:
+                yield further_launch
+                break
+
+
+def beside_of(text: str, launch: str | None) -> Path:
+    """Return the path of the launch file of a text, which may not exist."""
+    return Path(launch) if launch else Path(text).with_suffix(".launch.yaml")
+
+
+def launch_with(opened: OpenedLaunch, beside: Path, given: dict[str, Any]) -> OpenedLaunch | None:
+    """Return a generated launch of the same program with given keys; None if the kernel refuses it, as it may require full groups."""
+    try:
+        proposed = propose_run(opened.data, opened.options, beside, given, tries=False)
+        other = OpenedLaunch(proposed.proposal.read(beside), opened.options, opened.data, proposed)
+        other.ready()
+    except (LaunchError, UserError):
+        return None
+    return other
 
 
 def _open_untried(job: LaunchJob, kernel: str) -> OpenedLaunch:
@@ -109,101 +111,81 @@ def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> Open
     return replace(opened, launch=proposal.read(path), proposed=replace(opened.proposed, proposal=proposal))
 
 
-def _ragged(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _ragged(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield sizes that leave lanes of the last thread of a group without a work item."""
-    config = opened.launch.config
-    if config.local_size is None or not _may_end_inside(opened):
+    config = values.config
+    if config.local_size is None or not _may_end_inside(values):
         return
     x, y, z = config.local_size
     if x > _RAGGED:
         yield {"local_size": [x - _RAGGED, y, z], "groups": [min(count, 2) for count in config.groups]}
 
 
-def _may_end_inside(opened: OpenedLaunch) -> bool:
+def _may_end_inside(values: SpecialValues) -> bool:
     """Return whether a group may end inside of a thread; threads of C for Metal have all lanes, and its finalizer relies on it."""
-    is_cm = opened.ready().prepared.dispatch.kernel.int_attribute("Target") == _CM
-    return opened.launch.config.threads is None and not is_cm
+    is_cm = values.kernel.int_attribute("Target") == _CM
+    return values.config.threads is None and not is_cm
 
 
-def _special_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _special_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield arguments near the values with which the text compares: first in a short group, then in the sizes as they are."""
-    config = opened.launch.config
-    kernel = opened.ready().prepared.dispatch.kernel
-    args = _special_arguments(opened, 0)
-    if config.local_size is not None and _may_end_inside(opened):
-        (x, y, z), width = config.local_size, kernel.int_attribute("SimdSize") or 16
+    config = values.config
+    args = values.arguments(0)
+    if config.local_size is not None and _may_end_inside(values):
+        (x, y, z), width = config.local_size, values.kernel.int_attribute("SimdSize") or 16
         rest = _LAST_LANES if width > _LAST_LANES else width - _RAGGED
         short = [width + rest if x > width else min(x, rest), y, z]
-        args |= _short_counts(opened, short[0] * config.groups[0])
-        yield {"local_size": short, "groups": list(config.groups), "args": _listed(opened, args)}
+        args |= _short_counts(values, short[0] * config.groups[0])
+        yield {"local_size": short, "groups": list(config.groups), "args": listed(values.opened, args)}
     if args:
-        yield {"args": _listed(opened, args), **_sizes(opened)}
+        yield {"args": listed(values.opened, args), **sizes_of(values.opened)}
 
 
-def _special_scalars(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _special_scalars(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield arguments with other special values and with the smallest sizes."""
-    args = _special_arguments(opened, 1)
+    args = values.arguments(1)
     if args:
-        yield {"args": _listed(opened, args), **_sizes(opened)}
+        yield {"args": listed(values.opened, args), **sizes_of(values.opened)}
 
 
-def _special_arguments(opened: OpenedLaunch, turn: int) -> dict[Any, Any]:
-    """Return arguments near the values with which the text compares; integers are at most those of the launch, as they may be sizes."""
-    config, args = opened.launch.config, dict[Any, Any]()
-    constants = _constants(opened.ready().prepared.dispatch.kernel.instructions)
-    for number, (key, arg) in enumerate(config.by_key.items()):
-        if not isinstance(arg, BufferArg | ValueArg) or arg.array.dtype.name not in _RANDOM_TYPES:
-            continue
-        pool = _pool(constants, arg.array.dtype, number + turn * len(config.by_key))
-        if isinstance(arg, BufferArg):
-            args[key] = {"buffer": {**_shape_of(arg), "init": {"repeat": pool}}}
-        elif arg.array.size == 1:
-            value = pool[0] if arg.array.dtype.kind == "f" else max(0, min(arg.array.item(), _LARGEST[turn]))
-            args[key] = {"value": value, "dtype": arg.array.dtype.name}
-    return args
+def _random_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
+    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, short counts, and distinct numbers.
 
-
-def _random_values(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
-    """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, and short counts."""
+    A group has two threads at least, if the kernel allows it, because work in thread 0 hides mistakes in what depends on the number.
+    """
     args = {
-        key: {"buffer": {**_shape_of(arg), "init": {"random": number + 1}}}
-        for number, (key, arg) in enumerate(opened.launch.config.by_key.items())
-        if isinstance(arg, BufferArg) and arg.array.dtype.name in _RANDOM_TYPES
+        key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
+        for number, (key, arg) in enumerate(values.config.by_key.items())
+        if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
     }
-    config = opened.launch.config
+    config = values.config
+    args |= values.distinct()
     if config.local_size is not None:
-        args |= _short_counts(opened, config.groups[0] * config.local_size[0])
-    if args:
-        yield {"args": _listed(opened, args), **_sizes(opened)}
+        args |= _short_counts(values, config.groups[0] * config.local_size[0])
+    given = {"args": listed(values.opened, args)} if args else {}
+    if config.local_size is not None and _may_end_inside(values):
+        x, y, z = config.local_size
+        if x > _RAGGED and x * y * z <= (values.kernel.int_attribute("SimdSize") or 16):
+            yield {
+                **given,
+                "local_size": [2 * x - _RAGGED, y, z],
+                "groups": [(config.groups[0] + 1) // 2, *config.groups[1:]],
+            }
+    if given:
+        yield {**given, **sizes_of(values.opened)}
 
 
-def _single_items(opened: OpenedLaunch) -> Iterator[dict[str, Any]]:
+def _single_items(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield groups of one work item each, whose global ids begin at other numbers than 0."""
-    if opened.launch.config.local_size is not None and _may_end_inside(opened):
-        args = _special_arguments(opened, 0)
+    if values.config.local_size is not None and _may_end_inside(values):
+        args = values.arguments(0)
         sizes = {"local_size": [1, 1, 1], "groups": [2, 1, 1], "global_offset": list(_FIRST_ITEM)}
-        yield {**({"args": _listed(opened, args)} if args else {}), **sizes}
+        yield {**({"args": listed(values.opened, args)} if args else {}), **sizes}
 
 
-def _sizes(opened: OpenedLaunch) -> dict[str, Any]:
-    config = opened.launch.config
-    local = {"local_size": list(config.local_size)} if config.local_size is not None else {}
-    return {"groups": list(config.groups), **local}
-
-
-def _shape_of(arg: BufferArg) -> dict[str, Any]:
-    return {"dtype": arg.array.dtype.name, "shape": list(arg.array.shape)}
-
-
-def _listed(opened: OpenedLaunch, args: dict[Any, Any]) -> Any:
-    """Return arguments as a launch file has them: a list by index, or a map by name."""
-    config = opened.launch.config
-    return [args.get(n) for n in range(len(config.args))] if isinstance(config.args, tuple) else args
-
-
-def _short_counts(opened: OpenedLaunch, items: int) -> dict[Any, Any]:
+def _short_counts(values: SpecialValues, items: int) -> dict[Any, Any]:
     """Return the integers that count the work items, less some."""
-    config = opened.launch.config
+    config = values.config
     assert config.local_size is not None
     sizes = {config.groups[0] * config.local_size[0], np.prod(config.groups) * np.prod(config.local_size)}
     return {
@@ -214,31 +196,3 @@ def _short_counts(opened: OpenedLaunch, items: int) -> dict[Any, Any]:
         and arg.array.dtype.kind in "iu"
         and arg.array.item() in sizes
     }
-
-
-def _constants(instructions: Iterable[Any]) -> list[int | float]:
-    """Return the immediates of a text, those of comparisons first."""
-    numbers: list[tuple[bool, int | float]] = []
-    for inst in instructions:
-        for value in inst.values:
-            number = immediate(value, 1)[0].item() if isinstance(value, Immediate) else None
-            if number is not None and np.isfinite(float(number)):
-                numbers.append((not inst.row.has(Trait.COMPARES), number))
-    return list(dict.fromkeys(number for _, number in sorted(numbers, key=itemgetter(0))))
-
-
-def _pool(constants: list[int | float], dtype: np.dtype[Any], seed: int) -> list[int | float]:
-    """Return values of a type, in a random order: constants of the text with their neighbours, edges of the type, small ones."""
-    pick = np.random.default_rng(seed)
-    pool: list[int | float]
-    if dtype.kind == "f":
-        own = [float(n) for n in constants if abs(n) < float(np.finfo(dtype).max) / 2][:_MAX_CONSTANTS]
-        pool = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
-    else:
-        limits = np.iinfo(dtype)
-        near = [n + step for n in constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (-1, 0, 1)]
-        wanted = [*_SMALL, -1, limits.min, limits.max, *near, *pick.integers(0, 120, 12).tolist()]
-        pool = [n for n in wanted if limits.min <= n <= limits.max]
-    pool = list({repr(n): n for n in pool}.values())  # -0.0 is not 0.0
-    pool = [pool[n] for n in pick.permutation(len(pool)).tolist()]
-    return pool if len(pool) % 2 else [*pool, pool[0]]  # so that strides meet every value

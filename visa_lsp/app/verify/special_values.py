@@ -1,0 +1,158 @@
+"""Values of arguments that let mistakes of machine code show: numbers of the text, edges of types, small numbers.
+
+Arguments are in the words of launch files. Numbers of a text are its immediates, those of comparisons first.
+"""
+
+from __future__ import annotations
+
+from itertools import zip_longest
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
+
+import numpy as np
+
+from visa_lsp.isa.model import Trait
+from visa_lsp.program.model import Immediate
+from visa_lsp.sim.launch.config import BufferArg, ValueArg
+from visa_lsp.sim.values import immediate
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from visa_lsp.app.launch.unit import OpenedLaunch
+    from visa_lsp.sim.launch.config import Array
+
+RANDOM_TYPES: Final = frozenset(
+    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
+)
+_MAX_CONSTANTS: Final = 12  # of a text, of each kind, in a buffer
+_LARGEST: Final = (3, 1)  # of integers among the arguments, by turn
+_USUAL: Final = 1.5  # largest value of an argument without a special meaning
+_SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
+_FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
+_FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
+_LARGE: Final = 1000
+
+
+class SpecialValues:
+    """Special values for the arguments of a launch."""
+
+    def __init__(self, opened: OpenedLaunch) -> None:
+        self.opened, self.config = opened, opened.launch.config
+        self.kernel = opened.ready().prepared.dispatch.kernel
+        self.constants = _constants(self.kernel.instructions)
+
+    def arguments(self, turn: int) -> dict[Any, Any]:
+        """Return values for all arguments in turn 0 or 1; integers are at most those of the launch, as they may be sizes."""
+        args = self.buffers(turn)
+        for number, (key, arg) in enumerate(self.config.by_key.items()):
+            if _is_value(arg) and arg.array.size == 1:
+                pool = self._pool(arg.array.dtype, number, turn)
+                value = pool[0] if arg.array.dtype.kind == "f" else max(0, min(arg.array.item(), _LARGEST[turn]))
+                args[key] = {"value": value, "dtype": arg.array.dtype.name}
+        return args
+
+    def buffers(self, turn: int) -> dict[Any, Any]:
+        """Return contents for the buffers; from turn 2 on with further numbers of the text."""
+        return {
+            key: {"buffer": {**shape_of(arg), "init": {"repeat": self._pool(arg.array.dtype, number, turn)}}}
+            for number, (key, arg) in enumerate(self.config.by_key.items())
+            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
+        }
+
+    def distinct(self) -> dict[Any, Any]:
+        """Return small values that differ from each other for numbers and elements of vectors that are equal in the launch."""
+        args = dict[Any, Any]()
+        for number, (key, arg) in enumerate(self.config.by_key.items()):
+            if _is_value(arg) and (arg.array.ravel() <= _USUAL).all():
+                args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
+        return args
+
+    def large(self, side: int) -> dict[Any, Any]:
+        """Return integers of at least ``side``, each another."""
+        arguments = enumerate(self.config.by_key.items())
+        return {
+            key: _value(arg.array, min(side + number, np.iinfo(arg.array.dtype).max))
+            for number, (key, arg) in arguments
+            if _is_value(arg) and arg.array.dtype.kind in "iu"
+        }
+
+    def scalars(self) -> dict[Any, list[dict[str, Any]]]:
+        """Return values for each argument by value: edges, and those around the numbers of the text."""
+        return {
+            key: [_value(arg.array, n) for n in {repr(n): n for n in self._few(arg.array)}.values()]
+            for key, arg in self.config.by_key.items()
+            if _is_value(arg)
+        }
+
+    def _few(self, array: Array) -> Iterator[int | float]:
+        if array.dtype.kind == "f":
+            yield from _FEW_FLOATS
+            yield from (1.25 * n for n in self.constants[:_MAX_CONSTANTS])
+            return
+        limits = np.iinfo(array.dtype)
+        near = (n + step for n in self.constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (0, 1, -1))
+        edges = (0, 1, -1, array.max().item() + 1, 2, _LARGE, limits.max, limits.min)
+        for number in (number for pair in zip_longest(edges, near) for number in pair):
+            if number is not None and limits.min <= number <= limits.max:
+                yield number
+
+    def _pool(self, dtype: np.dtype[Any], number: int, turn: int) -> list[int | float]:
+        """Return values of a type, in a random order: numbers of the text with their neighbours, edges of the type, small ones."""
+        pick = np.random.default_rng(number + turn * len(self.config.by_key))
+        start = max(0, turn - 1) * _MAX_CONSTANTS % max(1, len(self.constants))
+        constants = self.constants[start:] + self.constants[:start]
+        pool: list[int | float]
+        if dtype.kind == "f":
+            own = [float(n) for n in constants if abs(n) < float(np.finfo(dtype).max) / 2][:_MAX_CONSTANTS]
+            pool = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
+        else:
+            limits = np.iinfo(dtype)
+            near = [n + step for n in constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (-1, 0, 1)]
+            wanted = [*_SMALL, -1, limits.min, limits.max, *near, *pick.integers(0, 120, 12).tolist()]
+            pool = [n for n in wanted if limits.min <= n <= limits.max]
+        pool = list({repr(n): n for n in pool}.values())  # -0.0 is not 0.0
+        pool = [pool[n] for n in pick.permutation(len(pool)).tolist()]
+        return pool if len(pool) % 2 else [*pool, pool[0]]  # so that strides meet every value
+
+
+def shape_of(arg: BufferArg) -> dict[str, Any]:
+    """Return type and shape of a buffer."""
+    return {"dtype": arg.array.dtype.name, "shape": list(arg.array.shape)}
+
+
+def listed(opened: OpenedLaunch, args: dict[Any, Any]) -> Any:
+    """Return arguments as a launch file has them: a list by index, or a map by name."""
+    config = opened.launch.config
+    return [args.get(n) for n in range(len(config.args))] if isinstance(config.args, tuple) else args
+
+
+def sizes_of(opened: OpenedLaunch) -> dict[str, Any]:
+    """Return the sizes of a launch."""
+    config = opened.launch.config
+    local = {"local_size": list(config.local_size)} if config.local_size is not None else {}
+    return {"groups": list(config.groups), **local}
+
+
+def _is_value(arg: Any) -> TypeGuard[ValueArg]:
+    return isinstance(arg, ValueArg) and arg.array.dtype.name in RANDOM_TYPES
+
+
+def _value(array: Array, number: float) -> dict[str, Any]:
+    """Return a value for an argument; further elements of a vector are a step larger each, as far as the type allows."""
+    name = array.dtype.name
+    if array.size == 1:
+        return {"value": number, "dtype": name}
+    last = number + array.size if array.dtype.kind == "f" else np.iinfo(array.dtype).max
+    return {"values": [min(number + n, last) for n in range(array.size)], "dtype": name}
+
+
+def _constants(instructions: Iterable[Any]) -> list[int | float]:
+    """Return the immediates of a text, those of comparisons first."""
+    numbers: list[tuple[bool, int | float]] = []
+    for inst in instructions:
+        for value in inst.values:
+            number = immediate(value, 1)[0].item() if isinstance(value, Immediate) else None
+            if number is not None and np.isfinite(float(number)):
+                numbers.append((not inst.row.has(Trait.COMPARES), number))
+    return list(dict.fromkeys(number for _, number in sorted(numbers, key=itemgetter(0))))
