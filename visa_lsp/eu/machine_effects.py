@@ -47,11 +47,6 @@ _ESTIMATE_BITS: Final = 16  # so that the results are correctly rounded, as the 
 _PRECISIONS: Final = {
     "u1": 1, "s1": 2, "u2": 3, "s2": 4, "u4": 5, "s4": 6, "ub": 7, "b": 8, "bf": 9, "hf": 10, "bf8": 11, "tf32": 12, "hf8": 14, "e2m1": 15,
 }  # fmt: skip
-_COUNT_TYPES: Final = {
-    (a, is_signed): b
-    for u, s in ((ty.UB, ty.B), (ty.UW, ty.W), (ty.UD, ty.D))
-    for a, b, is_signed in ((u, s, True), (s, u, False))
-}
 _EXTRA_BITS: Final = 13  # of the mantissa of a macro's intermediate results, beyond those of the type
 
 
@@ -59,18 +54,8 @@ def compute(site: MachineSite, expr: Expr, order: tuple[int, ...] = ()) -> Op:
     """Return the op of a lane expression on the sources in an order; a condition writes the flags of its lanes from the result."""
     dst = site.machine.dst
     sources = [site.inst.get(f"src{i}") for i in order or range(source_count(expr))]
-    if site.machine.op == "shl" and site.operand_type(dst).size == 8:
-        sources[1] = _as_signed_as(sources[0], sources[1])
     fetches, function, convert = lane_plan(site, expr, sources, dst)
     return _finish(site, lambda f: convert(f, function(f, [fetch(f) for fetch in fetches])))
-
-
-def _as_signed_as(value: Any, count: Any) -> Any:
-    """Return the count of a shift into a qword with the sign of the shifted value, which alone tells how that is extended."""
-    type_ = _COUNT_TYPES.get((count.type, value.type.is_signed))
-    if type_ is None:
-        return count
-    return Immediate(type_, count.bits) if isinstance(count, Immediate) else replace(count, type=type_)
 
 
 def _finish(site: MachineSite, value: Callable[[Frame], Array]) -> Op:

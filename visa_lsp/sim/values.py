@@ -80,9 +80,9 @@ def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
 
 
 def extend_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
-    """Return the type to which integer sources are extended; in a product with a qword result each keeps its own sign."""
+    """Return the type to which integer sources are extended; in a product or shift into a qword each keeps its own sign."""
     wide = exec_type is ty.D and target.is_int and target.size == 8
-    return ty.Q if wide and used & {"mul", "mad"} else exec_type
+    return ty.Q if wide and used & {"mul", "mad", "shl"} else exec_type
 
 
 def immediate(value: Immediate, lanes: int) -> Array:
