@@ -338,6 +338,8 @@ class Prover:
         if all(local.is_constant for local in self.symbols.local):
             return
         static = [group.access for group in self.groups if group.access.space == (SHARED, -1) and not group.access.why]
+        if not static:
+            return
         index = 0
         caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._cap_size(cap))]
         for access in static:
