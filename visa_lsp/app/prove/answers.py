@@ -262,7 +262,9 @@ class Prover:
         result = self._in_time(property_, group.access.line, partial(decide, group))
         need = self._needs.get(group.access.space) if property_ == "bounds" else None
         if need is not None and need.formula is not None:
-            result = structs.replace(result, needs=(BufferNeed(need.name, need.formula.words),))
+            exceeds = need.nearest.words if need.nearest is not None else None
+            own = BufferNeed(need.name, need.formula.words, f"{need.unit}s", exceeds)
+            result = structs.replace(result, needs=(own,))
         return [structs.replace(result, line=line) for line in group.lines]
 
     def _meetings(self) -> list[ProofResult]:

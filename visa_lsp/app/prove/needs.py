@@ -108,13 +108,17 @@ class Need:
         return self.nearest or self.formula
 
     @property
+    def unit(self) -> str:
+        """The unit of the need, ``element`` or ``byte``: an element whose type is unknown is a byte."""
+        return "element" if self.bytes_each > 1 else "byte"
+
+    @property
     def amount(self) -> str:
         """The need in words: ``n + 1 elements``."""
         return self._count(self.formula) if self.formula is not None else ""
 
     def _count(self, formula: Formula) -> str:
-        unit = "element" if self.bytes_each > 1 else "byte"
-        return f"{formula.words} {unit}{'' if formula.words == '1' else 's'}"
+        return f"{formula.words} {self.unit}{'' if formula.words == '1' else 's'}"
 
     def translate(self, info: KernelInfo, symbols: LaunchSymbols) -> Need:
         """Return the need in the symbols of another walk of the kernel."""

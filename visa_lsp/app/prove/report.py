@@ -15,7 +15,7 @@ from visa_lsp.app.prove import Cause
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.prove import ProofResult
+    from visa_lsp.app.prove import BufferNeed, ProofResult
     from visa_lsp.app.prove.document import ProvedFile
 
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
@@ -41,10 +41,16 @@ def results_json(file: ProvedFile) -> list[dict[str, Any]]:
 def needs_json(files: Iterable[ProvedFile]) -> list[dict[str, str]]:
     """Return the least size of each buffer as JSON objects."""
     return [
-        {"path": printable(file.name), "kernel": kernel, "buffer": buffer, "elements": elements}
+        {
+            "path": printable(file.name),
+            "kernel": kernel,
+            "buffer": need.buffer,
+            "elements": need.elements,
+            "unit": need.unit,
+        }
         for file in files
         for kernel in dict.fromkeys(one.kernel for one in file.results)
-        for buffer, elements in _needs_of([one for one in file.results if one.kernel == kernel])
+        for need in _needs_of([one for one in file.results if one.kernel == kernel])
     ]
 
 
@@ -102,21 +108,22 @@ def _kernel_lines(
         lines.append(f"  {_ELSEWHERE}")
     needs = _needs_of(results)
     # A size that no need states is printed like any other assumption.
-    stated = tuple([f"{buffer} has at least " for buffer, _ in needs])
+    stated = tuple([f"{need.buffer} has at least " for need in needs])
     assumed = dict.fromkeys(
         words for one in results if one.answer == "proved" for words in one.assumptions if not words.startswith(stated)
     )
     if assumed:
         lines.append("  proved for launches in which")
-        lines += [f"  - {words}" for words in _join_wraps(assumed)]
+        implied = {
+            f"{words.removesuffix('positive')}not negative" for words in assumed if words.endswith(" is positive")
+        }
+        lines += [f"  - {words}" for words in _join_wraps(words for words in assumed if words not in implied)]
     if needs:
         lines.append("  needs buffers of at least")
-        words_of_all = [words for one in results for words in one.assumptions]
-        for buffer, elements in needs:
-            # The elements of a buffer whose type is unknown are bytes.
-            is_untyped = any(words.startswith(f"{buffer} has at least {elements} byte") for words in words_of_all)
-            unit = ("byte" if is_untyped else "element") + ("" if elements == "1" else "s")
-            lines.append(f"  - {buffer}: {elements} {unit}")
+        for need in needs:
+            unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
+            excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
+            lines.append(f"  - {need.buffer}: {need.elements} {unit}{excess}")
     return lines
 
 
@@ -182,8 +189,8 @@ def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str
     return groups
 
 
-def _needs_of(results: Sequence[ProofResult]) -> list[tuple[str, str]]:
-    """Return the buffers that proofs presume a size of, with their elements.
+def _needs_of(results: Sequence[ProofResult]) -> list[BufferNeed]:
+    """Return the needs of buffers that proofs presume a size of.
 
     Of a buffer with an access that is not decided, the need may be larger.
     """
@@ -192,5 +199,5 @@ def _needs_of(results: Sequence[ProofResult]) -> list[tuple[str, str]]:
         if one.property == "bounds" and one.cause is not Cause.SIZE:
             answers.setdefault(one.buffer, set()).add(one.answer)
     open_ = {buffer for buffer, own in answers.items() if own & {"unknown", "bounded"} and "refuted" not in own}
-    needs = dict.fromkeys((need.buffer, need.elements) for one in results for need in one.needs)
-    return [(buffer, elements) for buffer, elements in needs if buffer not in open_]
+    needs = dict.fromkeys(need for one in results for need in one.needs)
+    return [need for need in needs if need.buffer not in open_]
