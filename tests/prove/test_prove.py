@@ -474,6 +474,19 @@ def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
     assert found[1].reason == "the launch that has the fault at line 7 does not have it here"
 
 
+def test_assumptions_name_the_lines_of_the_source():
+    assumptions = (
+        "the loop at line 3 has at most 2^31 rounds",
+        "all work items of a group come to the barrier of line 8",
+    )
+    results = [
+        ProofResult("race", "k", line, "proved", assumptions, source=source)
+        for line, source in ((4, "k.cl:2"), (8, "k.cl:5"))
+    ]
+    text = as_text([ProvedFile("k.cl: k.visaasm", tuple(results))])
+    assert f"  - {assumptions[0]} (k.cl:2)\n  - {assumptions[1]} (k.cl:5)\n" in text
+
+
 def test_a_journal_keeps_what_was_decided(tmp_path):
     journal = Journal("k", tmp_path / "answers")
     journal.plan([("race", [7, 8]), ("race", [8]), ("bounds", [9])])

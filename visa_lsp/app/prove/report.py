@@ -22,6 +22,8 @@ MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
+_LOOP: Final = "the loop at line "
+_LINES: Final = re.compile(r"\blines? ([\d, and]*\d)")
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
 
 
@@ -95,8 +97,7 @@ def _kernel_lines(
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
         places = [f"lines {_list_lines(ones)}"] if len(ones) > 1 else []
-        here = f"{Path.cwd()}/"
-        places += dict.fromkeys(printable(one.source.removeprefix(here)) for one in ones if one.source)
+        places += dict.fromkeys(_shorten(one.source) for one in ones if one.source)
         at = f" ({', '.join(places[: 1 + MAX_LINES])})" if places else ""
         lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
@@ -114,10 +115,10 @@ def _kernel_lines(
     )
     if assumed:
         lines.append("  proved for launches in which")
-        implied = {
-            f"{words.removesuffix('positive')}not negative" for words in assumed if words.endswith(" is positive")
-        }
-        lines += [f"  - {words}" for words in _join_wraps(words for words in assumed if words not in implied)]
+        sources = {one.line: one.source for one in results if one.source}
+        implied = {f"{words[:-8]}not negative" for words in assumed if words.endswith(" is positive")}
+        stated_once = _join_wraps(words for words in assumed if words not in implied)
+        lines += [f"  - {words}{_list_sources(words, sources)}" for words in stated_once]
     if needs:
         lines.append("  needs buffers of at least")
         for need in needs:
@@ -139,6 +140,20 @@ def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
         *others, last = map(str, sorted(lines))
         numbers = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
         yield f"the index arithmetic of {numbers} does not wrap around"
+
+
+def _list_sources(assumption: str, sources: Mapping[int, str]) -> str:
+    """Return the places in the source of the lines that an assumption names, in parentheses."""
+    numbers = [int(number) for words in _LINES.findall(assumption) for number in re.findall(r"\d+", words)]
+    if assumption.startswith(_LOOP):  # begins at a label, which has no place of its own
+        numbers = [next((line for line in sorted(sources) if line >= number), 0) for number in numbers]
+    places = dict.fromkeys(_shorten(sources[number]) for number in numbers if number in sources)
+    return f" ({', '.join(places)})" if places else ""
+
+
+def _shorten(place: str) -> str:
+    """Return a place in a source, relative to the working directory if it lies there."""
+    return printable(place.removeprefix(f"{Path.cwd()}/"))
 
 
 def _refutation_lines(
