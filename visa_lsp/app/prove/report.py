@@ -30,13 +30,13 @@ _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.
 def results_json(file: ProvedFile) -> list[dict[str, Any]]:
     """Return the answers for a file as JSON objects, each without the keys that it has no value for."""
     return [
-        {"property": one.property, "path": printable(file.name)}
+        {"property": result.property, "path": printable(file.name)}
         | {
             key: value
-            for key, value in to_builtins(one).items()
+            for key, value in to_builtins(result).items()
             if value is not None and (value or key not in ("needs", "faults", "buffer"))
         }
-        for one in file.results
+        for result in file.results
     ]
 
 
@@ -192,8 +192,8 @@ def _list_lines(results: Sequence[ProofResult]) -> str:
     return ", ".join(numbers[:MAX_LINES]) + (f" and {len(numbers) - MAX_LINES} more" if numbers[MAX_LINES:] else "")
 
 
-def _statement(one: ProofResult) -> tuple[str, str | None, str | None]:
-    return one.property, one.source, one.buffer
+def _statement(result: ProofResult) -> tuple[str, str | None, str | None]:
+    return result.property, result.source, result.buffer
 
 
 def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str, str], list[ProofResult]]:
