@@ -116,11 +116,11 @@ def assumptions(source: str, options: str) -> list[str]:
     if total and not groups:
         groups = [-(-one // size) for one, size in zip(total, local, strict=False)]
     groups = [1] if "--only-intra-group" in options else groups
-    found = []
+    conditions_of_sizes = []
     for axis, name in enumerate("xyz"):
-        found += [f"local_size_{name} == {local[axis]}", f"offset_{name} == {([*offset, 0, 0, 0])[axis]}"]
+        conditions_of_sizes += [f"local_size_{name} == {local[axis]}", f"offset_{name} == {([*offset, 0, 0, 0])[axis]}"]
         if groups or axis:
-            found.append(f"groups_{name} <= {([*groups, 1, 1, 1])[axis]}")
+            conditions_of_sizes.append(f"groups_{name} <= {([*groups, 1, 1, 1])[axis]}")
     conditions = re.findall(r"__requires\(([^;]*)\);", source)
     given = re.search(r"--kernel-args=\w+,0x([0-9a-fA-F]{1,8})\b", options)
     scalar = re.search(r"\bint (\w+)\)", source)
@@ -135,7 +135,7 @@ def assumptions(source: str, options: str) -> list[str]:
         (r"\|\|?", " or "),
     ):
         conditions = [re.sub(old, new, one) for one in conditions]
-    return [*found, *("?" + one for one in conditions)]
+    return [*conditions_of_sizes, *("?" + one for one in conditions)]
 
 
 def prove_text(
@@ -168,13 +168,13 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     if not (place / "kernel.zebin").is_file():
         full.write_text(_DEFINITIONS + source)
         try:
-            made = build_source(read_source(str(full)), device_of(None, None))
+            build = build_source(read_source(str(full)), device_of(None, None))
         except Exception as error:  # noqa: BLE001 - a test that does not compile
             return {**row, "compiled": f"{type(error).__name__}: {error}"}
-        if made.program is None or not made.texts:
-            return {**row, "compiled": made.findings[0].message if made.findings else "no program"}
-        (place / "kernel.zebin").write_bytes(made.program)
-        for text in made.texts:
+        if build.program is None or not build.texts:
+            return {**row, "compiled": build.findings[0].message if build.findings else "no program"}
+        (place / "kernel.zebin").write_bytes(build.program)
+        for text in build.texts:
             if text.is_kernel and text.name != "Intel_Symbol_Table_Void_Program":
                 (place / f"{text.name}.visaasm").write_text(text.text)
     before = os.times()
@@ -216,13 +216,13 @@ def gpuverify(root: Path, only: str, jobs: int, seconds: float, kept: Path | Non
         named = [row for row in compiled if row["expected"] == "fail" and row["kind"] == kind]
         empty = [row for row in named if not any(row["answers"].values())]
         failing = [row for row in named if row not in empty and row["name"] not in GONE]
-        found = [row for row in failing if _is_refuted(row)]
+        refuted = [row for row in failing if _is_refuted(row)]
         proved = [
             row["name"] for row in failing if kind in PROPERTIES and _is_proved({**row, "wanted": _get_wanted(row)})
         ]
         print(
             f"fail, {kind}: {len(named)}; {len(empty)} without accesses and barriers, {len(named) - len(empty) - len(failing)} "
-            f"without the fault; of {len(failing)} refuted: {len(found)} ({_share(found, failing)}), proved: {len(proved)} {proved}"
+            f"without the fault; of {len(failing)} refuted: {len(refuted)} ({_share(refuted, failing)}), proved: {len(proved)} {proved}"
         )
     times = sorted(row["seconds"] for row in compiled)
     if times:

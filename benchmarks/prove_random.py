@@ -222,7 +222,7 @@ def _make_kernel(random: Random) -> RandomKernel:
 def mutate_source(source: str) -> Iterator[str]:
     """Yield the source without one of its barriers or guards, and with one of its indices shifted by one."""
     lines = source.splitlines(keepends=True)
-    for at, line in enumerate(lines):
+    for number, line in enumerate(lines):
         changed = []
         if "barrier(" in line:
             changed.append("")
@@ -233,7 +233,7 @@ def mutate_source(source: str) -> Iterator[str]:
                 f"{line[: m.start(1)]}({m[1]}) + 1{line[m.end(1) :]}" for m in re.finditer(r"\[([^\]]+)\]", line)
             ]
         for new in changed:
-            yield "".join([*lines[:at], new, *lines[at + 1 :]])
+            yield "".join([*lines[:number], new, *lines[number + 1 :]])
 
 
 # Changes of a line of a text: what stands there, and what replaces it.
@@ -380,14 +380,14 @@ class KernelRuns:
     def faults(self, launch: RandomLaunch) -> set[tuple[str, int]]:
         """Return the properties and lines, from 1, of the faults of a launch."""
         lengths, values, args = dict(launch.lengths), dict(launch.values), list[BufferArg | ValueArg | LocalArg]()
-        for one in self._kernel.parameters:
-            dtype = np.dtype(one.dtype)
-            if one.kind == "value":
-                args.append(ValueArg(np.array(values[one.name]).astype(dtype)))
-            elif one.kind == "local":
-                args.append(LocalArg(lengths[one.name]))
+        for parameter in self._kernel.parameters:
+            dtype = np.dtype(parameter.dtype)
+            if parameter.kind == "value":
+                args.append(ValueArg(np.array(values[parameter.name]).astype(dtype)))
+            elif parameter.kind == "local":
+                args.append(LocalArg(lengths[parameter.name]))
             else:
-                args.append(BufferArg(np.arange(-(-lengths[one.name] // dtype.itemsize)).astype(dtype)))
+                args.append(BufferArg(np.arange(-(-lengths[parameter.name] // dtype.itemsize)).astype(dtype)))
         config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args), global_offset=launch.offset)
         prepared = prepare(self._module, self._info, config, self._platform)
         prepared = with_budget(prepared, _WALKED_STEPS if self._only_walks else _STEPS)
@@ -401,15 +401,15 @@ class KernelRuns:
         result = machine.run()
         self._code = machine.kept
         self.compared += sum(one.compared for one in walks)
-        self.strays += [words for one in walks for words in one.found]
-        found = set()
+        self.strays += [words for one in walks for words in one.differences]
+        shown = set()
         for fault in result.faults:
             self.endless += fault.kind is FaultKind.BUDGET
             property_ = _PROPERTIES.get(fault.kind.value)
             if property_ == "uninitialised" and not fault.variable:
                 continue  # of memory, which is not part of the property
-            found |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
-        return found
+            shown |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
+        return shown
 
 
 @dataclass
@@ -456,12 +456,12 @@ def compare(
         if launch is None:
             continue
         verdict.launches += 1
-        found = runs.faults(launch)
-        verdict.faults |= found
+        shown = runs.faults(launch)
+        verdict.faults |= shown
         verdict.wrong += [
             f"WRONG {path}: {property_} of line {line} is proved, {launch}: {proved[property_, line].assumptions}"
-            for property_, line in found & set(proved)
-            if _holds(proved[property_, line], found)
+            for property_, line in shown & set(proved)
+            if _holds(proved[property_, line], shown)
         ]
         if runs.strays:
             verdict.wrong.append(f"STRAY {path}: {runs.strays[0]}: {launch}")
@@ -474,21 +474,21 @@ def not_shown(results: Sequence[ProofResult], path: Path, platform: str) -> Iter
     """Yield the refuted answers whose launch file, run afresh, does not have the fault at their line."""
     runs = LaunchRuns(path, path.read_bytes(), platform, Beside())
     faults_by_launch: dict[str, set[tuple[str, int]]] = {}
-    for one in results:
-        if one.answer != "refuted":
+    for result in results:
+        if result.answer != "refuted":
             continue
-        launch = one.launch or ""
+        launch = result.launch or ""
         if launch not in faults_by_launch:
             _, faults = runs.run(launch, "all,item-races", _CONFIRMED_STEPS)
             lines = ((_PROPERTIES.get(fault.kind.value, ""), {fault.line, fault.other_line}) for fault in faults)
             faults_by_launch[launch] = {(word, line + 1) for word, both in lines for line in both}
-        if (one.property, one.line) not in faults_by_launch[launch]:
-            yield f"NOT SHOWN {path}: {one.property} of line {one.line} is refuted: {launch}"
+        if (result.property, result.line) not in faults_by_launch[launch]:
+            yield f"NOT SHOWN {path}: {result.property} of line {result.line} is refuted: {launch}"
 
 
-def _holds(proof: ProofResult, found: set[tuple[str, int]]) -> bool:
+def _holds(proof: ProofResult, faults: set[tuple[str, int]]) -> bool:
     """Return whether a launch keeps the assumption that work items meet at barriers."""
-    diverges = any(property_ == "divergence" for property_, _ in found)
+    diverges = any(property_ == "divergence" for property_, _ in faults)
     return not (diverges and any(one.startswith(_BARRIERS_MET) for one in proof.assumptions))
 
 
@@ -508,13 +508,13 @@ class Hunt:
         place.mkdir()
         (place / "k.cl").write_text(source)
         tool, device = self.compilers[number % len(self.compilers)]
-        made = build_source(read_source(str(place / "k.cl")), device, "-cl-std=CL2.0" if tool else "", tool)
-        texts = [one.text for one in made.texts if one.name in ("k", "second")]
-        if not texts or made.program is None:
+        build = build_source(read_source(str(place / "k.cl")), device, "-cl-std=CL2.0" if tool else "", tool)
+        texts = [one.text for one in build.texts if one.name in ("k", "second")]
+        if not texts or build.program is None:
             return None
-        (place / "k.zebin").write_bytes(made.program)
-        first, *others = texts
-        return "\n".join([first, *(one.partition("\n")[2] for one in others)]), made.platform  # one line of the version
+        (place / "k.zebin").write_bytes(build.program)
+        bodies = [text.partition("\n")[2] for text in texts[1:]]  # a text has one line of the version
+        return "\n".join([texts[0], *bodies]), build.platform
 
 
 def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]:
@@ -526,18 +526,18 @@ def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]
         return None, []
     text, platform = compiled
     whole = compare(text, place / "k.visaasm", kernel, platform, random, hunt.launches, hunt.seconds)
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     sources, texts = list(mutate_source(kernel.source)), list(mutate_text(text))
-    for at, one in enumerate(random.sample(sources, min(len(sources), hunt.mutants))):
-        folder = hunt.folder / f"{number}.{at}"
-        changed = hunt.text_of(one, folder, number)
+    for index, mutant in enumerate(random.sample(sources, min(len(sources), hunt.mutants))):
+        folder = hunt.folder / f"{number}.{index}"
+        changed = hunt.text_of(mutant, folder, number)
         if changed is not None:
             path = folder / "k.visaasm"
-            found.append(compare(changed[0], path, kernel, platform, random, hunt.launches, hunt.seconds))
-    for at, one in enumerate(random.sample(texts, min(len(texts), hunt.mutants))):
-        path = place / f"k{at}.visaasm"
-        found.append(compare(one, path, kernel, platform, random, hunt.launches, hunt.seconds))
-    return whole, found
+            verdicts.append(compare(changed[0], path, kernel, platform, random, hunt.launches, hunt.seconds))
+    for index, mutant in enumerate(random.sample(texts, min(len(texts), hunt.mutants))):
+        path = place / f"k{index}.visaasm"
+        verdicts.append(compare(mutant, path, kernel, platform, random, hunt.launches, hunt.seconds))
+    return whole, verdicts
 
 
 def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
@@ -565,12 +565,12 @@ def random_kernels(
     kernels: list[Verdict] = []
     changed: list[Verdict] = []
     with ProcessPoolExecutor(jobs) as pool:
-        for number, (whole, more) in enumerate(pool.map(work, range(count))):
+        for number, (whole, mutant_verdicts) in enumerate(pool.map(work, range(count))):
             if number and number % _REPORTED_KERNELS == 0:
                 _print_verdicts("random kernels and mutants so far", [*kernels, *changed])
             kernels += [whole] if whole is not None else []
-            changed += more
-            for one in (whole, *more):
+            changed += mutant_verdicts
+            for one in (whole, *mutant_verdicts):
                 if one is not None and one.wrong:
                     print(one.wrong[0], flush=True)
     _print_verdicts("random kernels", kernels)
