@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import re
 import statistics
 import tempfile
@@ -115,11 +116,11 @@ def assumptions(source: str, options: str) -> list[str]:
     if total and not groups:
         groups = [-(-one // size) for one, size in zip(total, local, strict=False)]
     groups = [1] if "--only-intra-group" in options else groups
-    found = []
+    conditions_of_sizes = []
     for axis, name in enumerate("xyz"):
-        found += [f"local_size_{name} == {local[axis]}", f"offset_{name} == {([*offset, 0, 0, 0])[axis]}"]
+        conditions_of_sizes += [f"local_size_{name} == {local[axis]}", f"offset_{name} == {([*offset, 0, 0, 0])[axis]}"]
         if groups or axis:
-            found.append(f"groups_{name} <= {([*groups, 1, 1, 1])[axis]}")
+            conditions_of_sizes.append(f"groups_{name} <= {([*groups, 1, 1, 1])[axis]}")
     conditions = re.findall(r"__requires\(([^;]*)\);", source)
     given = re.search(r"--kernel-args=\w+,0x([0-9a-fA-F]{1,8})\b", options)
     scalar = re.search(r"\bint (\w+)\)", source)
@@ -134,7 +135,7 @@ def assumptions(source: str, options: str) -> list[str]:
         (r"\|\|?", " or "),
     ):
         conditions = [re.sub(old, new, one) for one in conditions]
-    return [*found, *("?" + one for one in conditions)]
+    return [*conditions_of_sizes, *("?" + one for one in conditions)]
 
 
 def prove_text(
@@ -167,16 +168,16 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
     if not (place / "kernel.zebin").is_file():
         full.write_text(_DEFINITIONS + source)
         try:
-            made = build_source(read_source(str(full)), device_of(None, None))
+            build = build_source(read_source(str(full)), device_of(None, None))
         except Exception as error:  # noqa: BLE001 - a test that does not compile
             return {**row, "compiled": f"{type(error).__name__}: {error}"}
-        if made.program is None or not made.texts:
-            return {**row, "compiled": made.findings[0].message if made.findings else "no program"}
-        (place / "kernel.zebin").write_bytes(made.program)
-        for text in made.texts:
+        if build.program is None or not build.texts:
+            return {**row, "compiled": build.findings[0].message if build.findings else "no program"}
+        (place / "kernel.zebin").write_bytes(build.program)
+        for text in build.texts:
             if text.is_kernel and text.name != "Intel_Symbol_Table_Void_Program":
                 (place / f"{text.name}.visaasm").write_text(text.text)
-    began = time.monotonic()
+    before = os.times()
     results: list[ProofResult] = []
     for file in sorted(place.glob("*.visaasm")):
         data = file.read_bytes()
@@ -184,10 +185,11 @@ def one_test(path: Path, root: Path, folder: Path, seconds: float) -> dict[str, 
         items = prod(int(one[1]) for one in re.finditer(r"local_size_. == (\d+)", " ".join(row["assume"])))
         in_step = min(items, int(width[1]) if width else 0) <= row["warp"]
         results += prove_text(file, data, row["assume"], seconds, item_races=not in_step)
+    after = os.times()  # of the processes that have ended: processor time, because the machine may be busy
     return {
         **row,
         "compiled": True,
-        "seconds": time.monotonic() - began,
+        "seconds": after.children_user + after.children_system - before.children_user - before.children_system,
         "answers": {p: dict(Counter(r.answer for r in results if r.property == p)) for p in PROPERTIES},
         "reasons": sorted({f"{r.property} {r.line}: {r.reason}" for r in results if r.reason}),
         "refuted": [f"{r.property} {r.line}" for r in results if r.answer == "refuted"],
@@ -214,20 +216,24 @@ def gpuverify(root: Path, only: str, jobs: int, seconds: float, kept: Path | Non
         named = [row for row in compiled if row["expected"] == "fail" and row["kind"] == kind]
         empty = [row for row in named if not any(row["answers"].values())]
         failing = [row for row in named if row not in empty and row["name"] not in GONE]
-        found = [row for row in failing if _is_refuted(row)]
+        refuted = [row for row in failing if _is_refuted(row)]
         proved = [
             row["name"] for row in failing if kind in PROPERTIES and _is_proved({**row, "wanted": _get_wanted(row)})
         ]
         print(
             f"fail, {kind}: {len(named)}; {len(empty)} without accesses and barriers, {len(named) - len(empty) - len(failing)} "
-            f"without the fault; of {len(failing)} refuted: {len(found)} ({_share(found, failing)}), proved: {len(proved)} {proved}"
+            f"without the fault; of {len(failing)} refuted: {len(refuted)} ({_share(refuted, failing)}), proved: {len(proved)} {proved}"
         )
     times = sorted(row["seconds"] for row in compiled)
     if times:
-        print(f"seconds a test: median {statistics.median(times):.1f}, greatest {times[-1]:.1f}")
-    for row in compiled if table else ():
-        if not (_is_proved(row) if row["expected"] == "pass" else _is_refuted(row)):
-            print(f"| {row['name']} | {row['expected']} {row['kind']} | {_counts(row)} | {_reason(row)} |")
+        print(f"CPU seconds a test: median {statistics.median(times):.2f}, greatest {times[-1]:.1f}")
+    others = [row for row in compiled if not (_is_proved(row) if row["expected"] == "pass" else _is_refuted(row))]
+    reasons = Counter((row["expected"], _reason_without_lines(row)) for row in others)
+    print("neither proved nor refuted, by reason:")
+    for (expected, reason), count in reasons.most_common():
+        print(f"| {count} | {expected} | {reason} |")
+    for row in others if table else ():
+        print(f"| {row['name']} | {row['expected']} {row['kind']} | {_counts(row)} | {_reason(row)} |")
 
 
 def _reason(row: dict[str, Any]) -> str:
@@ -238,6 +244,12 @@ def _reason(row: dict[str, Any]) -> str:
     wanted = _get_wanted(row) if row["expected"] == "fail" else tuple(row["wanted"])
     about = "about an assertion" if row["kind"] in ("assert", "?") and row["expected"] == "fail" else ""
     return about or next((one for one in row["reasons"] if one.startswith(wanted)), "")
+
+
+def _reason_without_lines(row: dict[str, Any]) -> str:
+    """Return the reason of a test without lines, the property and what another launch would need, so that equal ones are equal."""
+    reason = re.sub(r"^\w+ \d+: |; with --assume .*| of line \d+", "", _reason(row))
+    return re.sub(r"\bline \d+", "a line", reason)
 
 
 def _counts(row: dict[str, Any]) -> str:
@@ -308,7 +320,9 @@ def main() -> None:
     parser.add_argument("--mutants", type=int, default=0, help="of each random kernel's source, and of its text")
     parser.add_argument("--newer", metavar="OCLOC", help="a second compiler for the random kernels: today's ocloc")
     parser.add_argument("--only", default="")
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument(
+        "--jobs", type=int, default=2, help="at once; times of processors are those of each test with one"
+    )
     parser.add_argument("--timeout", type=float, default=60)
     parser.add_argument("--table", action="store_true")
     parser.add_argument(

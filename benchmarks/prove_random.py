@@ -21,6 +21,7 @@ import numpy as np
 from benchmarks.prove_walks import WalkedKernel
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.compile.build import build_source, read_source
+from visa_lsp.app.prove.confirm import LaunchRuns
 from visa_lsp.app.prove.document import ProofOptions, prove_kernel
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 
 _CHECKS = "bounds,races,item-races,barriers,uninitialised"
 _STEPS = 60_000
+_CONFIRMED_STEPS = 200_000  # of a launch that refutes
 _WALKED_STEPS = 4_000  # of a launch that only the walk of a proof is compared with
 _WALKED_EVERY = 5  # launches, of which one is compared with the walk, because that takes longer than the run
 _MAX_ENDLESS = 2  # launches of an endless mutant, of some 5 seconds each
@@ -71,15 +73,16 @@ class Parameter:
 
 @dataclass(frozen=True)
 class RandomKernel:
-    """A random OpenCL kernel ``k``, its parameters, and the number of axes of its launches."""
+    """A random OpenCL kernel ``k``, its parameters, the number of axes of its launches, and the size of its groups if it requires one."""
 
     source: str
     parameters: tuple[Parameter, ...]
     axes: int
+    group_size: tuple[int, int, int] | None
 
 
 CL_TYPES = {
-    "int32": "int", "uint32": "uint", "int16": "short", "uint16": "ushort", "uint8": "uchar", "int64": "long",
+    "int32": "int", "uint32": "uint", "int16": "short", "uint16": "ushort", "int8": "char", "uint8": "uchar", "int64": "long",
     "float32": "float",
 }  # fmt: skip
 _HEAD = (
@@ -100,7 +103,7 @@ def random_kernel(random: Random) -> RandomKernel:
 def _make_kernel(random: Random) -> RandomKernel:
     choice = random.choice
     axes = choice([1, 1, 2, 2, 3])
-    types = [choice([*(["int32"] * 4), "uint32", "int16", "uint16", "uint8", "float32"]) for _ in range(3)]
+    types = [choice([*(["int32"] * 4), "uint32", "int16", "uint16", "int8", "uint8", "float32"]) for _ in range(3)]
     buffers = [Parameter(name, "buffer", dtype) for name, dtype in zip("abc", types, strict=True)]
     buffers.append(Parameter("q", "buffer", choice(["int32", "int32", "int64"])))
     has_local = random.randrange(3) == 0
@@ -129,6 +132,25 @@ def _make_kernel(random: Random) -> RandomKernel:
             "(uchar)v", "clz(v)", "popcount(v)", "add_sat(v, 7)", "mul24(v, 3)", "(v >> 3) ^ y",
         ])  # fmt: skip
 
+    def vectors() -> str:
+        name, count = choice("abc"), choice([2, 3, 4])
+        element = CL_TYPES[buffers["abc".index(name)].dtype]
+        if random.randrange(2):
+            return f"v += (int)vload{count}({index()}, {name}).s{random.randrange(count)};"
+        return f"vstore{count}(({element}{count})(({element})v), {index()}, {name});"
+
+    def atomic() -> str:
+        atom = "atom" if buffers[3].dtype == "int64" else "atomic"
+        place = choice(["lid", "lid & 7", "0", "lid / 2"])
+        return choice([
+            f"{atom}_add(&q[{index()}], 1);", f"v += (int){atom}_inc(&q[{index()}]);", f"{atom}_xchg(&q[{index()}], v);",
+            f"a[(int){atom}_inc(&q[0]) & 31] = v;", f"atomic_add(&{tile}[{place}], v);", f"v = atomic_max(&{tile}[{place}], v);",
+        ])  # fmt: skip
+
+    def private() -> str:
+        place = choice(["lid & 3", "lid & 3", "x & 3", "v & 3", "n & 3", "lid % 5", "x"])
+        return choice([f"own[{place}] = v;", f"v += own[{place}];"])
+
     def nest(depth: int, head: str, *last: str) -> list[str]:
         body = [one for _ in range(random.randrange(1, 3)) for one in statement(depth + 1)]
         kept = [one for one in body if "barrier" not in one or "n > 4" in head]
@@ -137,7 +159,7 @@ def _make_kernel(random: Random) -> RandomKernel:
 
     def statement(depth: int) -> list[str]:
         place = choice(["lid", "lid", "lsz - 1 - lid", "(lid + 1) & 63"])
-        kind = random.randrange(12)
+        kind = random.randrange(16)
         if kind == 0 and depth < 3:
             tests = [
                 "x < n", "x < w && y < h", "x < w && y < h", "x < h && y < w", "lid < 8", "x + 1 < n", "x <= n",
@@ -168,42 +190,50 @@ def _make_kernel(random: Random) -> RandomKernel:
                 2: "barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);",
                 3: f"{tile}[{choice([place, 'lid / 2'])}] = v;",
                 4: f"v += {tile}[{choice([place, '0'])}];",
-                5: f"{'atom' if buffers[3].dtype == 'int64' else 'atomic'}_add(&q[{index()}], 1);",
+                5: atomic(),
                 6: f"v += (int){choice('ab')}[{index()}];",
                 7: f"v = {value()};",
+                12: vectors(),
+                13: atomic(),
+                14: private(),
             }.get(kind) or f"{choice('aabc')}[{index()}] = {value()};"
         return ["  " * depth + line]
 
     body = [one for _ in range(random.randrange(2, 6)) for one in statement(1)]
+    group_size = (choice([8, 16, 33]), choice([1, 2]) if axes > 1 else 1, 1) if random.randrange(6) == 0 else None
+    attributes = [f"reqd_work_group_size{group_size}"] if group_size else []
+    attributes += [f"intel_reqd_sub_group_size({choice([8, 16, 16, 32])})"] if random.randrange(4) == 0 else []
     source = "\n".join([
+        *(f"__attribute__(({one}))" for one in attributes),
         f"kernel void k({', '.join(one.declaration for one in parameters)}) {{",
         *([] if has_local else ["  local int tile[64];"]),
         "  int x = get_global_id(0), y = get_global_id(1), z = get_global_id(2), gszx = get_global_size(0);",
         f"  {choice(['int', 'int', 'uint', 'size_t', 'ushort'])} gid = get_global_id(0);",
         "  int lid = get_local_id(0), grp = get_group_id(0), lsz = get_local_size(0);",
         "  int v = x * 3 + 1, i = x;",
+        *(["  int own[4] = {v, x, n, 7};"] if any("own[" in line for line in body) else []),
         *body,
         "  c[x] = v;" if random.randrange(2) else "",
         "}",
     ])  # fmt: skip
-    return RandomKernel(f"{_HEAD}{source}\n", parameters, axes)
+    return RandomKernel(f"{_HEAD}{source}\n", parameters, axes, group_size)
 
 
 def mutate_source(source: str) -> Iterator[str]:
     """Yield the source without one of its barriers or guards, and with one of its indices shifted by one."""
     lines = source.splitlines(keepends=True)
-    for at, line in enumerate(lines):
+    for number, line in enumerate(lines):
         changed = []
         if "barrier(" in line:
             changed.append("")
         if (guard := re.search(r"\bif \((.+?)\)(?= [{t])", line)) is not None:
             changed.append(f"{line[: guard.start(1)]}1{line[guard.end(1) :]}")
-        if "kernel void" not in line and "local int" not in line and "#pragma" not in line:
+        if "kernel void" not in line and "local int" not in line and "int own" not in line and "#pragma" not in line:
             changed += [
                 f"{line[: m.start(1)]}({m[1]}) + 1{line[m.end(1) :]}" for m in re.finditer(r"\[([^\]]+)\]", line)
             ]
         for new in changed:
-            yield "".join([*lines[:at], new, *lines[at + 1 :]])
+            yield "".join([*lines[:number], new, *lines[number + 1 :]])
 
 
 # Changes of a line of a text: what stands there, and what replaces it.
@@ -238,10 +268,11 @@ def mutate_text(text: str) -> Iterator[str]:
 
 @dataclass(frozen=True)
 class RandomLaunch:
-    """The sizes of a launch, the values of arguments, and the bytes of each buffer and local argument."""
+    """The sizes and the global offset of a launch, the values of arguments, and the bytes of each buffer and local argument."""
 
     groups: tuple[int, int, int]
     local: tuple[int, int, int]
+    offset: tuple[int, int, int]
     values: tuple[tuple[str, int], ...]
     lengths: tuple[tuple[str, int], ...]
 
@@ -261,10 +292,11 @@ def fitting_launch(random: Random, kernel: RandomKernel, assumed: set[str]) -> R
     alone = {axis for axis, name in enumerate("xyz") if f"there is one work item along {name}" in "\n".join(assumed)}
     used = [axis < kernel.axes and axis not in alone for axis in range(3)]
     sizes = _LOCAL_SIZES[kernel.axes - 1]
-    local = tuple([choice(sizes[axis]) if is_used else 1 for axis, is_used in enumerate(used)])
+    local = kernel.group_size or tuple([choice(sizes[axis]) if is_used else 1 for axis, is_used in enumerate(used)])
     groups = tuple([choice([1, 1, 2, 3, 5][: 5 - kernel.axes + 1]) if is_used else 1 for is_used in used])
     totals = [a * b for a, b in zip(local, groups, strict=True)]
-    numbers: dict[str, int] = {}
+    offset = tuple([choice([0, 0, 0, 1, 5, 16]) if is_used else 0 for is_used in used])
+    numbers: dict[str, int] = {f"offset_{name}": value for name, value in zip("xyz", offset, strict=True)}
     for name, total in zip("nwh", (totals[0], totals[0], totals[1]), strict=True):
         numbers[name] = choice([0, 1, total, total, total, total - 1, total + 1, total // 2, 2 * total, 5, 16, 17])
     if random.randrange(8) == 0:
@@ -290,7 +322,7 @@ def fitting_launch(random: Random, kernel: RandomKernel, assumed: set[str]) -> R
             return None
     if max(lengths.values(), default=0) > _MAX_BUFFER_BYTES:
         return None
-    return RandomLaunch(groups, local, tuple([(name, numbers[name]) for name in "nwh"]), tuple(lengths.items()))
+    return RandomLaunch(groups, local, offset, tuple([(name, numbers[name]) for name in "nwh"]), tuple(lengths.items()))
 
 
 def _holds_in(words: str, numbers: dict[str, int], totals: Sequence[int]) -> bool:
@@ -299,6 +331,8 @@ def _holds_in(words: str, numbers: dict[str, int], totals: Sequence[int]) -> boo
         return max(numbers[f"local_size_{axis}"] for axis in "xyz") <= int(cap[1])
     if (sign := re.match(r"(\w+) is (not negative|positive)$", words)) is not None:
         return numbers[sign[1]] >= (sign[2] == "positive")
+    if (start := re.match(r"the global offset is 0 along ([xyz])$", words)) is not None:
+        return numbers[f"offset_{start[1]}"] == 0
     if (width := re.match(r"(\w+) is the number of work items along ([xyz])$", words)) is not None:
         return numbers[width[1]] == totals["xyz".index(width[2])]
     if (limit := re.match(r"(\w+) is at most (\w+)$", words)) is not None:
@@ -346,15 +380,15 @@ class KernelRuns:
     def faults(self, launch: RandomLaunch) -> set[tuple[str, int]]:
         """Return the properties and lines, from 1, of the faults of a launch."""
         lengths, values, args = dict(launch.lengths), dict(launch.values), list[BufferArg | ValueArg | LocalArg]()
-        for one in self._kernel.parameters:
-            dtype = np.dtype(one.dtype)
-            if one.kind == "value":
-                args.append(ValueArg(np.array(values[one.name]).astype(dtype)))
-            elif one.kind == "local":
-                args.append(LocalArg(lengths[one.name]))
+        for parameter in self._kernel.parameters:
+            dtype = np.dtype(parameter.dtype)
+            if parameter.kind == "value":
+                args.append(ValueArg(np.array(values[parameter.name]).astype(dtype)))
+            elif parameter.kind == "local":
+                args.append(LocalArg(lengths[parameter.name]))
             else:
-                args.append(BufferArg(np.arange(-(-lengths[one.name] // dtype.itemsize)).astype(dtype)))
-        config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args))
+                args.append(BufferArg(np.arange(-(-lengths[parameter.name] // dtype.itemsize)).astype(dtype)))
+        config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args), global_offset=launch.offset)
         prepared = prepare(self._module, self._info, config, self._platform)
         prepared = with_budget(prepared, _WALKED_STEPS if self._only_walks else _STEPS)
         self._launches += 1
@@ -367,15 +401,15 @@ class KernelRuns:
         result = machine.run()
         self._code = machine.kept
         self.compared += sum(one.compared for one in walks)
-        self.strays += [words for one in walks for words in one.found]
-        found = set()
+        self.strays += [words for one in walks for words in one.differences]
+        shown = set()
         for fault in result.faults:
             self.endless += fault.kind is FaultKind.BUDGET
             property_ = _PROPERTIES.get(fault.kind.value)
             if property_ == "uninitialised" and not fault.variable:
                 continue  # of memory, which is not part of the property
-            found |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
-        return found
+            shown |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
+        return shown
 
 
 @dataclass
@@ -406,6 +440,7 @@ def compare(
         options = ProofOptions(seconds=seconds, platform=platform)
         results = prove_kernel(program.module, kernel_k, str(path), path, text.encode(), options)
     verdict.answers.update(f"{one.property} {one.answer}" for one in results)
+    verdict.wrong += not_shown(results, path, platform)
     proved = {(one.property, one.line): one for one in results if one.answer == "proved"}
     verdict.is_whole = len(proved) == len(results)
     if seconds and not proved:
@@ -421,12 +456,12 @@ def compare(
         if launch is None:
             continue
         verdict.launches += 1
-        found = runs.faults(launch)
-        verdict.faults |= found
+        shown = runs.faults(launch)
+        verdict.faults |= shown
         verdict.wrong += [
             f"WRONG {path}: {property_} of line {line} is proved, {launch}: {proved[property_, line].assumptions}"
-            for property_, line in found & set(proved)
-            if _holds(proved[property_, line], found)
+            for property_, line in shown & set(proved)
+            if _holds(proved[property_, line], shown)
         ]
         if runs.strays:
             verdict.wrong.append(f"STRAY {path}: {runs.strays[0]}: {launch}")
@@ -435,9 +470,25 @@ def compare(
     return verdict
 
 
-def _holds(proof: ProofResult, found: set[tuple[str, int]]) -> bool:
+def not_shown(results: Sequence[ProofResult], path: Path, platform: str) -> Iterator[str]:
+    """Yield the refuted answers whose launch file, run afresh, does not have the fault at their line."""
+    runs = LaunchRuns(path, path.read_bytes(), platform, Beside())
+    faults_by_launch: dict[str, set[tuple[str, int]]] = {}
+    for result in results:
+        if result.answer != "refuted":
+            continue
+        launch = result.launch or ""
+        if launch not in faults_by_launch:
+            _, faults = runs.run(launch, "all,item-races", _CONFIRMED_STEPS)
+            lines = ((_PROPERTIES.get(fault.kind.value, ""), {fault.line, fault.other_line}) for fault in faults)
+            faults_by_launch[launch] = {(word, line + 1) for word, both in lines for line in both}
+        if (result.property, result.line) not in faults_by_launch[launch]:
+            yield f"NOT SHOWN {path}: {result.property} of line {result.line} is refuted: {launch}"
+
+
+def _holds(proof: ProofResult, faults: set[tuple[str, int]]) -> bool:
     """Return whether a launch keeps the assumption that work items meet at barriers."""
-    diverges = any(property_ == "divergence" for property_, _ in found)
+    diverges = any(property_ == "divergence" for property_, _ in faults)
     return not (diverges and any(one.startswith(_BARRIERS_MET) for one in proof.assumptions))
 
 
@@ -457,13 +508,13 @@ class Hunt:
         place.mkdir()
         (place / "k.cl").write_text(source)
         tool, device = self.compilers[number % len(self.compilers)]
-        made = build_source(read_source(str(place / "k.cl")), device, "-cl-std=CL2.0" if tool else "", tool)
-        texts = [one.text for one in made.texts if one.name in ("k", "second")]
-        if not texts or made.program is None:
+        build = build_source(read_source(str(place / "k.cl")), device, "-cl-std=CL2.0" if tool else "", tool)
+        texts = [one.text for one in build.texts if one.name in ("k", "second")]
+        if not texts or build.program is None:
             return None
-        (place / "k.zebin").write_bytes(made.program)
-        first, *others = texts
-        return "\n".join([first, *(one.partition("\n")[2] for one in others)]), made.platform  # one line of the version
+        (place / "k.zebin").write_bytes(build.program)
+        bodies = [text.partition("\n")[2] for text in texts[1:]]  # a text has one line of the version
+        return "\n".join([texts[0], *bodies]), build.platform
 
 
 def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]:
@@ -475,18 +526,18 @@ def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]
         return None, []
     text, platform = compiled
     whole = compare(text, place / "k.visaasm", kernel, platform, random, hunt.launches, hunt.seconds)
-    found: list[Verdict] = []
+    verdicts: list[Verdict] = []
     sources, texts = list(mutate_source(kernel.source)), list(mutate_text(text))
-    for at, one in enumerate(random.sample(sources, min(len(sources), hunt.mutants))):
-        folder = hunt.folder / f"{number}.{at}"
-        changed = hunt.text_of(one, folder, number)
+    for index, mutant in enumerate(random.sample(sources, min(len(sources), hunt.mutants))):
+        folder = hunt.folder / f"{number}.{index}"
+        changed = hunt.text_of(mutant, folder, number)
         if changed is not None:
             path = folder / "k.visaasm"
-            found.append(compare(changed[0], path, kernel, platform, random, hunt.launches, hunt.seconds))
-    for at, one in enumerate(random.sample(texts, min(len(texts), hunt.mutants))):
-        path = place / f"k{at}.visaasm"
-        found.append(compare(one, path, kernel, platform, random, hunt.launches, hunt.seconds))
-    return whole, found
+            verdicts.append(compare(changed[0], path, kernel, platform, random, hunt.launches, hunt.seconds))
+    for index, mutant in enumerate(random.sample(texts, min(len(texts), hunt.mutants))):
+        path = place / f"k{index}.visaasm"
+        verdicts.append(compare(mutant, path, kernel, platform, random, hunt.launches, hunt.seconds))
+    return whole, verdicts
 
 
 def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
@@ -497,7 +548,7 @@ def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
         f"{len(verdicts)} {words}: {sum(one.is_whole for one in verdicts)} proved whole,"
         f" {sum(bool(one.faults) for one in verdicts)} with faults at some launch;"
         f" {sum(one.launches for one in verdicts)} launches, {sum(one.compared for one in verdicts)} accesses compared with the walk;"
-        f" proofs contradicted: {sum(len(one.wrong) for one in verdicts)}"
+        f" answers contradicted: {sum(len(one.wrong) for one in verdicts)}"
     )
     print(dict(sorted(answers.items())), flush=True)
 
@@ -514,12 +565,12 @@ def random_kernels(
     kernels: list[Verdict] = []
     changed: list[Verdict] = []
     with ProcessPoolExecutor(jobs) as pool:
-        for number, (whole, more) in enumerate(pool.map(work, range(count))):
+        for number, (whole, mutant_verdicts) in enumerate(pool.map(work, range(count))):
             if number and number % _REPORTED_KERNELS == 0:
                 _print_verdicts("random kernels and mutants so far", [*kernels, *changed])
             kernels += [whole] if whole is not None else []
-            changed += more
-            for one in (whole, *more):
+            changed += mutant_verdicts
+            for one in (whole, *mutant_verdicts):
                 if one is not None and one.wrong:
                     print(one.wrong[0], flush=True)
     _print_verdicts("random kernels", kernels)

@@ -97,12 +97,12 @@ def prove_standard(only: str, seconds: float, folder: Path, *, table: bool) -> b
             flush=True,
         )
         if table:
-            for one in results:
-                if one.answer != "proved":
-                    print(f"    {one.property} {one.line} {one.answer}: {one.reason}")
-            for one in faults if twin != "refuted" else ():
-                if one.property == kernel.property and one.answer != "proved":
-                    print(f"    twin: {one.property} {one.line} {one.answer}: {one.reason}")
+            for result in results:
+                if result.answer != "proved":
+                    print(f"    {result.property} {result.line} {result.answer}: {result.reason}")
+            for result in faults if twin != "refuted" else ():
+                if result.property == kernel.property and result.answer != "proved":
+                    print(f"    twin: {result.property} {result.line} {result.answer}: {result.reason}")
             for words in dict.fromkeys(words for one in results for words in one.assumptions):
                 print(f"    - {words}")
     return is_right

@@ -58,14 +58,14 @@ class WalkedKernel:
 
 
 class WalkObserver(Observer):
-    """Compares the accesses and barriers of a run with a walk; ``found`` has the differences in words."""
+    """Compares the accesses and barriers of a run with a walk; ``differences`` has those found, in words."""
 
     def __init__(self, walker: Walker, config: LaunchConfig) -> None:
         self.walker, self.pool = walker, walker.pool
         values = values_of(config, walker.symbols, walker.info)
         assert values is not None
         self.launch = values
-        self.found: list[str] = []
+        self.differences: list[str] = []
         self.compared = 0
         self.by_place: dict[int, list[ItemAccess]] = {}
         for one in walker.accesses:
@@ -104,8 +104,8 @@ class WalkObserver(Observer):
                         )
 
     def _tell(self, words: str) -> None:
-        if len(self.found) < _MAX_FOUND:
-            self.found.append(words)
+        if len(self.differences) < _MAX_FOUND:
+            self.differences.append(words)
 
     def _values(self, group: tuple[int, int, int], local: tuple[int, int, int], lane: int) -> dict[str, int]:
         ids = {f"group_id_{axis}": value for axis, value in zip("xyz", group, strict=True)}
@@ -130,13 +130,13 @@ class WalkObserver(Observer):
 
     def _compare(self, access: MemoryAccess) -> None:
         used, thread = access.used, access.thread
-        if used is None or used.space is None or self.compared > _MAX_ACCESSES or self.found:
+        if used is None or used.space is None or self.compared > _MAX_ACCESSES or self.differences:
             return
         pc = thread.frame.pc
         recorded = self.by_place.get(pc, [])
         if any(one.why for one in recorded):
             return
-        for at, lane, buffer in _places(used, used.space):
+        for byte, lane, buffer in _places(used, used.space):
             own = thread.lane(lane)
             # What a thread accesses as a whole may be the access of any of its work items.
             control = exec_control_of(thread.frame.code.kernel.instructions[pc])
@@ -146,11 +146,11 @@ class WalkObserver(Observer):
                 continue
             self.compared += 1
             cases = [case for item in items for case in self._cases_of(pc, thread.group.id, item, recorded)]
-            if not any(self._covers(one, low, high, at, used.size, buffer) for one, low, high in cases):
+            if not any(self._covers(one, low, high, byte, used.size, buffer) for one, low, high in cases):
                 line = self.walker.line(pc)
                 known = [(one.space, low, high, one.size) for one, low, high in cases]
                 self._tell(
-                    f"line {line}: {items[0]} accesses {used.size} bytes at {at} of {buffer.name}; walk: {known}"
+                    f"line {line}: {items[0]} accesses {used.size} bytes at {byte} of {buffer.name}; walk: {known}"
                 )
 
     def _cases_of(
@@ -167,15 +167,15 @@ class WalkObserver(Observer):
             ]
         return self._cases[key]
 
-    def _covers(self, one: ItemAccess, low: int, high: int, at: int, size: int, buffer: Buffer) -> bool:
-        kind, index = one.space
+    def _covers(self, access: ItemAccess, low: int, high: int, byte: int, size: int, buffer: Buffer) -> bool:
+        kind, index = access.space
         if kind == BUFFER:
             name = self.walker.info.argument_name(index)
-            if low < 0 or high + one.size > self.launch[f"bytes_{index}"]:
+            if low < 0 or high + access.size > self.launch[f"bytes_{index}"]:
                 return True  # it may leave its buffer for another one
-            return buffer.name.strip("`") in (name, f"arg{index}") and low <= at and at + size <= high + one.size
+            return buffer.name.strip("`") in (name, f"arg{index}") and low <= byte and byte + size <= high + access.size
         if kind == SHARED and index < 0:
-            return low <= at and at + size <= high + one.size
+            return low <= byte and byte + size <= high + access.size
         return kind in (SHARED, IMAGE, ARRAY)
 
 

@@ -204,7 +204,7 @@ class _Evaluation:
 
     def _within_known(self):
         inside = np.ones(len(self.exact), bool)
-        for factors, (low, high) in self.pool.known.items():
+        for factors, (low, high) in self.pool.sum_limits.items():
             if all(atom in self.made for atom, _ in factors):
                 value = sum(self.made[atom] * factor for atom, factor in factors)
                 inside = inside & (value >= low) & (value <= high)

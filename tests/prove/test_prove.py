@@ -16,8 +16,9 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import run_launch
 from visa_lsp.app.prove import BufferNeed, ProofResult
-from visa_lsp.app.prove.document import ProofOptions, prove_data, prove_kernel, with_shown_lines
+from visa_lsp.app.prove.document import ProofOptions, ProvedFile, prove_data, prove_kernel, with_shown_lines
 from visa_lsp.app.prove.journal import Journal, read_journal
+from visa_lsp.app.prove.report import as_text
 from visa_lsp.app.prove.terms import Level, SumPool, at_most, less, number
 from visa_lsp.cli.main import main
 
@@ -56,8 +57,11 @@ def test_a_guarded_kernel_is_proved_with_its_contract():
 
 def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     wrong = SAXPY.replace("cmp.lt (M1, 16) P1", "cmp.le (M1, 16) P1")
-    refuted = [one for one in answers_of_text(wrong, properties=("bounds",)) if one.answer == "refuted"]
+    results = answers_of_text(wrong, properties=("bounds",))
+    refuted = [one for one in results if one.answer == "refuted"]
     assert len(refuted) == 3
+    text = as_text([ProvedFile("saxpy.visaasm", tuple(results))])
+    assert "  - y: 4 * n + 4 bytes, more than the natural size 4 * n\n" in text
     launch = parse_launch(refuted[0].launch, Path("k.launch.yaml"))
     report = run_launch(launch, RunOptions(Path("k.visaasm"), "TGLLP"), wrong.encode())
     assert {fault.kind.value for fault in report.faults} == {"out-of-bounds"}
@@ -468,6 +472,19 @@ def test_a_line_is_refuted_by_a_launch_that_has_the_fault_at_this_line_only():
         ("proved", None),
     ]
     assert found[1].reason == "the launch that has the fault at line 7 does not have it here"
+
+
+def test_assumptions_name_the_lines_of_the_source():
+    assumptions = (
+        "the loop at line 3 has at most 2^31 rounds",
+        "all work items of a group come to the barrier of line 8",
+    )
+    results = [
+        ProofResult("race", "k", line, "proved", assumptions, source=source)
+        for line, source in ((4, "k.cl:2"), (8, "k.cl:5"))
+    ]
+    text = as_text([ProvedFile("k.cl: k.visaasm", tuple(results))])
+    assert f"  - {assumptions[0]} (k.cl:2)\n  - {assumptions[1]} (k.cl:5)\n" in text
 
 
 def test_a_journal_keeps_what_was_decided(tmp_path):

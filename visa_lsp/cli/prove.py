@@ -119,7 +119,7 @@ def _prove(
             if line.is_due():
                 line.show(f"{title}: {words}")
 
-        return prove_data(name, place, read_bytes(path), options, told=show if line.wanted else None)
+        return prove_data(name, place, read_bytes(path), options, on_progress=show if line.wanted else None)
 
 
 def _status(files: list[ProvedFile]) -> int:

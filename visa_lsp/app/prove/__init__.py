@@ -16,10 +16,16 @@ class Cause(Enum):
 
 
 class BufferNeed(Struct, frozen=True):
-    """The least number of elements of a buffer, as a formula of arguments and sizes: ``n + 1``."""
+    """The least number of elements of a buffer, as a formula of arguments and sizes: ``n + 1``.
+
+    ``unit`` is elements, or bytes where elements have one or their type is unknown. ``exceeds`` is the natural size that a
+    need exceeds, ``n``.
+    """
 
     buffer: str
     elements: str
+    unit: str = "elements"
+    exceeds: str | None = None
 
 
 class ProofResult(Struct, frozen=True):

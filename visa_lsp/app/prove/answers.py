@@ -156,15 +156,15 @@ class _MemoryOfModel:
                 if one.space[0] == BUFFER and (name := question.name_of(atom, item)) in question.names and name not in done
             ]  # fmt: skip
             work = bool(fresh)
-            for one, item, name in fresh[: MAX_LOADS - len(self._loads)]:
-                offset, value = question.name(f"offset of {name}", one.offset, item), question.names[name]
-                conditions += [offset >= 0, offset + one.size <= MAX_CONTENT_BYTES]
+            for load, item, name in fresh[: MAX_LOADS - len(self._loads)]:
+                offset, value = question.name(f"offset of {name}", load.offset, item), question.names[name]
+                conditions += [offset >= 0, offset + load.size <= MAX_CONTENT_BYTES]
                 conditions += [
                     z3.Implies(offset == question.names[there], value == question.names[other])
                     for earlier, there, other in self._loads
-                    if earlier.space == one.space and earlier.size == one.size
+                    if earlier.space == load.space and earlier.size == load.size
                 ]
-                self._loads.append((one, f"offset of {name}", name))
+                self._loads.append((load, f"offset of {name}", name))
         return conditions
 
     def contents(self, values: Mapping[str, int]) -> tuple[dict[int, dict[int, tuple[int, int]]], dict[int, int]]:
@@ -262,7 +262,9 @@ class Prover:
         result = self._in_time(property_, group.access.line, partial(decide, group))
         need = self._needs.get(group.access.space) if property_ == "bounds" else None
         if need is not None and need.formula is not None:
-            result = structs.replace(result, needs=(BufferNeed(need.name, need.formula.words),))
+            exceeds = need.nearest.words if need.nearest is not None else None
+            own = BufferNeed(need.name, need.formula.words, f"{need.unit}s", exceeds)
+            result = structs.replace(result, needs=(own,))
         return [structs.replace(result, line=line) for line in group.lines]
 
     def _meetings(self) -> list[ProofResult]:
@@ -327,7 +329,7 @@ class Prover:
         for access in self.walker.accesses:
             things += [access.offset, access.path, *access.stored]
         for meeting in self.walker.meetings:
-            things += [*meeting.path, *meeting.known]
+            things += [*meeting.path, *meeting.facts]
         if not numbers & set(atoms_of(*things)):
             return set()
         others = set(atoms_of(*things, without=numbers))
@@ -338,6 +340,8 @@ class Prover:
         if all(local.is_constant for local in self.symbols.local):
             return
         static = [group.access for group in self.groups if group.access.space == (SHARED, -1) and not group.access.why]
+        if not static:
+            return
         index = 0
         caps = [cap for cap in LOCAL_CAPS if self._is_possible(self._cap_size(cap))]
         for access in static:
@@ -472,7 +476,7 @@ class Prover:
                 most = 1 if alone not in (None, axis) else largest
                 sizes = (self.symbols.totals(axis), most), (self.symbols.offsets[axis], 0)
                 hard += [question.term(one, items[0]) <= size for one, size in sizes if not one.is_constant]
-            for (atom, _), value in list(question.made.items()):
+            for (atom, _), value in list(question.values.items()):
                 # Also of what the walk does not know: such values are seldom the largest of their type.
                 if atom in arguments or atom.line or (atom.parts and not atom.divisor and atom.test is None):
                     most = largest if atom in arguments else SMALL_PRODUCT
@@ -832,8 +836,8 @@ class Prover:
         divergences = [self._divergence(meeting, search=False) for meeting in self.walker.meetings]
         return [_MET.format(one.line) for one in divergences if one.answer != PROVED]
 
-    def _pair(self, one: _Group, other: _Group) -> ProofResult | None:
-        a, b = one.access, other.access
+    def _pair(self, group: _Group, other: _Group) -> ProofResult | None:
+        a, b = group.access, other.access
         if not (a.write or b.write) or (a.atomic and b.atomic and a.size == b.size):
             return None
         if b.space[0] == UNKNOWN or (a.space[0] == IMAGE and b.space == (IMAGE, -1)):
@@ -849,7 +853,7 @@ class Prover:
         if is_fixed and not -b.size < apart.constant < a.size:
             return None  # the same places for all work items, side by side
         # Also of other lanes, because the question does not fix the lane of a work item.
-        lines = [*one.lines, *other.lines]
+        lines = [*group.lines, *other.lines]
         needs: dict[str, None] = {}
         may_meet = bool(a.intervals & b.intervals), a.space[0] in (BUFFER, VARIABLE, IMAGE)
         if all(may_meet) and (result := self._meet_in_launch(a, b)) is not None:
@@ -944,17 +948,17 @@ class Prover:
         plain = self._global_ids.rewrite(a, weakly=True), self._global_ids.rewrite(b, weakly=True)
         if self._ids is not self.symbols.ids or None in plain:
             return None
-        one, other = cast("tuple[ItemAccess, ItemAccess]", plain)
-        first, second = items = _OF_TWO_GROUPS  # with values of their own for all that work items of a group share
+        plain_a, plain_b = cast("tuple[ItemAccess, ItemAccess]", plain)
+        item_a, item_b = items = _OF_TWO_GROUPS  # with values of their own for all that work items of a group share
 
         def path(question: Question) -> list[object]:
             ids = self._global_ids.ids
-            apart = z3.Or([question.term(id_, first) != question.term(id_, second) for id_ in ids])
-            return [apart, question.condition(one.path, first), question.condition(other.path, second)]
+            apart = z3.Or([question.term(id_, item_a) != question.term(id_, item_b) for id_ in ids])
+            return [apart, question.condition(plain_a.path, item_a), question.condition(plain_b.path, item_b)]
 
         def build(question: Question) -> list[object]:
-            x, y = question.term(one.offset, first), question.term(other.offset, second)
-            return [*path(question), x < y + other.size, y < x + one.size]
+            x, y = question.term(plain_a.offset, item_a), question.term(plain_b.offset, item_b)
+            return [*path(question), x < y + plain_b.size, y < x + plain_a.size]
 
         things: list[Sum | Claim] = [a.offset, b.offset, a.path, b.path]
         proof = self._prove("race", a, items, build, path, things, by_global_ids=True)
@@ -964,21 +968,21 @@ class Prover:
         self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True,
         steps: tuple[Sum, list[int]] | None = None,
     ) -> ProofResult:  # fmt: skip
-        first, second = items
-        ids = self._ids if first.group == second.group else self.symbols.groups
+        item_a, item_b = items
+        ids = self._ids if item_a.group == item_b.group else self.symbols.groups
 
         def path(question: Question) -> list[object]:
-            apart = z3.Or([question.term(one, first) != question.term(one, second) for one in ids])
-            if self._item is not None and first.group == second.group:
-                apart = z3.And(apart, question.term(self._item, first) != question.term(self._item, second))
-            conditions = [apart, question.condition(a.path, first), question.condition(b.path, second)]
+            apart = z3.Or([question.term(one, item_a) != question.term(one, item_b) for one in ids])
+            if self._item is not None and item_a.group == item_b.group:
+                apart = z3.And(apart, question.term(self._item, item_a) != question.term(self._item, item_b))
+            conditions = [apart, question.condition(a.path, item_a), question.condition(b.path, item_b)]
             if steps is not None:
                 one, other = (question.term(steps[0], item) for item in items)
                 conditions.append(z3.Or([other == one + step for step in steps[1]]))
             return conditions
 
         def build(question: Question) -> list[object]:
-            x, y = question.term(a.offset, first), question.term(b.offset, second)
+            x, y = question.term(a.offset, item_a), question.term(b.offset, item_b)
             return [*path(question), x < y + b.size, y < x + a.size]
 
         proof = self._prove("race", a, items, build, path, [a.offset, b.offset, a.path, b.path])
@@ -989,13 +993,13 @@ class Prover:
             return self._report_unknown("race", a.line, _EQUAL)
 
         def inside(question: Question) -> list[object]:
-            x, y = question.term(a.offset, first), question.term(b.offset, second)
+            x, y = question.term(a.offset, item_a), question.term(b.offset, item_b)
             room = MAX_MODEL_BYTES if a.space[0] == BUFFER else MAX_MODEL_SHARED
             return [*build(question), x >= 0, y >= 0, x + a.size <= room, y + b.size <= room]
 
         def differ(question: Question) -> list[object]:
             pairs = zip(a.stored, b.stored, strict=False)
-            return [*inside(question), z3.Or([question.term(x, first) != question.term(y, second) for x, y in pairs])]
+            return [*inside(question), z3.Or([question.term(x, item_a) != question.term(y, item_b) for x, y in pairs])]
 
         # The simulator reports no race between stores of equal values.
         builds = [differ, inside] if a.stored and b.stored else [inside]
@@ -1065,7 +1069,7 @@ class Prover:
         if not own:
             return self._report_proved("divergence", meeting.line)
         items = (SymbolicItem(1, 0), SymbolicItem(2, 0))
-        here = both(*meeting.path, *meeting.known)
+        here = both(*meeting.path, *meeting.facts)
         absent = negation(both(*own))
 
         def path(question: Question) -> list[object]:

@@ -92,23 +92,25 @@ class Arithmetic:
                 return self.bitwise({"and": 8, "or": 14, "xor": 6}[word], args)
         raise NotModelled(word)
 
-    def _divide(self, one: Sum, other: Sum, *, is_rest: bool) -> Sum:
+    def _divide(self, dividend: Sum, divisor: Sum, *, is_rest: bool) -> Sum:
         """Return the quotient or the rest of two terms, with bounds where one is negative; by zero both are all ones."""
         pool, ones = self.pool, -1 if self.type.is_signed else (1 << self.bits) - 1
-        if other.is_constant:
-            found = pool.quotient(one, other.constant) if other.constant > 0 else number(ones)
+        if divisor.is_constant:
+            result = pool.quotient(dividend, divisor.constant) if divisor.constant > 0 else number(ones)
         else:
-            found = pool.whole_quotient(one, other, self.line)
-        found = pool.choice(equal(other, 0), number(ones), one - pool.product(found, other) if is_rest else found)
-        low, high = pool.limits(one)
-        signs = both(at_most(one * -1, 0), at_most(other * -1, 0))
+            result = pool.whole_quotient(dividend, divisor, self.line)
+        result = pool.choice(
+            equal(divisor, 0), number(ones), dividend - pool.product(result, divisor) if is_rest else result
+        )
+        low, high = pool.limits(dividend)
+        signs = both(at_most(dividend * -1, 0), at_most(divisor * -1, 0))
         if signs != TRUE:
             most = max(abs(low), abs(high), abs(ones))
             why = "a signed rest" if is_rest else "a signed quotient"
-            found = pool.choice(signs, found, pool.result(why, (one, other), -most, most, self.line))
+            result = pool.choice(signs, result, pool.result(why, (dividend, divisor), -most, most, self.line))
         if is_rest:  # has the sign of the dividend
-            pool.keep_limits(found, min(low, 0, ones), max(high, 0, ones))
-        return found
+            pool.keep_limits(result, min(low, 0, ones), max(high, 0, ones))
+        return result
 
     def bitwise(self, table: int, args: Sequence[Sum]) -> Sum:
         """Return a Boolean function of terms, bit by bit; bit i of ``table`` is its value for inputs with the bits of i.
@@ -117,17 +119,17 @@ class Arithmetic:
         """
         pool = self.pool
         # A mask of all ones or zeros is a comparison, so that each case is a function of fewer terms.
-        for at, one in enumerate(args):
-            if one.is_constant and one.constant in (0, _ALL_ONES, (1 << self.width) - 1):
-                rest = [*args[:at], *args[at + 1 :]]
-                half = _half(table, len(args), at, set_=one.constant != 0)
+        for index, term in enumerate(args):
+            if term.is_constant and term.constant in (0, _ALL_ONES, (1 << self.width) - 1):
+                rest = [*args[:index], *args[index + 1 :]]
+                half = _half(table, len(args), index, set_=term.constant != 0)
                 return self.bitwise(half, rest) if rest else number(_ALL_ONES if half & 1 else 0)
-        for one in args:
-            if len(one.factors) == 1 and one.factors[0][0].test is not None:
-                atom, factor = one.factors[0]
-                yes, no = (part * factor + one.constant for part in atom.parts)
+        for term in args:
+            if len(term.factors) == 1 and term.factors[0][0].test is not None:
+                atom, factor = term.factors[0]
+                yes, no = (part * factor + term.constant for part in atom.parts)
                 if yes.is_constant and no.is_constant and {yes.constant, no.constant} == {0, _ALL_ONES}:
-                    cases = [self.bitwise(table, [case if a is one else a for a in args]) for case in (yes, no)]
+                    cases = [self.bitwise(table, [case if a is term else a for a in args]) for case in (yes, no)]
                     assert atom.test is not None
                     return pool.choice(atom.test, cases[0], cases[1])
         count = 1 << len(args)
@@ -137,64 +139,66 @@ class Arithmetic:
             return args[0] if table == 2 else args[0] * -1 + -1
         if len(args) == 2:
             return self._of_two(table, args[0], args[1])
-        for at in range(3):
+        for index in range(3):
             # A function of three inputs that combines one input with a function of the other two.
-            rest = [args[i] for i in range(3) if i != at]
-            halves = [_half(table, 3, at, set_=bool(v)) for v in (0, 1)]
+            rest = [args[i] for i in range(3) if i != index]
+            halves = [_half(table, 3, index, set_=bool(v)) for v in (0, 1)]
             for outer in (8, 14, 6, 2, 4):
                 for inner in (8, 14, 6, 2, 4, 7, 1, 9):
-                    made = [sum(((outer >> (v | (inner >> i & 1) << 1)) & 1) << i for i in range(4)) for v in (0, 1)]
-                    if made == halves:
-                        return self._of_two(outer, args[at], self._of_two(inner, rest[0], rest[1]))
+                    combined = [
+                        sum(((outer >> (v | (inner >> i & 1) << 1)) & 1) << i for i in range(4)) for v in (0, 1)
+                    ]
+                    if combined == halves:
+                        return self._of_two(outer, args[index], self._of_two(inner, rest[0], rest[1]))
         raise NotModelled("bitwise logic")
 
-    def _of_two(self, table: int, one: Sum, other: Sum) -> Sum:
+    def _of_two(self, table: int, left: Sum, right: Sum) -> Sum:
         if table in (3, 5, 10, 12):  # depends on one of the two
-            found = one if table in (5, 10) else other
-            return found if table in (10, 12) else found * -1 + -1
+            result = left if table in (5, 10) else right
+            return result if table in (10, 12) else result * -1 + -1
         if table in (1, 7, 9, 11, 13):  # the complement of a function below
-            return self._of_two(15 - table, one, other) * -1 + -1
+            return self._of_two(15 - table, left, right) * -1 + -1
         if table == 2:
-            return one - self._and(one, other)
+            return left - self._and(left, right)
         if table == 4:
-            return other - self._and(one, other)
-        common = self._and(one, other)
+            return right - self._and(left, right)
+        common = self._and(left, right)
         if table == 8:
             return common
-        found = one + other - common * (1 if table == 14 else 2)
-        ends = [self.pool.limits(term) for term in (one, other)]
+        result = left + right - common * (1 if table == 14 else 2)
+        ends = [self.pool.limits(term) for term in (left, right)]
         if all(low >= 0 for low, _ in ends):
-            self.pool.keep_limits(found, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
-        return found
+            self.pool.keep_limits(result, 0, (1 << max(high for _, high in ends).bit_length()) - 1)
+        return result
 
-    def _and(self, one: Sum, other: Sum) -> Sum:
+    def _and(self, left: Sum, right: Sum) -> Sum:
         pool = self.pool
-        if one == other:
-            return one
-        for mask, value in ((one, other), (other, one)):
+        if left == right:
+            return left
+        for mask, value in ((left, right), (right, left)):
             if mask.is_constant:
-                found = pool.mask_bits(value, mask.constant, self.width)
-                if found is not None:
-                    return found
+                masked = pool.mask_bits(value, mask.constant, self.width)
+                if masked is not None:
+                    return masked
             # The two have no common bits if one is a multiple of 2^k and the other less than 2^k.
             low, high = pool.limits(mask)
             if low >= 0:
                 power = 1 << high.bit_length()
                 if value.constant % power == 0 and all(factor % power == 0 for _, factor in value.factors):
                     return ZERO
-        ends = [pool.limits(term) for term in (one, other)]
-        known = [high for low, high in ends if low >= 0]
-        if known:
-            return pool.common_bits(one, other, 0, min(known))
+        ends = [pool.limits(term) for term in (left, right)]
+        highs = [high for low, high in ends if low >= 0]
+        if highs:
+            return pool.common_bits(left, right, 0, min(highs))
         least, greatest = min(low for low, _ in ends), max(high for _, high in ends)
-        return pool.common_bits(one, other, -1 << (-least - 1).bit_length(), greatest)
+        return pool.common_bits(left, right, -1 << (-least - 1).bit_length(), greatest)
 
 
-def _half(table: int, count: int, at: int, *, set_: bool) -> int:
+def _half(table: int, count: int, index: int, *, set_: bool) -> int:
     """Return a Boolean function with one of its inputs fixed."""
-    found, bit = 0, 0
+    half, bit = 0, 0
     for case in range(1 << count):
-        if bool(case >> at & 1) is set_:
-            found |= (table >> case & 1) << bit
+        if bool(case >> index & 1) is set_:
+            half |= (table >> case & 1) << bit
             bit += 1
-    return found
+    return half

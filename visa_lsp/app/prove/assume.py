@@ -53,14 +53,14 @@ def _parse(text: str) -> ast.expr:
 
 def find_fixed_values(conditions: Iterable[Claim]) -> dict[str, int]:
     """Return the values that conditions give to symbols, by their names."""
-    found = {}
-    for one in conditions:
-        if one.word not in ("eq", "le") or len(one.term.factors) != 1 or one.term.factors[0][1] != 1:
+    fixed = {}
+    for condition in conditions:
+        if condition.word not in ("eq", "le") or len(condition.term.factors) != 1 or condition.term.factors[0][1] != 1:
             continue
-        atom, value = one.term.factors[0][0], -one.term.constant
-        if not atom.parts and (one.word == "eq" or value == atom.low):
-            found[atom.name] = value
-    return found
+        atom, value = condition.term.factors[0][0], -condition.term.constant
+        if not atom.parts and (condition.word == "eq" or value == atom.low):
+            fixed[atom.name] = value
+    return fixed
 
 
 def name_of(info: KernelInfo, index: int) -> str:
@@ -144,10 +144,10 @@ class _AssumptionReader:
         word, _, axis = name.rpartition("_")
         if axis not in AXES or not word or not axis:
             word, axis = name, "x"
-        at = AXES.index(axis)
+        axis_index = AXES.index(axis)
         sizes = {"groups": self.symbols.counts, "local_size": self.symbols.local, "offset": self.symbols.offsets}
         if word in sizes:
-            return sizes[word][at]
+            return sizes[word][axis_index]
         if word == "global_size":
-            return self.symbols.totals(at)
+            return self.symbols.totals(axis_index)
         raise self.wrong(f"unknown name {name!r}; known: arguments, groups, local_size, global_size, offset")

@@ -28,29 +28,29 @@ def find_used_axes(start: ItemRegisters, symbols: LaunchSymbols, effects: Effect
 def _find_sources(start: ItemRegisters, symbols: LaunchSymbols, axis: int) -> Bits:
     """Return the bytes of registers that hold values of an axis."""
     own = symbols.atoms_of_axis(axis)
-    found: Bits = {}
+    sources: Bits = {}
     for root, cells in start.cells.items():
         for cell in cells:
             if own & set(atoms_of(cell.value)):
                 key = variable_key(Space.GENERAL, root)
-                found[key] = found.get(key, 0) | cell.bits
-    return found
+                sources[key] = sources.get(key, 0) | cell.bits
+    return sources
 
 
-def _is_used(held: Bits, effects: Effects) -> bool:
+def _is_used(holders: Bits, effects: Effects) -> bool:
     """Return whether values reach a message or a branch from the bytes that hold them at first."""
     places = range(len(effects.steps))
-    while held:
+    while holders:
         spread = False
         for place in places:
-            if not any(bits & held.get(key, 0) for key, bits in effects.reads(place).items()):
+            if not any(bits & holders.get(key, 0) for key, bits in effects.reads(place).items()):
                 continue
             row = effects.kernel.instructions[place].row
             if row.family in _MESSAGES or row.flow is not FlowClass.NEXT:
                 return True
             for key, bits in effects.writes(place).items():
-                if bits & ~held.get(key, 0):
-                    held[key] = held.get(key, 0) | bits
+                if bits & ~holders.get(key, 0):
+                    holders[key] = holders.get(key, 0) | bits
                     spread = True
         if not spread:
             break

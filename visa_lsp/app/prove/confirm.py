@@ -254,15 +254,15 @@ class Confirmer:
             size = value_of(symbols.sizes[index], ROOM_BYTES) if index in symbols.sizes else ROOM_BYTES
             if kind == "buffer":
                 element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
-                held = example.contents.get(index, {})
-                if held:
-                    element = f"uint{8 * gcd(*held, *(bytes_ for bytes_, _ in held.values()))}"
+                loaded_values = example.contents.get(index, {})
+                if loaded_values:
+                    element = f"uint{8 * gcd(*loaded_values, *(bytes_ for bytes_, _ in loaded_values.values()))}"
                     size = size if size < ROOM_BYTES else max(_HELD_BYTES, example.reach[index] + 7 & ~7)
                 if size % element_bytes(element):
                     element = "uint8"
                 count = size // element_bytes(element)
                 given = f"shape: [{count}], init: {contents}"
-                given = f"values: {_fill_elements(element, count, held, contents)}" if held else given
+                given = f"values: {_fill_elements(element, count, loaded_values, contents)}" if loaded_values else given
                 lines.append(f"{key}{{buffer: {{dtype: {element}, {given}}}}}{note}")
             elif kind == "local":
                 size = max(1, size if size < ROOM_BYTES else _SHARED_BYTES)
@@ -285,13 +285,13 @@ class Confirmer:
         return "\n".join(lines) + "\n" if shared <= _MAX_SHARED else None
 
 
-def _fill_elements(element: str, count: int, held: Mapping[int, tuple[int, int]], contents: str) -> list[int]:
+def _fill_elements(element: str, count: int, loaded_values: Mapping[int, tuple[int, int]], contents: str) -> list[int]:
     """Return the elements of a buffer that holds some values at some offsets, and ``contents`` elsewhere."""
     size = element_bytes(element)
     factor = {"zeros": 0, "arange": 1}.get(contents, _SPREAD)
     data = bytearray().join(
         (at * factor >> (factor != 1) * 32 & (1 << 8 * size) - 1).to_bytes(size, "little") for at in range(count)
     )
-    for offset, (bytes_, value) in held.items():
+    for offset, (bytes_, value) in loaded_values.items():
         data[offset : offset + bytes_] = value.to_bytes(bytes_, "little")
     return [int.from_bytes(data[at : at + size], "little") for at in range(0, count * size, size)]

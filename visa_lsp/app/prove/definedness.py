@@ -48,11 +48,11 @@ class RegisterNeed(NamedTuple):
 
 
 class IndexedRow(NamedTuple):
-    """A row of elements, one for each lane, that an indirect operand reads of the bytes ``first`` to ``end`` of a variable."""
+    """A row of elements, one for each lane, that an indirect operand reads of the bytes ``start`` to ``end`` of a variable."""
 
     var: int
     size: int
-    first: int
+    start: int
     end: int
 
 
@@ -98,19 +98,19 @@ class Definedness:
         left = {need.key for need, bits in self._follow(everything)[0].items() if need.key in own}
         if not left:
             return set()
-        found: set[int] = set()
+        doubtful: set[int] = set()
         separate = [place for place, makes in everything.items() if any(one.key in left or one.by_all for one in makes)]
         for place in separate[:MAX_SEPARATE]:
             remains, passed = self._follow({place: self.transfers[place].makes})
             if any(need.key in own for need in remains):
-                found |= {place, *passed}
-        return found | set(separate[MAX_SEPARATE:])
+                doubtful |= {place, *passed}
+        return doubtful | set(separate[MAX_SEPARATE:])
 
     # ---- the way of needs
 
     def _follow(self, seeds: Mapping[int, RegisterNeeds]) -> tuple[RegisterNeeds, set[int]]:
         """Return the needs that are left at the start, and the instructions that pass needs to their sources."""
-        blocks, behind = self.graph.blocks, self.graph.flow_predecessors
+        blocks, predecessors = self.graph.blocks, self.graph.flow_predecessors
         at_end: list[RegisterNeeds] = [{} for _ in blocks]
         passed: set[int] = set()
         remains: RegisterNeeds = {}
@@ -127,57 +127,57 @@ class Definedness:
                 for need, bits in needs.items():
                     if left := bits & ~self.given.get(need.key, 0):
                         remains[need] = left
-            for before in behind[number]:
+            for before in predecessors[number]:
                 old = at_end[before]
-                more = {need: bits for need, bits in needs.items() if bits & ~old.get(need, 0)}
-                if more:
-                    for need, bits in more.items():
+                new_bits = {need: bits for need, bits in needs.items() if bits & ~old.get(need, 0)}
+                if new_bits:
+                    for need, bits in new_bits.items():
                         old[need] = old.get(need, 0) | bits
                     work.add(before)
         return remains, passed
 
     def _pass(self, place: int, needs: RegisterNeeds, passed: set[int]) -> None:
         """Change needs behind an instruction to those before it."""
-        one = self.transfers[place]
-        if one.predicates:
+        transfer = self.transfers[place]
+        if transfer.predicates:
             # Before a predicate is written, it says nothing about the lanes behind.
-            for need in [n for n in needs if n.literal is not None and n.literal.var in one.predicates]:
+            for need in [n for n in needs if n.literal is not None and n.literal.var in transfer.predicates]:
                 plain = need._replace(literal=None)
                 needs[plain] = needs.get(plain, 0) | needs.pop(need)
         through = False
         for need in list(needs):
-            meets = (one.meets_all if need.by_all else one.meets_own).get(need.key, 0) & needs[need]
+            meets = (transfer.meets_all if need.by_all else transfer.meets_own).get(need.key, 0) & needs[need]
             if not meets:
                 continue
             through |= need.by_all
-            opposite = one.literal and one.literal._replace(inverse=not one.literal.inverse)
-            if one.literal is not None and need.literal not in (None, one.literal):
+            opposite = transfer.literal and transfer.literal._replace(inverse=not transfer.literal.inverse)
+            if transfer.literal is not None and need.literal not in (None, transfer.literal):
                 continue  # about other lanes, or lanes that another predicate chooses
             needs[need] &= ~meets
             if not needs[need]:
                 del needs[need]
-            if one.literal is not None and need.literal is None:
+            if transfer.literal is not None and need.literal is None:
                 rest = need._replace(literal=opposite)
                 needs[rest] = needs.get(rest, 0) | meets
-        if through and one.passes:
+        if through and transfer.passes:
             passed.add(place)
-            for need, bits in one.passes.items():
+            for need, bits in transfer.passes.items():
                 needs[need] = needs.get(need, 0) | bits
 
     # ---- instructions
 
     def _transfer(self, inst: Inst, place: int) -> _Transfer:
-        found = _Transfer()
+        transfer = _Transfer()
         step, control = self.effects.steps[place], exec_control_of(inst)
         if step.flow in (FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE):
-            return found
-        found.literal = _literal(inst)
+            return transfer
+        transfer.literal = _literal(inst)
         is_vector = control.exec_size > 1
         is_together = self.graph.block_of[place] not in self.waiting
         crossed = self._find_crossed(inst, place)
         computes = inst.row.family in _COMPUTES and is_vector and control.no_mask
         # The lanes that a predicate leaves out keep their values, and read nothing.
-        guard = found.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
+        guard = transfer.literal if inst.row.predicate_use is PredicateUse.GUARDS else None
         target = inst.get("dst")
         is_dropped = inst.row.family in _COMPUTES and isinstance(target, General) and not target.var
         if not inst.row.marks_source and not is_dropped and not is_same_for_any_value(inst):
@@ -194,28 +194,28 @@ class Definedness:
                 if access.purpose is AccessPurpose.GUARD or access.variable & 7 == Space.PREDICATE:
                     literal = None
                 need, bits = RegisterNeed(access.variable, by_all, literal), self._limit_to_declared(access)
-                found.makes[need] = found.makes.get(need, 0) | bits
+                transfer.makes[need] = transfer.makes.get(need, 0) | bits
                 if computes:
                     through = need._replace(by_all=True)
-                    found.passes[through] = found.passes.get(through, 0) | bits
+                    transfer.passes[through] = transfer.passes.get(through, 0) | bits
             if step.indirect_read:
                 for need, bits in self._list_indirect_needs(place, control):
-                    found.makes[need] = found.makes.get(need, 0) | bits
+                    transfer.makes[need] = transfer.makes.get(need, 0) | bits
         if inst.row.predicate_use is not PredicateUse.GUARDS:
-            found.literal = None
+            transfer.literal = None
         is_certain = control.no_mask or (is_together and (self.are_full or (not is_vector and not control.mask_offset)))
         for access in step.accesses:
             if not access.writes:
                 continue
             if access.variable & 7 == Space.PREDICATE:
-                found.predicates.add(number_of(access.variable))
+                transfer.predicates.add(number_of(access.variable))
             if not access.certain:
                 continue
             if is_certain:
-                found.meets_all[access.variable] = found.meets_all.get(access.variable, 0) | access.certain
+                transfer.meets_all[access.variable] = transfer.meets_all.get(access.variable, 0) | access.certain
             if is_certain or is_vector:
-                found.meets_own[access.variable] = found.meets_own.get(access.variable, 0) | access.certain
-        return found
+                transfer.meets_own[access.variable] = transfer.meets_own.get(access.variable, 0) | access.certain
+        return transfer
 
     def _may_read_others(self, inst: Inst, access: Access, *, is_vector: bool, crossed: set[int]) -> bool:
         """Return whether an access reads elements that other lanes may have written."""
@@ -237,7 +237,7 @@ class Definedness:
             return
         key, size = variable_key(Space.GENERAL, where.root), indexed.size
         row, end = control.exec_size * size, min(where.size, indexed.end)
-        bits = (1 << end) - (1 << min(indexed.first, end)) << where.offset
+        bits = (1 << end) - (1 << min(indexed.start, end)) << where.offset
         owners = self._owners.get(key, {})
         is_own = all(
             lane == control.mask_offset + (byte - where.offset) % row // size
@@ -256,14 +256,14 @@ class Definedness:
     def _find_crossed(self, inst: Inst, place: int) -> set[int]:
         """Return the variables that other lanes write where an instruction reads them."""
         control = exec_control_of(inst)
-        found: set[int] = set()
-        known: set[int] = set()
+        crossed: set[int] = set()
+        lanewise_keys: set[int] = set()
         # The first lane of a thread is always a work item, so that its way is that of the thread while no lane is elsewhere.
         first_lane = 0 if self.graph.block_of[place] not in self.waiting else None
         for key, bytes_, size, writes in self.effects.lanewise(inst):
             if writes:
                 continue
-            known.add(key)
+            lanewise_keys.add(key)
             owners = self._owners.get(key)
             if not owners:
                 continue
@@ -272,14 +272,14 @@ class Definedness:
                 lanes = range(-1, 0)
             for lane, first in zip(lanes, bytes_, strict=True):
                 if any(owners.get(byte, lane) not in (lane, first_lane) for byte in range(first, first + size)):
-                    found.add(key)
+                    crossed.add(key)
                     break
-        found |= {
+        crossed |= {
             access.variable for access in self.effects.steps[place].accesses
-            if not access.writes and access.variable not in known and access.variable in self._owners
+            if not access.writes and access.variable not in lanewise_keys and access.variable in self._owners
             and not self._is_row(inst, access)
         }  # fmt: skip
-        return found
+        return crossed
 
     def _is_row(self, inst: Inst, access: Access) -> bool:
         """Return whether a message with a mask reads dwords that the same lanes have written."""
@@ -297,28 +297,28 @@ class Definedness:
 
     def _find_owners(self) -> dict[int, dict[int, int]]:
         """Return the lane that writes each byte of a variable; -1 for a byte that several lanes write."""
-        found: dict[int, dict[int, int]] = {}
+        owners: dict[int, dict[int, int]] = {}
         for place, inst in enumerate(self.effects.kernel.instructions):
             control = exec_control_of(inst)
             if control.no_mask and control.exec_size == 1:
                 continue  # because lanes have no part in it
-            known: set[int] = set()
+            lanewise_keys: set[int] = set()
             for key, bytes_, size, writes in self.effects.lanewise(inst):
                 if not writes:
                     continue
-                known.add(key)
+                lanewise_keys.add(key)
                 if control.exec_size == 1:
                     bytes_ = bytes_[:1]  # noqa: PLW2901
                 for lane, first in enumerate(bytes_, control.mask_offset):
-                    own = found.setdefault(key, {})
+                    own = owners.setdefault(key, {})
                     for byte in range(first, first + size):
                         own[byte] = lane if own.get(byte, lane) == lane else -1
             for access in () if control.no_mask else self.effects.steps[place].accesses:
-                if access.writes and access.variable & 7 == Space.GENERAL and access.variable not in known:
-                    own = found.setdefault(access.variable, {})
+                if access.writes and access.variable & 7 == Space.GENERAL and access.variable not in lanewise_keys:
+                    own = owners.setdefault(access.variable, {})
                     for lane, byte in self._rows_of(inst, access):
                         own[byte] = lane if own.get(byte, lane) == lane else -1
-        return found
+        return owners
 
     def _rows_of(self, inst: Inst, access: Access) -> Iterator[tuple[int, int]]:
         """Yield the lane of each byte that a message with a mask writes as dwords."""

@@ -67,22 +67,22 @@ class ProvedFile(Struct, frozen=True):
 
 def check_properties(names: Iterable[str]) -> tuple[str, ...]:
     """Return the named properties, all if none is named. Raises UserError for an unknown one."""
-    found = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
-    for name in found:
+    properties = tuple(dict.fromkeys(name.strip() for name in names if name.strip()))
+    for name in properties:
         if name not in PROPERTIES:
             known = ", ".join(PROPERTIES)
             raise UserError(f"unknown property {name!r}{did_you_mean(name, PROPERTIES)}; known properties: {known}")
-    return found or PROPERTIES
+    return properties or PROPERTIES
 
 
 def prove_data(
     name: str, path: Path | None, data: bytes, options: ProofOptions, *,
     opened: Mapping[str, str] | None = None, is_wanted: Callable[[], bool] = lambda: True,
-    told: Callable[[str], None] | None = None,
+    on_progress: Callable[[str], None] | None = None,
 ) -> ProvedFile:  # fmt: skip
     """Prove the kernels of a text in a separate process, which ends as soon as the answer is not wanted.
 
-    ``opened`` are texts of an editor by path, which replace the files; ``told`` is called with the progress in words.
+    ``opened`` are texts of an editor by path, which replace the files; ``on_progress`` is called with the progress in words.
     Raises UserError if Z3 is missing, the file is no text or has errors, a kernel has no ze_info, or an assumption has a
     mistake.
     """
@@ -100,10 +100,10 @@ def prove_data(
 
     def goes_on() -> bool:
         """Return whether the answer is wanted; called several times a second, so that it tells the progress too."""
-        if told is not None and journal.is_file():
+        if on_progress is not None and journal.is_file():
             so_far = read_journal(journal, kernel)
             words = f"{so_far.decided} of {len(so_far.tasks)} questions decided" if so_far.tasks else "running launches"
-            told(f"{kernel}: {words}")
+            on_progress(f"{kernel}: {words}")
         return is_wanted()
 
     def ask(given: ProofOptions, **more: Any) -> dict[str, Any]:
@@ -112,15 +112,15 @@ def prove_data(
         child = child or JobProcess(_MODULE)
         asked = json.dumps({**job, "options": structs.asdict(given), **more}).encode()
         try:
-            found: dict[str, Any] = json.loads(child.ask(asked, options.seconds + GRACE_SECONDS, goes_on))
+            answer: dict[str, Any] = json.loads(child.ask(asked, options.seconds + GRACE_SECONDS, goes_on))
         except JobLost as lost:
             child.end()
             child = None
             words = str(lost)
             return {"lost": f"time: {words}" if "longer than" in words else words}
-        if "error" in found:
-            raise UserError(found["error"])
-        return found
+        if "error" in answer:
+            raise UserError(answer["error"])
+        return answer
 
     results: list[ProofResult] = []
     kernel = ""
@@ -240,9 +240,9 @@ def prove_kernel(
     try:
         run = RunOptions(path, options.platform, finder=finder)
         platform = propose(module, run, place, {"kernel": kernel.name}, tries=False).platform
-        found = find_or_infer_ze_info(kernel, [path], finder, platform.name)
-        info = next(one for one in read(found.text) if one.name == kernel.name)
-        if found.path is None and boundary(kernel) is not None:
+        described = find_or_infer_ze_info(kernel, [path], finder, platform.name)
+        info = next(one for one in read(described.text) if one.name == kernel.name)
+        if described.path is None and boundary(kernel) is not None:
             raise UserError(
                 f"{name}: kernel {kernel.name} has no ze_info beside it, which has the places of its arguments; "
                 "visa-lsp compile writes it, visa-lsp zeinfo emit guesses it"
@@ -263,7 +263,7 @@ def prove_kernel(
         if fixed:
             walker = Walker(kernel, info, platform, loops, fixed)
         given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
-        confirmer = Confirmer(walker, runs, named=found.path is None)
+        confirmer = Confirmer(walker, runs, named=described.path is None)
         if loops is walk_loop and monotonic() < first_end:
             quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
             with suppress(LaunchError):  # no launch keeps the assumptions
@@ -293,9 +293,9 @@ def prove_kernel(
     buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
     sources = {inst.line + 1: place for inst, place in zip(kernel.instructions, sources_of(kernel), strict=True)}
 
-    def complete(one: ProofResult) -> ProofResult:
-        place = sources.get(one.line)
-        return structs.replace(_with_faults(one, runs, buffers), source=f"{place[0]}:{place[1]}" if place else None)
+    def complete(result: ProofResult) -> ProofResult:
+        place = sources.get(result.line)
+        return structs.replace(_with_faults(result, runs, buffers), source=f"{place[0]}:{place[1]}" if place else None)
 
     journal.finish(map(complete, results))
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
@@ -303,12 +303,12 @@ def prove_kernel(
         # A launch that the simulator confirms refutes, however it was found.
         unrolled, walker, _ = answers(unroll_loop, open_, needs)
         bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
-        for at, one in enumerate(results):
+        for index, one in enumerate(results):
             other = bounded.get((one.property, one.line))
             if one.answer == "unknown" and other is not None:
                 why = f"proved for up to {BOUNDED_ROUNDS} rounds of a loop; beyond: {one.reason}"
                 is_bounded = walker.is_cut and other.answer == "proved"
-                results[at] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
+                results[index] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return list(map(complete, results))
 
 
@@ -319,11 +319,11 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
     """
     from visa_lsp.app.prove.small_launches import holds
 
-    def contradicts(one: ProofResult, launch: str) -> bool:
-        if one.property == "bounds" and launch in runs.usual:
+    def contradicts(proof: ProofResult, launch: str) -> bool:
+        if proof.property == "bounds" and launch in runs.usual:
             return True
         values = runs.values.get(launch)
-        claims = [prover.claims[words] for words in one.assumptions if words in prover.claims]
+        claims = [prover.claims[words] for words in proof.assumptions if words in prover.claims]
         # Also one about the arithmetic of each work item, because a small launch has no sizes that excuse a wrap.
         return values is not None and all(
             holds(one, values, prover.pool) is not False for one in (*claims, *prover.facts)
@@ -368,16 +368,16 @@ def with_shown_lines(
         for line in lines:
             launches.setdefault((property_, line), launch)
     shown_results = []
-    for one in results:
-        own = launches.get((one.property, one.line))
-        if one.answer != "proved" and own is not None and one.cause is not Cause.CONTENTS:
-            one = structs.replace(one, answer="refuted", launch=own, reason=None, cause=None)  # noqa: PLW2901
-        elif one.launch is not None:
-            elsewhere = sorted(shown[one.property, one.launch])
+    for result in results:
+        own = launches.get((result.property, result.line))
+        if result.answer != "proved" and own is not None and result.cause is not Cause.CONTENTS:
+            result = structs.replace(result, answer="refuted", launch=own, reason=None, cause=None)  # noqa: PLW2901
+        elif result.launch is not None:
+            elsewhere = sorted(shown[result.property, result.launch])
             places = f"line{'s' if len(elsewhere) > 1 else ''} {', '.join(map(str, elsewhere))}"
             why = f"the launch that has the fault at {places} does not have it here"
-            one = structs.replace(one, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
-        shown_results.append(one)
+            result = structs.replace(result, answer="unknown", launch=None, reason=why)  # noqa: PLW2901
+        shown_results.append(result)
     answered = {(one.property, one.line) for one in results}
     others = [
         ProofResult(property_, kernel, line, "refuted", launch=launch)

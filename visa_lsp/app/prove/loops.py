@@ -64,7 +64,7 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     exits: list[Way] = []
     before = walker.departures
     if not has_barrier:
-        start = Way(head.copy(), way.path, way.intervals, (*way.known, *facts), order)
+        start = Way(head.copy(), way.path, way.intervals, (*way.facts, *facts), order)
         end = _round(walker, loop, start, exits)
         _carry(walker, mark, end)
         return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
@@ -76,17 +76,17 @@ def walk_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
     walker.stops_at_barrier = outer
     if outer:
         return _behind(walker, loop, repeated, way, all_leave=False)
-    first = walker.new_interval()
-    start = Way(head.copy(), way.path, frozenset({first}), (*way.known, *facts), order)
+    first_interval = walker.new_interval()
+    start = Way(head.copy(), way.path, frozenset({first_interval}), (*way.facts, *facts), order)
     inner: list[Way] = []
     end = _round(walker, loop, start, inner)
     _carry(walker, mark, end)
-    exits += [one for one in inner if one.intervals != {first}]
+    exits += [one for one in inner if one.intervals != {first_interval}]
     if not end.is_dead:
         walker.stops_at_barrier = True
         _round(walker, loop, end, repeated)
         walker.stops_at_barrier = outer
-    orders = [one.order for one in inner if one.intervals == {first}]
+    orders = [one.order for one in inner if one.intervals == {first_interval}]
     exits += [replace(one, order=join_orders([one.order, *orders])) for one in repeated]
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
 
@@ -104,7 +104,7 @@ def unroll_loop(walker: Walker, loop: Repeat, way: Way) -> Way:
         end = _round(walker, loop, end, exits)
         if end.is_dead:
             break
-    if not end.is_dead and not walker.never([*end.path, *end.known]):
+    if not end.is_dead and not walker.never([*end.path, *end.facts]):
         walker.is_cut = True
     return _behind(walker, loop, exits, way, all_leave=walker.departures == before)
 
@@ -126,7 +126,7 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
     with walker.trial():
         probe = walker.new_interval()
         unknown = ItemRegisters(walker.pool, walker.lane, surfaces=dict(way.registers.surfaces))
-        end = _round(walker, loop, Way(unknown, way.path, frozenset({probe}), way.known), [])
+        end = _round(walker, loop, Way(unknown, way.path, frozenset({probe}), way.facts), [])
     walker.presumed = presumed
     return not end.is_dead and probe in end.intervals
 
@@ -134,16 +134,16 @@ def _may_pass_none(walker: Walker, loop: Repeat, way: Way) -> bool:
 def _behind(walker: Walker, loop: Repeat, exits: list[Way], way: Way, *, all_leave: bool) -> Way:
     """Return the way after a loop. ``all_leave`` means that every work item that enters the loop also leaves it."""
     if not exits:
-        return replace(way.end(), known=())
+        return replace(way.end(), facts=())
     for one in exits:
         # Lanes that left earlier see the values that the thread later computes for all lanes.
         if any(part.level > Level.THREAD for part in one.path[len(way.path) :]):
             walker.forget_shared(loop.body, one.registers)
-    found = walker.join(exits)
-    found = replace(found, order=found.order.begin(walker.new_interval()))
+    after = walker.join(exits)
+    after = replace(after, order=after.order.begin(walker.new_interval()))
     if all_leave:
-        found = replace(found, path=way.path, known=(*found.known, *found.path[len(way.path) :]))
-    return found
+        after = replace(after, path=way.path, facts=(*after.facts, *after.path[len(way.path) :]))
+    return after
 
 
 def _round(walker: Walker, loop: Repeat, start: Way, exits: list[Way]) -> Way:
@@ -195,7 +195,7 @@ class _Head:
             last = equal(self.trip, limit)
             # Without values that it moves, the number of a round says only whether it is the first one.
             is_certain = end.is_dead or not self.steps
-            if is_certain or (limit and self.walker.never([*facts, *end.path, *end.known, last])):
+            if is_certain or (limit and self.walker.never([*facts, *end.path, *end.facts, last])):
                 return head, facts
             self.walker.presumed = presumed
         words = f"the loop at line {self.line} has at most 2^31 rounds"
@@ -206,18 +206,18 @@ class _Head:
         """Walk rounds until the classes of the values hold; return the state at their beginning, its symbols, and their end."""
         self.steps, self.constant, self.levels, self.masked = {}, set(), {}, set()
         presumed = self.walker.presumed
-        found = self._attempt()
+        attempt = self._attempt()
         for _ in range(MAX_ROUNDS):
-            head, symbols, end = found
+            head, symbols, end = attempt
             if not self._refine(symbols, head, end):
-                return found
+                return attempt
             self.walker.presumed = presumed  # what an earlier attempt presumed does not count
-            found = self._attempt()
+            attempt = self._attempt()
         # The classes do not converge, so that every value is a new symbol.
         self.steps.clear()
         self.constant.clear()
         self.levels = dict.fromkeys(self.levels, Level.ITEM)
-        self.masked = {(root, cell.place) for root in self.changed for cell in found[0].cells[root]}
+        self.masked = {(root, cell.place) for root in self.changed for cell in attempt[0].cells[root]}
         self.walker.presumed = presumed
         return self._attempt()
 
@@ -246,7 +246,7 @@ class _Head:
                 by_all = cell.by_all and key not in self.masked
                 cells.append(Cell(cell.place, value, cell.signed, by_all, cell.bits))
             head.cells[root] = tuple(cells)
-        start = Way(head.copy(), self.way.path, self.way.intervals, self.way.known)
+        start = Way(head.copy(), self.way.path, self.way.intervals, self.way.facts)
         return head, symbols, _round(self.walker, self.loop, start, [])
 
     def _refine(self, symbols: dict[_Key, Sum], head: ItemRegisters, end: Way) -> bool:
@@ -291,32 +291,32 @@ class _Head:
         if end.is_dead:
             return (equal(self.trip, 0),)
         earlier = self._round_before(symbols)
-        known: dict[Atom, Sum] = {}
-        went_on = self.pool.replace_in(self._get_continuation(end), earlier, known)
+        cache: dict[Atom, Sum] = {}
+        went_on = self.pool.replace_in(self._get_continuation(end), earlier, cache)
         ties = []
-        first = []
+        start_values = []
         for (_, place), value in symbols.items():
             signed = value.limits()[0] < 0
             after = end.registers.find(place, signed=signed)
             start = self.way.registers.find(place, signed=signed)
             if after is not None:
-                ties.append(equal(value, self.pool.replace_atoms(after, earlier, known)))
+                ties.append(equal(value, self.pool.replace_atoms(after, earlier, cache)))
             if start is not None:
-                first.append(equal(value, start))
+                start_values.append(equal(value, start))
         again = both(negation(equal(self.trip, 0)), went_on, *ties)
-        fact = either(both(equal(self.trip, 0), *first), again)
+        fact = either(both(equal(self.trip, 0), *start_values), again)
         return (fact,) if fact != TRUE else ()
 
     def _get_continuation(self, end: Way) -> Claim:
         """Return the condition under which a round continues with the next one."""
-        return both(*end.path[len(self.way.path) :], *end.known[len(self.way.known) :])
+        return both(*end.path[len(self.way.path) :], *end.facts[len(self.way.facts) :])
 
     def _round_before(self, symbols: dict[_Key, Sum]) -> Callable[[Atom], Sum | None]:
         """Return a function that replaces atoms of a round by those of the round before."""
         exchanged: dict[Atom, Sum] = {}
         own = {value.factors[0][0] for value in symbols.values()}
         trip = self.trip.factors[0][0]
-        known_before = self._atoms_before() | set(atoms_of(*self.way.path, *self.way.known))
+        known_before = self._atoms_before() | set(atoms_of(*self.way.path, *self.way.facts))
 
         def earlier(atom: Atom) -> Sum | None:
             if atom is trip:
@@ -333,7 +333,7 @@ class _Head:
 
     def _invariants(self, symbols: dict[_Key, Sum], end: Way) -> tuple[Claim, ...]:
         """Return the bounds of the symbols that hold before the loop and that each round keeps."""
-        before: list[Claim] = [*self.way.path, *self.way.known]
+        before: list[Claim] = [*self.way.path, *self.way.facts]
         candidates: list[tuple[Claim, Claim]] = []
         inner = {atom for value in (*symbols.values(), self.trip) for atom, _ in value.factors}
         for (_, place), value in symbols.items():
@@ -360,7 +360,7 @@ class _Head:
             earlier = self.pool.replace_in(plain, self._round_before(symbols), {})
             candidates.append((either(equal(self.trip, 0), earlier), plain))
         candidates = list(dict.fromkeys(one for one in candidates if one[0] != TRUE))
-        round_ = [*end.path, *end.known]
+        round_ = [*end.path, *end.facts]
         while candidates:
             kept = [
                 one for one in candidates

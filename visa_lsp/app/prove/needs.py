@@ -108,13 +108,17 @@ class Need:
         return self.nearest or self.formula
 
     @property
+    def unit(self) -> str:
+        """The unit of the need, ``element`` or ``byte``: an element whose type is unknown is a byte."""
+        return "element" if self.bytes_each > 1 else "byte"
+
+    @property
     def amount(self) -> str:
         """The need in words: ``n + 1 elements``."""
         return self._count(self.formula) if self.formula is not None else ""
 
     def _count(self, formula: Formula) -> str:
-        unit = "element" if self.bytes_each > 1 else "byte"
-        return f"{formula.words} {unit}{'' if formula.words == '1' else 's'}"
+        return f"{formula.words} {self.unit}{'' if formula.words == '1' else 's'}"
 
     def translate(self, info: KernelInfo, symbols: LaunchSymbols) -> Need:
         """Return the need in the symbols of another walk of the kernel."""
@@ -377,7 +381,7 @@ class NeedFinder:
     def _ask_end(
         self, accesses: Sequence[ItemAccess], sample: Mapping[Atom, int], *, may_wrap: bool
     ) -> tuple[int, int] | None:
-        known: dict[Atom, Sum] = {}
+        cache: dict[Atom, Sum] = {}
         wraps = self.pool.wraps
 
         def exchange(atom: Atom) -> Sum | None:
@@ -386,11 +390,11 @@ class NeedFinder:
         def plain_of(access: ItemAccess) -> list[Claim]:
             """Return the conditions that the arithmetic of an access does not wrap around."""
             atoms = () if may_wrap else (one for one in atoms_of(access.offset, access.path) if one in wraps)
-            return [self.pool.replace_in(wraps[atom][0], exchange, known) for atom in atoms]
+            return [self.pool.replace_in(wraps[atom][0], exchange, cache) for atom in atoms]
 
-        offsets = [self.pool.replace_atoms(one.offset, exchange, known) for one in accesses]
-        paths = [both(self.pool.replace_in(one.path, exchange, known), *plain_of(one)) for one in accesses]
-        facts = [self.pool.replace_in(fact, exchange, known) for fact in self.facts]
+        offsets = [self.pool.replace_atoms(one.offset, exchange, cache) for one in accesses]
+        paths = [both(self.pool.replace_in(one.path, exchange, cache), *plain_of(one)) for one in accesses]
+        facts = [self.pool.replace_in(fact, exchange, cache) for fact in self.facts]
         with suppress(NotSampled):
             return self._sample_end(accesses, offsets, paths, facts, sample)
         question = self.solver.question(exact=True)
@@ -404,8 +408,8 @@ class NeedFinder:
             cases.append(z3.And(question.condition(path, _ITEM), start >= 0, end == start + access.size, which == at))
         question.names["end"], question.names["which"] = end, which
         # Offsets above that have wrapped around.
-        found = self.solver.greatest(question, [*hard, z3.Or(cases), end <= MAX_END], "end", min(high, MAX_END))
-        return None if found is None else (found["end"], found["which"])
+        values = self.solver.greatest(question, [*hard, z3.Or(cases), end <= MAX_END], "end", min(high, MAX_END))
+        return None if values is None else (values["end"], values["which"])
 
     def _sample_end(
         self, accesses: Sequence[ItemAccess], offsets: Sequence[Sum], paths: Sequence[Claim], facts: Sequence[Claim],
@@ -555,10 +559,10 @@ class NeedFinder:
                     ):
                         yield f"({name_of(self.walker.info, self._values[atom])} // {divisor})", value
 
-    def _are_equal(self, one: Sum, other: Sum, size: Sum) -> bool:
+    def _are_equal(self, left: Sum, right: Sum, size: Sum) -> bool:
         """Return whether two terms are certainly equal for any size that is not negative."""
         question = self.solver.question()
-        differ = both(at_most(size * -1, 0), negation(equal(one, other)))
+        differ = both(at_most(size * -1, 0), negation(equal(left, right)))
         return self.solver.ask(question, [question.condition(differ, _ITEM)], seconds=1.0).word == "no"
 
     def _relevant_symbols(self, accesses: Sequence[ItemAccess], guards: Mapping[int, set[Atom]]) -> dict[str, Sum]:

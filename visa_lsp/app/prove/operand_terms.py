@@ -93,39 +93,39 @@ class LaneOperands:
     def whole_flag(self, predicate: Predicate, site: InstructionSite) -> Claim:
         """Return a predicate that is the same for all lanes of the thread."""
         control, registers = site.control, site.registers
-        found: Claim | None
+        bit: Claim | None
         if predicate.combine is Combine.NONE:
-            found = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
+            bit = registers.flag(predicate.var, control.mask_offset, 1, whole=True)
         else:
-            found = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
+            bit = registers.flag(predicate.var, control.mask_offset, control.exec_size, whole=False)
             shared = registers.flags.get(predicate.var, ())
-            if found is None or found.level > Level.THREAD or not all(one[3] for one in shared):
-                own = found
-                found = self.pool.fresh_fact("lanes together", Level.THREAD, site.line)
+            if bit is None or bit.level > Level.THREAD or not all(one[3] for one in shared):
+                own = bit
+                bit = self.pool.fresh_fact("lanes together", Level.THREAD, site.line)
                 if own is not None and control.exec_size == self.simd:
-                    atom = found.term.factors[0][0]
+                    atom = bit.term.factors[0][0]
                     is_any = predicate.combine is Combine.ANY
-                    fact = either(negation(own), found) if is_any else either(negation(found), own)
+                    fact = either(negation(own), bit) if is_any else either(negation(bit), own)
                     self.pool.facts.setdefault(atom, []).append(fact)
-        if found is None:
-            found = self.pool.fresh_fact("a predicate", Level.THREAD, site.line)
-        return negation(found) if predicate.inverse else found
+        if bit is None:
+            bit = self.pool.fresh_fact("a predicate", Level.THREAD, site.line)
+        return negation(bit) if predicate.inverse else bit
 
     def source(self, operand: Expr, exec_type: DataType, site: InstructionSite) -> Sum:
         """Return the value of an integer source in an execution type, with its modifier applied."""
         type_ = self.type_of(operand)
         signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
-        found = self.read(operand, type_, site, signed=signed)
+        value = self.read(operand, type_, site, signed=signed)
         match getattr(operand, "modifier", OperandModifier.NONE):
             case OperandModifier.NEG:
-                return found * -1
+                return value * -1
             case OperandModifier.ABS if signed:
-                return self.pool.choice(at_most(found, -1), found * -1, found)
+                return self.pool.choice(at_most(value, -1), value * -1, value)
             case OperandModifier.NEGABS:
-                return self.pool.choice(at_most(found, -1), found, found * -1) if signed else found * -1
+                return self.pool.choice(at_most(value, -1), value, value * -1) if signed else value * -1
             case OperandModifier.NOT:
-                return found * -1 + -1
-        return found
+                return value * -1 + -1
+        return value
 
     def type_of(self, operand: Expr) -> DataType:
         """Return the element type of an operand."""
@@ -221,24 +221,24 @@ class LaneOperands:
         wraps = is_flat and exec_type.size == 4 >= target.size and not value.saturate
         arithmetic = Arithmetic(self.pool, exec_type, target, site.line, wraps=wraps)
         low, high = limits(target.size, signed=target.is_signed)
-        found: Sum | None = None
+        result: Sum | None = None
         why = "saturation"
         if not value.saturate or used <= _EXACT_SUMS:
             try:
-                found = arithmetic.value(value.meaning, sources)
+                result = arithmetic.value(value.meaning, sources)
             except NotModelled as error:
                 why = str(error)
-        if found is None:
+        if result is None:
             # The destination may hold any value, because a word may exceed its execution type.
             key = (value.meaning, value.saturate, exec_type, target, *sources)
             return self.pool.result(f"the result of {why}", key, low, high, site.line)
         if value.saturate:
-            below = self.pool.choice(at_most(found, low), number(low), found)
-            return self.pool.choice(at_most(number(high), found), number(high), below)
+            below = self.pool.choice(at_most(result, low), number(low), result)
+            return self.pool.choice(at_most(number(high), result), number(high), below)
         # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
         line = site.line if counts and target.size == 4 else 0
-        return self.pool.wrap(found, target.bits, signed=target.is_signed, line=line)
+        return self.pool.wrap(result, target.bits, signed=target.is_signed, line=line)
 
     def is_by_all(self, values: Iterable[Expr | Predicate], site: InstructionSite) -> bool:
         """Return whether an instruction runs in every lane, and reads only what every lane has written."""

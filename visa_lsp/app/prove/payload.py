@@ -82,29 +82,29 @@ class LaunchSymbols:
 
 def symbols_of(pool: SumPool, info: KernelInfo, fixed: Mapping[str, int]) -> LaunchSymbols:
     """Return the symbols of a launch of a kernel, and the facts about them."""
-    found = LaunchSymbols(pool, fixed=fixed)
+    symbols = LaunchSymbols(pool, fixed=fixed)
     required = info.env.required_work_group_size
-    for at, axis in enumerate(AXES):
-        size = required[at] if any(required) else 0
-        local = number(size) if size else found.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_GROUP_ITEMS)
-        count = found.symbol(f"groups_{axis}", Level.LAUNCH, 1, MAX_ITEMS)
-        group = found.symbol(f"group_id_{axis}", Level.GROUP, 0, count.limits()[1] - 1)
-        item = found.symbol(f"local_id_{axis}", Level.ITEM, 0, local.limits()[1] - 1)
-        offset = found.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
-        found.local.append(local)
-        found.counts.append(count)
-        found.groups.append(group)
-        found.ids.append(item)
-        found.offsets.append(offset)
+    for index, axis in enumerate(AXES):
+        size = required[index] if any(required) else 0
+        local = number(size) if size else symbols.symbol(f"local_size_{axis}", Level.LAUNCH, 1, MAX_GROUP_ITEMS)
+        count = symbols.symbol(f"groups_{axis}", Level.LAUNCH, 1, MAX_ITEMS)
+        group = symbols.symbol(f"group_id_{axis}", Level.GROUP, 0, count.limits()[1] - 1)
+        item = symbols.symbol(f"local_id_{axis}", Level.ITEM, 0, local.limits()[1] - 1)
+        offset = symbols.symbol(f"offset_{axis}", Level.LAUNCH, 0, MAX_ITEMS)
+        symbols.local.append(local)
+        symbols.counts.append(count)
+        symbols.groups.append(group)
+        symbols.ids.append(item)
+        symbols.offsets.append(offset)
         for number_ in (group, count):
             pool.product(number_, local, (0, MAX_ITEMS))
-        found.facts += [less(item, local), less(group, count), at_most(found.totals(at) + offset, MAX_ITEMS)]
+        symbols.facts += [less(item, local), less(group, count), at_most(symbols.totals(index) + offset, MAX_ITEMS)]
     for a, b, c in permutations(range(3)):
-        inner = pool.product(found.local[a], found.local[b], (1, MAX_GROUP_ITEMS))
-        pool.product(inner, found.local[c], (1, MAX_GROUP_ITEMS))
-        inner = pool.product(found.local[b], found.ids[c], (0, MAX_GROUP_ITEMS - 1))
-        pool.product(found.local[a], found.ids[b] + inner, (0, MAX_GROUP_ITEMS - 1))
-    return found
+        inner = pool.product(symbols.local[a], symbols.local[b], (1, MAX_GROUP_ITEMS))
+        pool.product(inner, symbols.local[c], (1, MAX_GROUP_ITEMS))
+        inner = pool.product(symbols.local[b], symbols.ids[c], (0, MAX_GROUP_ITEMS - 1))
+        pool.product(symbols.local[a], symbols.ids[b] + inner, (0, MAX_GROUP_ITEMS - 1))
+    return symbols
 
 
 def initial_registers(
@@ -138,12 +138,12 @@ def initial_registers(
         at_start = where.offset - entry.offset
         end = entry.offset + entry.size
         for axis in range(layout.payload.id_dimensions):
-            first = grf + axis * layout.geometry.id_stride
+            ids_start = grf + axis * layout.geometry.id_stride
             # An input holds the ids of an axis for the lanes from its start on.
-            low, high = max(first, entry.offset), min(first + 2 * simd, end)
+            low, high = max(ids_start, entry.offset), min(ids_start + 2 * simd, end)
             if low < high:
-                begin, lanes = (low - first) // 2, (high - low) // 2
-                place = LanePlace(where.root, at_start + first, 2, 2, begin, lanes)
+                begin, lanes = (low - ids_start) // 2, (high - low) // 2
+                place = LanePlace(where.root, at_start + ids_start, 2, 2, begin, lanes)
                 registers.write(place, symbols.ids[axis], signed=False, by_all=False)
         for offset, size, value in parts:
             if entry.offset <= offset and offset + size <= end:

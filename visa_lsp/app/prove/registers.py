@@ -39,19 +39,19 @@ class LanePlace:
     base: int
     stride: int
     size: int
-    first: int = 0
+    first_lane: int = 0
     lanes: int = 1
 
     @property
     def bits(self) -> int:
         """A bit for each byte of the variable."""
-        one = (1 << self.size) - 1
-        found = 0
-        for lane in range(self.first, self.first + self.lanes) if self.stride else (0,):
-            at = self.base + lane * self.stride
-            if at >= 0:
-                found |= one << at
-        return found
+        lane_bits = (1 << self.size) - 1
+        bits_of_all = 0
+        for lane in range(self.first_lane, self.first_lane + self.lanes) if self.stride else (0,):
+            start = self.base + lane * self.stride
+            if start >= 0:
+                bits_of_all |= lane_bits << start
+        return bits_of_all
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,9 +65,9 @@ class Cell:
     bits: int
 
 
-def is_lane_in(lane: Sum, first: int, lanes: int) -> Claim:
-    """Return the condition that a lane is one of ``lanes`` lanes from ``first`` on."""
-    return both(at_most(lane * -1 + first, 0), less(lane, first + lanes))
+def is_lane_in(lane: Sum, first_lane: int, lanes: int) -> Claim:
+    """Return the condition that a lane is one of ``lanes`` lanes from ``first_lane`` on."""
+    return both(at_most(lane * -1 + first_lane, 0), less(lane, first_lane + lanes))
 
 
 @dataclass(slots=True)
@@ -112,78 +112,84 @@ class ItemRegisters:
         for cell in reversed(self.cells.get(place.root, ())):
             if not cell.bits & need:
                 continue
-            at = cell.place
+            cell_place = cell.place
             value = self._from(cell, place, need)
             if value is None:
-                if at.size < place.size:
-                    return self._join(place, at.size, signed=signed)
+                if cell_place.size < place.size:
+                    return self._join(place, cell_place.size, signed=signed)
                 moved = self._of_other_lanes(cell, place)
                 if moved is None:
                     return None
-                at, value = moved
-            parts.append((at, self.pool.wrap(value, 8 * place.size, signed=signed)))
+                cell_place, value = moved
+            parts.append((cell_place, self.pool.wrap(value, 8 * place.size, signed=signed)))
             need &= ~cell.bits
             if not need:
                 break
         if need or not parts:
             return None
-        found = parts[-1][1]
-        for at, value in reversed(parts[:-1]):
-            here = is_lane_in(self.lane, at.first, at.lanes) if at.stride else TRUE
-            found = self.pool.choice(here, value, found)
-        return found
+        result = parts[-1][1]
+        for cell_place, value in reversed(parts[:-1]):
+            here = is_lane_in(self.lane, cell_place.first_lane, cell_place.lanes) if cell_place.stride else TRUE
+            result = self.pool.choice(here, value, result)
+        return result
 
     def _from(self, cell: Cell, place: LanePlace, need: int) -> Sum | None:
         """Return the value of a place from a cell, before sign extension; None if the cell does not give it."""
-        at = cell.place
-        inside = place.base - at.base
+        cell_place = cell.place
+        inside = place.base - cell_place.base
         value = cell.value
-        if at.stride == place.stride and inside >= 0 and inside + place.size <= at.size:
+        if cell_place.stride == place.stride and inside >= 0 and inside + place.size <= cell_place.size:
             return self._piece(value, inside)
         # The element of another lane is known if all lanes have the same value and have written it.
-        if need & ~cell.bits or not cell.by_all or not at.stride:
+        if need & ~cell.bits or not cell.by_all or not cell_place.stride:
             return None
         if value.level <= Level.THREAD:
-            within = inside % at.stride if place.stride % at.stride == 0 else -1
-            if within >= 0 and within + place.size <= at.size:
+            within = inside % cell_place.stride if place.stride % cell_place.stride == 0 else -1
+            if within >= 0 and within + place.size <= cell_place.size:
                 return self._piece(value, within)
-        if not place.stride and 0 <= inside % at.stride <= at.size - place.size:
+        if not place.stride and 0 <= inside % cell_place.stride <= cell_place.size - place.size:
             # A single lane is read: its value is known if it depends on the number of the lane only.
-            other = inside // at.stride
+            other = inside // cell_place.stride
             lanes = [atom for atom, _ in self.lane.factors]
-            if at.first <= other < at.first + at.lanes and all(
+            if cell_place.first_lane <= other < cell_place.first_lane + cell_place.lanes and all(
                 a in lanes or a.parts or a.level <= Level.THREAD for a in atoms_of(value)
             ):
                 moved = self.pool.replace_atoms(value, lambda a: Sum((), other) if a in lanes else None, {})
-                return self._piece(moved, inside % at.stride)
+                return self._piece(moved, inside % cell_place.stride)
         return None
 
     def _of_other_lanes(self, cell: Cell, place: LanePlace) -> tuple[LanePlace, Sum] | None:
         """Return the elements of a cell as those of other lanes of a place; None if they do not depend on the lane only."""
-        at, apart = cell.place, cell.place.base - place.base
-        if not cell.by_all or at.stride != place.stride or not at.stride or apart % at.stride or at.size < place.size:
+        cell_place, apart = cell.place, cell.place.base - place.base
+        if (
+            not cell.by_all
+            or cell_place.stride != place.stride
+            or not cell_place.stride
+            or apart % cell_place.stride
+            or cell_place.size < place.size
+        ):
             return None
-        lanes, moved = [atom for atom, _ in self.lane.factors], apart // at.stride
+        lanes, moved = [atom for atom, _ in self.lane.factors], apart // cell_place.stride
         if not all(atom in lanes or atom.parts or atom.level <= Level.THREAD for atom in atoms_of(cell.value)):
             return None
         value = self.pool.replace_atoms(cell.value, lambda atom: self.lane + -moved if atom in lanes else None, {})
-        return replace(at, base=place.base, first=at.first + moved), value
+        return replace(cell_place, base=place.base, first_lane=cell_place.first_lane + moved), value
 
-    def _piece(self, value: Sum, first: int) -> Sum:
-        """Return a value from its byte ``first`` on."""
-        return self.pool.quotient(value, 1 << 8 * first) if first else value
+    def _piece(self, value: Sum, first_byte: int) -> Sum:
+        """Return a value from its byte ``first_byte`` on."""
+        return self.pool.quotient(value, 1 << 8 * first_byte) if first_byte else value
 
     def _join(self, place: LanePlace, size: int, *, signed: bool) -> Sum | None:
         """Return a value that lies in several cells of ``size`` bytes."""
         if place.size % size:
             return None
-        found = ZERO
-        for first in range(0, place.size, size):
-            part = self.find(replace(place, base=place.base + first, size=size), signed=False)
+        total = ZERO
+        for first_byte in range(0, place.size, size):
+            part = self.find(replace(place, base=place.base + first_byte, size=size), signed=False)
             if part is None:
                 return None
-            found = found + part * (1 << 8 * first)
-        return self.pool.wrap(found, 8 * place.size, signed=signed)
+            total = total + part * (1 << 8 * first_byte)
+        return self.pool.wrap(total, 8 * place.size, signed=signed)
 
     def write(self, place: LanePlace, value: Sum, *, signed: bool, by_all: bool) -> None:
         """Replace the value of a place."""
@@ -211,36 +217,36 @@ class ItemRegisters:
         """Return whether every lane has written its bit of a predicate."""
         return all(one[3] for one in self.flags.get(var, ()))
 
-    def flag(self, var: int, first: int, lanes: int, *, whole: bool) -> Claim | None:
-        """Return a predicate's bit for the item's lane, or with ``whole`` bit ``first`` for all lanes; None if unknown."""
+    def flag(self, var: int, first_bit: int, lanes: int, *, whole: bool) -> Claim | None:
+        """Return a predicate's bit for the item's lane, or with ``whole`` bit ``first_bit`` for all lanes; None if unknown."""
         need = 1 if whole else lanes
-        wanted = ((1 << need) - 1) << first
-        found: list[tuple[int, int, Claim]] = []
+        wanted = ((1 << need) - 1) << first_bit
+        pieces: list[tuple[int, int, Claim]] = []
         for start, count, value, by_all in reversed(self.flags.get(var, ())):
             own = ((1 << count) - 1) << start
             if not own & wanted:
                 continue
             if whole and (value.level > Level.THREAD or not by_all):
                 return None
-            found.append((start, count, value))
+            pieces.append((start, count, value))
             wanted &= ~own
             if not wanted:
                 break
-        if wanted or not found:
+        if wanted or not pieces:
             return None
-        result = found[-1][2]
-        for start, count, value in reversed(found[:-1]):
+        result = pieces[-1][2]
+        for start, count, value in reversed(pieces[:-1]):
             if value == result:
                 continue
             here = is_lane_in(self.lane, start, count)
             result = either(both(here, value), both(negation(here), result))
         return result
 
-    def set_flag(self, var: int, first: int, lanes: int, value: Claim, *, by_all: bool) -> None:
+    def set_flag(self, var: int, first_bit: int, lanes: int, value: Claim, *, by_all: bool) -> None:
         """Set bits of a predicate."""
-        own = ((1 << lanes) - 1) << first
+        own = ((1 << lanes) - 1) << first_bit
         kept = [one for one in self.flags.get(var, ()) if ((1 << one[1]) - 1) << one[0] & ~own]
-        self.flags[var] = (*kept, (first, lanes, value, by_all))
+        self.flags[var] = (*kept, (first_bit, lanes, value, by_all))
 
     # ---- joins
 
@@ -250,11 +256,11 @@ class ItemRegisters:
             return self
         if test == FALSE:
             return other
-        found = ItemRegisters(self.pool, self.lane)
+        merged = ItemRegisters(self.pool, self.lane)
         for root in self.cells.keys() | other.cells.keys():
             mine, theirs = self.cells.get(root, ()), other.cells.get(root, ())
             if mine == theirs:
-                found.cells[root] = mine
+                merged.cells[root] = mine
                 continue
             cells: list[Cell] = []
             seen: set[tuple[LanePlace, bool]] = set()
@@ -263,24 +269,26 @@ class ItemRegisters:
                 if key in seen:
                     continue
                 seen.add(key)
-                one, two = (r.find(cell.place, signed=cell.signed) for r in (self, other))
-                if one is None or two is None:
+                own_value, other_value = (r.find(cell.place, signed=cell.signed) for r in (self, other))
+                if own_value is None or other_value is None:
                     continue
                 by_all = (
                     cell.by_all and test.level <= Level.THREAD and all(r.is_by_all(cell.place) for r in (self, other))
                 )
-                cells.append(Cell(cell.place, self.pool.choice(test, one, two), cell.signed, by_all, cell.bits))
-            found.cells[root] = tuple(cells)
+                cells.append(
+                    Cell(cell.place, self.pool.choice(test, own_value, other_value), cell.signed, by_all, cell.bits)
+                )
+            merged.cells[root] = tuple(cells)
         for var in self.flags.keys() | other.flags.keys():
-            found.flags[var] = self._merge_flag(other, var, test)
+            merged.flags[var] = self._merge_flag(other, var, test)
         for var in self.surfaces.keys() | other.surfaces.keys():
-            one_, two_ = self.surfaces.get(var), other.surfaces.get(var)
-            found.surfaces[var] = one_ if one_ == two_ else None
-        for held in self.addresses.keys() & other.addresses.keys():
-            (variable, mine_at), (second, theirs_at) = self.addresses[held], other.addresses[held]
+            own_surface, other_surface = self.surfaces.get(var), other.surfaces.get(var)
+            merged.surfaces[var] = own_surface if own_surface == other_surface else None
+        for elements in self.addresses.keys() & other.addresses.keys():
+            (variable, mine_at), (second, theirs_at) = self.addresses[elements], other.addresses[elements]
             if variable == second:
-                found.addresses[held] = variable, self.pool.choice(test, mine_at, theirs_at)
-        return found
+                merged.addresses[elements] = variable, self.pool.choice(test, mine_at, theirs_at)
+        return merged
 
     def _merge_flag(self, other: ItemRegisters, var: int, test: Claim) -> tuple[tuple[int, int, Claim, bool], ...]:
         mine, theirs = self.flags.get(var, ()), other.flags.get(var, ())

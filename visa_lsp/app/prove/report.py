@@ -15,36 +15,44 @@ from visa_lsp.app.prove import Cause
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.prove import ProofResult
+    from visa_lsp.app.prove import BufferNeed, ProofResult
     from visa_lsp.app.prove.document import ProvedFile
 
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
+_LOOP: Final = "the loop at line "
+_LINES: Final = re.compile(r"\blines? ([\d, and]*\d)")
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
 
 
 def results_json(file: ProvedFile) -> list[dict[str, Any]]:
     """Return the answers for a file as JSON objects, each without the keys that it has no value for."""
     return [
-        {"property": one.property, "path": printable(file.name)}
+        {"property": result.property, "path": printable(file.name)}
         | {
             key: value
-            for key, value in to_builtins(one).items()
+            for key, value in to_builtins(result).items()
             if value is not None and (value or key not in ("needs", "faults", "buffer"))
         }
-        for one in file.results
+        for result in file.results
     ]
 
 
 def needs_json(files: Iterable[ProvedFile]) -> list[dict[str, str]]:
     """Return the least size of each buffer as JSON objects."""
     return [
-        {"path": printable(file.name), "kernel": kernel, "buffer": buffer, "elements": elements}
+        {
+            "path": printable(file.name),
+            "kernel": kernel,
+            "buffer": need.buffer,
+            "elements": need.elements,
+            "unit": need.unit,
+        }
         for file in files
         for kernel in dict.fromkeys(one.kernel for one in file.results)
-        for buffer, elements in _needs_of([one for one in file.results if one.kernel == kernel])
+        for need in _needs_of([one for one in file.results if one.kernel == kernel])
     ]
 
 
@@ -89,8 +97,7 @@ def _kernel_lines(
         many = f" for {len(ones)} accesses" if len(ones) > 1 and buffer else ""
         of = f"{many or ' for the access'} of `{buffer}`" if buffer else ""
         places = [f"lines {_list_lines(ones)}"] if len(ones) > 1 else []
-        here = f"{Path.cwd()}/"
-        places += dict.fromkeys(printable(one.source.removeprefix(here)) for one in ones if one.source)
+        places += dict.fromkeys(_shorten(one.source) for one in ones if one.source)
         at = f" ({', '.join(places[: 1 + MAX_LINES])})" if places else ""
         lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
@@ -102,21 +109,22 @@ def _kernel_lines(
         lines.append(f"  {_ELSEWHERE}")
     needs = _needs_of(results)
     # A size that no need states is printed like any other assumption.
-    stated = tuple([f"{buffer} has at least " for buffer, _ in needs])
+    stated = tuple([f"{need.buffer} has at least " for need in needs])
     assumed = dict.fromkeys(
         words for one in results if one.answer == "proved" for words in one.assumptions if not words.startswith(stated)
     )
     if assumed:
         lines.append("  proved for launches in which")
-        lines += [f"  - {words}" for words in _join_wraps(assumed)]
+        sources = {one.line: one.source for one in results if one.source}
+        implied = {f"{words[:-8]}not negative" for words in assumed if words.endswith(" is positive")}
+        stated_once = _join_wraps(words for words in assumed if words not in implied)
+        lines += [f"  - {words}{_list_sources(words, sources)}" for words in stated_once]
     if needs:
         lines.append("  needs buffers of at least")
-        words_of_all = [words for one in results for words in one.assumptions]
-        for buffer, elements in needs:
-            # The elements of a buffer whose type is unknown are bytes.
-            is_untyped = any(words.startswith(f"{buffer} has at least {elements} byte") for words in words_of_all)
-            unit = ("byte" if is_untyped else "element") + ("" if elements == "1" else "s")
-            lines.append(f"  - {buffer}: {elements} {unit}")
+        for need in needs:
+            unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
+            excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
+            lines.append(f"  - {need.buffer}: {need.elements} {unit}{excess}")
     return lines
 
 
@@ -132,6 +140,20 @@ def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
         *others, last = map(str, sorted(lines))
         numbers = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
         yield f"the index arithmetic of {numbers} does not wrap around"
+
+
+def _list_sources(assumption: str, sources: Mapping[int, str]) -> str:
+    """Return the places in the source of the lines that an assumption names, in parentheses."""
+    numbers = [int(number) for words in _LINES.findall(assumption) for number in re.findall(r"\d+", words)]
+    if assumption.startswith(_LOOP):  # begins at a label, which has no place of its own
+        numbers = [next((line for line in sorted(sources) if line >= number), 0) for number in numbers]
+    places = dict.fromkeys(_shorten(sources[number]) for number in numbers if number in sources)
+    return f" ({', '.join(places)})" if places else ""
+
+
+def _shorten(place: str) -> str:
+    """Return a place in a source, relative to the working directory if it lies there."""
+    return printable(place.removeprefix(f"{Path.cwd()}/"))
 
 
 def _refutation_lines(
@@ -170,8 +192,8 @@ def _list_lines(results: Sequence[ProofResult]) -> str:
     return ", ".join(numbers[:MAX_LINES]) + (f" and {len(numbers) - MAX_LINES} more" if numbers[MAX_LINES:] else "")
 
 
-def _statement(one: ProofResult) -> tuple[str, str | None, str | None]:
-    return one.property, one.source, one.buffer
+def _statement(result: ProofResult) -> tuple[str, str | None, str | None]:
+    return result.property, result.source, result.buffer
 
 
 def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str, str], list[ProofResult]]:
@@ -182,8 +204,8 @@ def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str
     return groups
 
 
-def _needs_of(results: Sequence[ProofResult]) -> list[tuple[str, str]]:
-    """Return the buffers that proofs presume a size of, with their elements.
+def _needs_of(results: Sequence[ProofResult]) -> list[BufferNeed]:
+    """Return the needs of buffers that proofs presume a size of.
 
     Of a buffer with an access that is not decided, the need may be larger.
     """
@@ -192,5 +214,5 @@ def _needs_of(results: Sequence[ProofResult]) -> list[tuple[str, str]]:
         if one.property == "bounds" and one.cause is not Cause.SIZE:
             answers.setdefault(one.buffer, set()).add(one.answer)
     open_ = {buffer for buffer, own in answers.items() if own & {"unknown", "bounded"} and "refuted" not in own}
-    needs = dict.fromkeys((need.buffer, need.elements) for one in results for need in one.needs)
-    return [(buffer, elements) for buffer, elements in needs if buffer not in open_]
+    needs = dict.fromkeys(need for one in results for need in one.needs)
+    return [need for need in needs if need.buffer not in open_]

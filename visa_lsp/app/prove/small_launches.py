@@ -191,7 +191,7 @@ def _small_values(
             if own:
                 counts[atom.name] = own[len(counts) % len(own)]
     # More work items than elements, or fewer, after those with equal numbers.
-    for more, (shape, groups) in product((0, -1, 1) if counts else (0,), _SHAPES[axes - 1]):
+    for surplus, (shape, groups) in product((0, -1, 1) if counts else (0,), _SHAPES[axes - 1]):
         sizes = [own or size for own, size in zip(fixed, (*shape, *groups), strict=True)]
         local = sizes[:3]
         # A kernel with an array of its own may need groups that are no larger than usual.
@@ -199,17 +199,17 @@ def _small_values(
             info.env.slm_size and any(size > most for size, most in zip(local, base.local_size, strict=True))
         ):
             continue
-        made = {
+        chosen = {
             atom.name: value
             for term, value in zip((*symbols.local, *symbols.counts), sizes, strict=True)
             for atom, _ in term.factors
         }
         for name, axis in counts.items():
-            rest = (local[axis] // 2 + 1) * more - axis * bool(more)
+            rest = (local[axis] // 2 + 1) * surplus - axis * bool(surplus)
             total = sizes[axis] * sizes[axis + 3]
             if len(counts) == 1:  # both sides of a square, as in a launch of ``run``
                 total = max(size * count for size, count in zip(sizes[:3], sizes[3:], strict=True))
-            made[name] = max(1, total + rest)
+            chosen[name] = max(1, total + rest)
         # Buffers have room for the square of a few work items only.
-        counted = () if more else ("race",) if prod(sizes) > MAX_BOUNDS_ITEMS else ("race", "bounds")
-        yield {**{key: value for key, value in usual.items() if key.startswith("argument")}, **made}, counted
+        counted = () if surplus else ("race",) if prod(sizes) > MAX_BOUNDS_ITEMS else ("race", "bounds")
+        yield {**{key: value for key, value in usual.items() if key.startswith("argument")}, **chosen}, counted

@@ -66,7 +66,7 @@ class Question:
 
     pool: SumPool
     exact: bool = False  # products are non-linear
-    made: dict[tuple[Atom, str], Any] = field(default_factory=dict)
+    values: dict[tuple[Atom, str], Any] = field(default_factory=dict)
     sides: list[Any] = field(default_factory=list)
     products: list[tuple[Any, Any, Any]] = field(default_factory=list)
     bits: list[tuple[Any, Any, Any]] = field(default_factory=list)  # those that two values have in common
@@ -116,29 +116,29 @@ class Question:
         """Return an atom of a work item, and add its properties to the side conditions."""
         name = self.name_of(atom, item)
         key = (atom, name)
-        value = self.made.get(key)
+        value = self.values.get(key)
         if value is not None:
             return value
         if atom.test is not None:
-            test, (one, other) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
+            test, (left, right) = self.condition(atom.test, item), [self.term(part, item) for part in atom.parts]
             self.choices += 1
             if self.choices <= MAX_CHOICES:
-                value = z3.If(test, one, other)
+                value = z3.If(test, left, right)
             else:
                 value = z3.Int(f"choice {self.choices}")
-                self.sides += [z3.Or(z3.Not(test), value == one), z3.Or(test, value == other)]
-            self.made[key] = value
+                self.sides += [z3.Or(z3.Not(test), value == left), z3.Or(test, value == right)]
+            self.values[key] = value
             return value
         value = z3.Int(name)
-        self.made[key] = value
+        self.values[key] = value
         self.names[name] = value
         self.sides += [value >= atom.low, value <= atom.high]
         if atom.divisor:
             inner = self.term(atom.parts[0], item)
             self.sides += [inner >= value * atom.divisor, inner < value * atom.divisor + atom.divisor]
         elif atom.parts:
-            one, other = (self.term(part, item) for part in atom.parts)
-            (self.bits if atom.is_bits else self.products).append((value, one, other))
+            left, right = (self.term(part, item) for part in atom.parts)
+            (self.bits if atom.is_bits else self.products).append((value, left, right))
         self.sides += [self.condition(fact, item) for fact in self.pool.facts.get(atom, ())]
         return value
 
@@ -163,26 +163,26 @@ class Question:
         if self.exact:
             return [*self._bit_lemmas(), *(whole == one * other for whole, one, other in self.products)]
         conditions = self._bit_lemmas()
-        for whole, one, other in self.products:
-            for a, b in ((one, other), (other, one)):
+        for whole, left, right in self.products:
+            for a, b in ((left, right), (right, left)):
                 conditions += [
                     z3.Implies(a == 0, whole == 0), z3.Implies(a == 1, whole == b),
                     z3.Implies(z3.And(a >= 0, b >= 0), whole >= 0), z3.Implies(z3.And(a >= 1, b >= 1), whole >= a),
                 ]  # fmt: skip
         pairs = list(combinations(self.products, 2))[:MAX_PRODUCT_PAIRS]
         rows = tuple(sorted({*range(1, 1 + (STENCIL_ROWS if len(pairs) <= MAX_STENCIL_PAIRS else 1)), *self.rows}))
-        for one, other in pairs:
-            ratios = tuple(sorted(self._find_ratios(one[0], other[0])))
-            key = (*(value.get_id() for value in (*one, *other)), ratios, rows)
+        for left, right in pairs:
+            ratios = tuple(sorted(self._find_ratios(left[0], right[0])))
+            key = (*(value.get_id() for value in (*left, *right)), ratios, rows)
             if key not in self.compared:
                 # Kept with the values, because Z3 uses the numbers of values again that are gone.
-                self.compared[key] = [*one, *other], list(_compare_products(one, other, ratios, rows))
+                self.compared[key] = [*left, *right], list(_compare_products(left, right, ratios, rows))
             conditions += self.compared[key][1]
         return conditions
 
-    def _find_ratios(self, one: Any, other: Any) -> set[tuple[int, int]]:
+    def _find_ratios(self, left: Any, right: Any) -> set[tuple[int, int]]:
         """Return the ratios of the factors of two products, as of ``2 * y * w`` and ``w * h``; the first is 1 to 1."""
-        pairs = product(*(sorted(self.scales.get(symbol.get_id(), {1})) for symbol in (one, other)))
+        pairs = product(*(sorted(self.scales.get(symbol.get_id(), {1})) for symbol in (left, right)))
         ratios = {(m // gcd(m, n), n // gcd(m, n)) for m, n in pairs}
         return {(1, 1), *[ratio for ratio in sorted(ratios) if max(ratio) <= MAX_RATIO][:MAX_RATIOS]}
 
@@ -199,10 +199,13 @@ class Question:
 
 
 def _compare_products(
-    first: tuple[Any, Any, Any], second: tuple[Any, Any, Any], ratios: Iterable[tuple[int, int]], rows: Sequence[int]
+    product_a: tuple[Any, Any, Any],
+    product_b: tuple[Any, Any, Any],
+    ratios: Iterable[tuple[int, int]],
+    rows: Sequence[int],
 ) -> Iterator[Any]:
     """Yield what monotony says of two products, each given with its factors, that have a factor in common."""
-    (whole, one, other), (whole_2, one_2, other_2) = first, second
+    (whole, one, other), (whole_2, one_2, other_2) = product_a, product_b
     for a, b in ((one, other), (other, one)):
         for c, d in ((one_2, other_2), (other_2, one_2)):
             if not b.eq(d):

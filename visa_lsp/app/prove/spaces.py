@@ -78,19 +78,19 @@ class MemoryMap:
 
     def pointer_cases(self, address: Sum) -> list[tuple[Claim, Sum]]:
         """Return an address that is chosen among pointers as one address for each of the pointers, with its condition."""
-        found: list[tuple[Claim, Sum]] = [(TRUE, address)]
+        cases: list[tuple[Claim, Sum]] = [(TRUE, address)]
         arguments = (*self.symbols.pointers.values(), *self.symbols.shared.values())
         pointers = {atom for value in arguments for atom, _ in value.factors}
         for _ in range(MAX_POINTER_CHOICES):
-            tests = [next(choices_of(part, pointers), None) for _, part in found]
+            tests = [next(choices_of(part, pointers), None) for _, part in cases]
             if not any(tests):
                 break
-            found = [
-                (both(held, case), self.pool.assume(part, case) if test is not None else part)
-                for (held, part), test in zip(found, tests, strict=True)
+            cases = [
+                (both(condition, case), self.pool.assume(part, case) if test is not None else part)
+                for (condition, part), test in zip(cases, tests, strict=True)
                 for case in ((test, negation(test)) if test is not None else (TRUE,))
             ]
-        return [one for one in found if one[0] != FALSE]
+        return [one for one in cases if one[0] != FALSE]
 
     def space(
         self, memory: MessageMemory, address: Sum, registers: ItemRegisters, handle: Sum | None
@@ -133,14 +133,16 @@ class MemoryMap:
         return replace(access, space=(SHARED, -1), offset=access.offset + self.info.env.slm_size)
 
     def _find_shared(self, address: Sum) -> tuple[Space, Sum, str]:
-        first = self.info.env.slm_size  # of the kernel's own arrays, which it adds to the values of its local arguments
+        own_bytes = (
+            self.info.env.slm_size
+        )  # of the kernel's own arrays, which it adds to the values of its local arguments
         for index, symbol in self.symbols.shared.items():
             atom = symbol.factors[0][0]
             if any(one is atom and factor == 1 for one, factor in address.factors):
-                return (SHARED, index), self._remove_tag(address - symbol + -first), ""
+                return (SHARED, index), self._remove_tag(address - symbol + -own_bytes), ""
         address = self._remove_tag(address)
-        if self._first_local is not None and address.constant >= first:
-            return (SHARED, self._first_local), address + -first, ""
+        if self._first_local is not None and address.constant >= own_bytes:
+            return (SHARED, self._first_local), address + -own_bytes, ""
         return (SHARED, -1), address, ""
 
     def _remove_tag(self, address: Sum) -> Sum:
@@ -148,12 +150,12 @@ class MemoryMap:
         return address - self.pool.quotient(address, SLM_MASK + 1) * (SLM_MASK + 1)
 
     def _flat(self, address: Sum) -> tuple[Space, Sum, str]:
-        known = {symbol.factors[0][0]: (BUFFER, index) for index, symbol in self.symbols.pointers.items()}
+        space_of_symbol = {symbol.factors[0][0]: (BUFFER, index) for index, symbol in self.symbols.pointers.items()}
         variables = enumerate(self.symbols.variables.values())
-        known |= {symbol.factors[0][0]: (VARIABLE, at) for at, symbol in variables}
-        known |= {atom: (PRIVATE, 0) for atom, _ in address.factors if atom.name.startswith(PRIVATE_BASE)}
+        space_of_symbol |= {symbol.factors[0][0]: (VARIABLE, number) for number, symbol in variables}
+        space_of_symbol |= {atom: (PRIVATE, 0) for atom, _ in address.factors if atom.name.startswith(PRIVATE_BASE)}
         for base, factor in address.factors:
-            if factor != 1 or base not in known:
+            if factor != 1 or base not in space_of_symbol:
                 continue
             rest = address - Sum(((base, 1),), 0)
             # Addresses have 64 bits, so that multiples of 2^64 do not change an offset of less than 2^63.
@@ -163,8 +165,12 @@ class MemoryMap:
             if (low < -(1 << 63) or high >= 1 << 63) and not any(atom.line for atom, _ in rest.factors):
                 rest = self.pool.wrap(rest, 64, signed=True)
                 low, high = self.pool.limits(rest)
-            if low >= -(1 << 63) and high < 1 << 63 and not any(one in known for one in atoms_of(rest)):
-                return known[base], rest, "private memory is not modelled" if known[base][0] == PRIVATE else ""
+            if low >= -(1 << 63) and high < 1 << 63 and not any(one in space_of_symbol for one in atoms_of(rest)):
+                return (
+                    space_of_symbol[base],
+                    rest,
+                    "private memory is not modelled" if space_of_symbol[base][0] == PRIVATE else "",
+                )
         low, high = self.pool.limits(address)
         if low >= 0 and high < 1 << 32:
             return (UNKNOWN, 0), address, NO_POINTER
@@ -176,18 +182,18 @@ def memory_of(space: Space) -> int:
     return SHARED_MEMORY if space[0] == SHARED else GLOBAL_MEMORY
 
 
-def join_accesses(one: ItemAccess, other: ItemAccess) -> ItemAccess | None:
+def join_accesses(access: ItemAccess, other: ItemAccess) -> ItemAccess | None:
     """Return one access for two accesses of an instruction that overlap or are adjacent; None for others."""
-    same = (one.instruction, one.space, one.path, one.intervals, one.fences, one.why) == (
+    same = (access.instruction, access.space, access.path, access.intervals, access.fences, access.why) == (
         other.instruction, other.space, other.path, other.intervals, other.fences, other.why
     )  # fmt: skip
-    apart = other.offset - one.offset
-    if not same or one.atomic or not apart.is_constant or not 0 <= apart.constant <= one.size:
+    apart = other.offset - access.offset
+    if not same or access.atomic or not apart.is_constant or not 0 <= apart.constant <= access.size:
         return None
-    stored = one.stored if one.stored == other.stored and not apart.constant else ()
-    if one.stored and other.stored and apart.constant == one.size:
-        stored = (*one.stored, *other.stored)
-    return replace(one, size=max(one.size, apart.constant + other.size), stored=stored)
+    stored = access.stored if access.stored == other.stored and not apart.constant else ()
+    if access.stored and other.stored and apart.constant == access.size:
+        stored = (*access.stored, *other.stored)
+    return replace(access, size=max(access.size, apart.constant + other.size), stored=stored)
 
 
 def choices_of(address: Sum, pointers: Collection[Atom]) -> Iterator[Claim]:

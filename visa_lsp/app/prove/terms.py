@@ -193,22 +193,22 @@ def _resolve_choice(term: Sum, compare: Callable[[Sum], Claim]) -> Claim | None:
     return either(both(atom.test, yes), both(negation(atom.test), no))
 
 
-def negation(one: Claim) -> Claim:
+def negation(claim: Claim) -> Claim:
     """Return the negation of a condition."""
-    match one.word:
+    match claim.word:
         case "true":
             return FALSE
         case "false":
             return TRUE
         case "not":
-            return one.parts[0]
+            return claim.parts[0]
         case "le":
-            return at_most(one.term * -1 + 1, 0)
+            return at_most(claim.term * -1 + 1, 0)
         case "and":
-            return either(*map(negation, one.parts))
+            return either(*map(negation, claim.parts))
         case "or":
-            return both(*map(negation, one.parts))
-    return Claim("not", parts=(one,), level=one.level)
+            return both(*map(negation, claim.parts))
+    return Claim("not", parts=(claim,), level=claim.level)
 
 
 # By the codes of the relations of the instruction table.
@@ -233,26 +233,26 @@ def either(*conditions: Claim) -> Claim:
 
 
 def _connect(word: str, conditions: Iterable[Claim], decides: Claim, neutral: Claim) -> Claim:
-    found: dict[Claim, None] = {}
+    unique: dict[Claim, None] = {}
     for one in conditions:
         for part in one.parts if one.word == word else (one,):
-            if part == decides or negation(part) in found:
+            if part == decides or negation(part) in unique:
                 return decides
             if part != neutral:
-                found[part] = None
-    if len(found) < 2:
-        return next(iter(found), neutral)
+                unique[part] = None
+    if len(unique) < 2:
+        return next(iter(unique), neutral)
     other = "or" if word == "and" else "and"
-    if any(part.word == other for part in found):
+    if any(part.word == other for part in unique):
         # In ``a and (not a or b)`` the alternative ``not a`` is lost.
         join = either if word == "and" else both
         kept = [
-            join(*(one for one in part.parts if negation(one) not in found)) if part.word == other else part
-            for part in found
+            join(*(one for one in part.parts if negation(one) not in unique)) if part.word == other else part
+            for part in unique
         ]
-        if kept != list(found):
+        if kept != list(unique):
             return _connect(word, kept, decides, neutral)
-    parts = tuple(found)
+    parts = tuple(unique)
     return Claim(word, parts=parts, level=max(part.level for part in parts))
 
 
@@ -267,26 +267,26 @@ class SumPool:
     wraps: dict[Atom, tuple[Claim, int]] = field(default_factory=dict)
     signed_wraps: set[Atom] = field(default_factory=set)  # of signed registers
     facts: dict[Atom, list[Claim]] = field(default_factory=dict)
-    known: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
+    sum_limits: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
     def symbol(self, name: str, level: Level, low: int, high: int, *, line: int = 0, why: str = "") -> Sum:
         """Return the symbol of a name, the same for each call."""
         key = ("symbol", name)
-        found = self.atoms.get(key)
-        if found is None:
-            found = self.atoms[key] = Atom(len(self.atoms), name, level, low, high, line=line, why=why)
-        return Sum(((found, 1),), 0)
+        atom = self.atoms.get(key)
+        if atom is None:
+            atom = self.atoms[key] = Atom(len(self.atoms), name, level, low, high, line=line, why=why)
+        return Sum(((atom, 1),), 0)
 
     def _derive(
         self, word: str, level: Level, low: int, high: int, parts: tuple[Sum, ...], divisor: int = 0, test: Claim | None = None
     ) -> Sum:  # fmt: skip
         """Return the atom of an operation on terms, the same for each call."""
         key = (word, parts, divisor, test)
-        found = self.atoms.get(key)
-        if found is None:
-            at = len(self.atoms)
-            found = self.atoms[key] = Atom(at, f"{word}#{at}", level, low, high, parts, divisor, test)
-        return Sum(((found, 1),), 0)
+        atom = self.atoms.get(key)
+        if atom is None:
+            index = len(self.atoms)
+            atom = self.atoms[key] = Atom(index, f"{word}#{index}", level, low, high, parts, divisor, test)
+        return Sum(((atom, 1),), 0)
 
     def fresh(self, why: str, level: Level, low: int, high: int, line: int) -> Sum:
         """Return a new symbol for a value that is not modelled."""
@@ -297,23 +297,23 @@ class SumPool:
         term = self.fresh(why, level, 0, 1, line)
         return Claim("fact", term, level=level)
 
-    def product(self, one: Sum, other: Sum, limit: tuple[int, int] | None = None) -> Sum:
+    def product(self, left: Sum, right: Sum, limit: tuple[int, int] | None = None) -> Sum:
         """Return the product of two terms with constant summands multiplied out; ``limit`` bounds a new symbol."""
-        if one.is_constant or other.is_constant:
-            return other * one.constant if one.is_constant else one * other.constant
-        for a, b in ((one, other), (other, one)):
+        if left.is_constant or right.is_constant:
+            return right * left.constant if left.is_constant else left * right.constant
+        for a, b in ((left, right), (right, left)):
             # The sign of a number that is read as unsigned cancels in the upper half of a product of 64 bits.
             signs = Sum(tuple([pair for pair in a.factors if _is_sign(*pair)]), 0)
             if signs.factors and signs != a:
                 return self.product(a - signs, b, limit) + self.product(signs, b)
         rest = number(0)
-        if one.constant:
-            rest, one = other * one.constant, one + -one.constant
-        if other.constant:
-            rest, other = rest + one * other.constant, other + -other.constant
+        if left.constant:
+            rest, left = right * left.constant, left + -left.constant
+        if right.constant:
+            rest, right = rest + left * right.constant, right + -right.constant
         scale = 1
         parts = []
-        for term in (one, other):
+        for term in (left, right):
             # Of a value and its wraps, which are multiples of 2^31, the value is positive: lemmas are about widths of rows.
             leading = min((factor for _, factor in term.factors), key=abs)
             divisor = term.common_divisor if leading > 0 else -term.common_divisor
@@ -324,14 +324,14 @@ class SumPool:
         level = max(parts[0].level, parts[1].level)
         return self._derive("product", level, min(ends), max(ends), tuple(parts)) * scale + rest
 
-    def common_bits(self, one: Sum, other: Sum, low: int, high: int) -> Sum:
+    def common_bits(self, left: Sum, right: Sum, low: int, high: int) -> Sum:
         """Return the bits that two terms have in common, a number from ``low`` to ``high``."""
-        if one.is_constant and other.is_constant:
-            return number(one.constant & other.constant)
+        if left.is_constant and right.is_constant:
+            return number(left.constant & right.constant)
         parts = sorted(
-            (one, other), key=lambda term: (term.level, [(a.number, f) for a, f in term.factors], term.constant)
+            (left, right), key=lambda term: (term.level, [(a.number, f) for a, f in term.factors], term.constant)
         )
-        return self._derive("bits", max(one.level, other.level), low, high, tuple(parts))
+        return self._derive("bits", max(left.level, right.level), low, high, tuple(parts))
 
     def quotient(self, term: Sum, divisor: int) -> Sum:
         """Return ``floor(term / divisor)`` for a positive divisor."""
@@ -356,22 +356,22 @@ class SumPool:
         self.keep_limits(result, *bounds)
         return result
 
-    def whole_quotient(self, one: Sum, other: Sum, line: int) -> Sum:
+    def whole_quotient(self, dividend: Sum, divisor: Sum, line: int) -> Sum:
         """Return the quotient of two terms, a symbol between bounds; any value if one is negative or the divisor 0."""
-        found = self.result("a quotient", (one, other), 0, max(0, self.limits(one)[1]), line)
-        least = self.product(found, other)
-        inside = both(at_most(least, one), less(one, least + other))
-        self.facts[found.factors[0][0]] = [either(at_most(other, 0), at_most(one, -1), inside)]
-        return found
+        quotient = self.result("a quotient", (dividend, divisor), 0, max(0, self.limits(dividend)[1]), line)
+        least = self.product(quotient, divisor)
+        inside = both(at_most(least, dividend), less(dividend, least + divisor))
+        self.facts[quotient.factors[0][0]] = [either(at_most(divisor, 0), at_most(dividend, -1), inside)]
+        return quotient
 
     def result(self, why: str, sources: tuple[object, ...], low: int, high: int, line: int) -> Sum:
         """Return a symbol for what a function that is not modelled makes of sources, the same for each call."""
         level = max((one.level for one in sources if isinstance(one, Sum)), default=Level.ITEM)
-        found = self.atoms.get((why, *sources))
-        if found is None:
+        atom = self.atoms.get((why, *sources))
+        if atom is None:
             self.fresh(why, level, low, high, line)
-            found = self.atoms[why, *sources] = next(reversed(self.atoms.values()))
-        return Sum(((found, 1),), 0)
+            atom = self.atoms[why, *sources] = next(reversed(self.atoms.values()))
+        return Sum(((atom, 1),), 0)
 
     def choice(self, test: Claim, yes: Sum, no: Sum) -> Sum:
         """Return ``yes`` where the test holds, else ``no``."""
@@ -389,42 +389,42 @@ class SumPool:
         """Return the value in ``bits`` of a register; with a line, wrapping there counts as a mistake of the kernel."""
         low = -(1 << bits - 1) if signed else 0
         times = self.quotient(term - low, 1 << bits)
-        found = term - times * (1 << bits)
+        wrapped = term - times * (1 << bits)
         if times.is_constant:
-            return found
-        self.keep_limits(found, low, low + (1 << bits) - 1)
-        held = equal(times, 0)
+            return wrapped
+        self.keep_limits(wrapped, low, low + (1 << bits) - 1)
+        fits = equal(times, 0)
         earlier = [pair for pair in term.factors if pair[0] in self.wraps and not pair[1] % (1 << bits)]
         if earlier and not line:
             # The value before it wrapped, of which this is a conversion: a negative one is no wrapping.
             plain = term - Sum(tuple(earlier), 0)
             least = -(1 << bits - 1) if any(atom in self.signed_wraps for atom, _ in earlier) else 0
-            held = both(at_most(plain * -1 + least, 0), at_most(plain + -(least + (1 << bits) - 1), 0))
+            fits = both(at_most(plain * -1 + least, 0), at_most(plain + -(least + (1 << bits) - 1), 0))
             line = self.wraps[earlier[0][0]][1]
         if line:
             for atom, _ in times.factors:
                 if atom.divisor:
-                    self.wraps.setdefault(atom, (held, line))
+                    self.wraps.setdefault(atom, (fits, line))
                     if signed:
                         self.signed_wraps.add(atom)
-        return found
+        return wrapped
 
     def keep_limits(self, term: Sum, low: int, high: int) -> None:
         """Record bounds of a sum that do not follow from those of its atoms."""
         least, greatest = self.limits(term)
-        self.known[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
+        self.sum_limits[term.factors] = (max(low, least) - term.constant, min(high, greatest) - term.constant)
 
     def limits(self, term: Sum) -> tuple[int, int]:
         """Return bounds of the value, derived from those of the atoms and the range of a register."""
         low, high = term.limits()
-        known, scale = self.known.get(term.factors), 1
-        if known is None:
+        bounds, scale = self.sum_limits.get(term.factors), 1
+        if bounds is None:
             # The bounds of 4 * (i & 15) are those of i & 15.
             scale = term.common_divisor
-            known = self.known.get(term.divide(scale, 0).factors)
-        if known is None:
+            bounds = self.sum_limits.get(term.divide(scale, 0).factors)
+        if bounds is None:
             return low, high
-        return max(low, known[0] * scale + term.constant), min(high, known[1] * scale + term.constant)
+        return max(low, bounds[0] * scale + term.constant), min(high, bounds[1] * scale + term.constant)
 
     def mask_bits(self, term: Sum, mask: int, bits: int) -> Sum | None:
         """Return ``term & mask`` for a constant mask; None if the mask has many runs of ones."""
@@ -432,61 +432,61 @@ class SumPool:
         runs = [run.span() for run in re.finditer("1+", f"{mask & (1 << limit) - 1:b}"[::-1])]
         if len(runs) > MAX_MASK_RUNS:
             return None
-        found = ZERO
+        masked = ZERO
         for start, end in runs:
             part = self.quotient(term, 1 << start)
             if end <= bits:
                 part = part - self.quotient(term, 1 << end) * (1 << end - start)
-            found = found + part * (1 << start)
+            masked = masked + part * (1 << start)
         if mask >= 0:
-            self.keep_limits(found, 0, mask)
-        return found
+            self.keep_limits(masked, 0, mask)
+        return masked
 
     # ---- substitution
 
-    def replace_atoms(self, term: Sum, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
-        """Replace atoms of a term; ``known`` caches the results."""
-        found = number(term.constant)
+    def replace_atoms(self, term: Sum, exchange: Callable[[Atom], Sum | None], cache: dict[Atom, Sum]) -> Sum:
+        """Replace atoms of a term; ``cache`` caches the results."""
+        result = number(term.constant)
         for atom, factor in term.factors:
-            found = found + self._exchange(atom, exchange, known) * factor
-        return found
+            result = result + self._exchange(atom, exchange, cache) * factor
+        return result
 
-    def _exchange(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
-        found = known.get(atom)
-        if found is None:
-            found = known[atom] = exchange(atom) or self._rebuild(atom, exchange, known)
-        return found
+    def _exchange(self, atom: Atom, exchange: Callable[[Atom], Sum | None], cache: dict[Atom, Sum]) -> Sum:
+        replacement = cache.get(atom)
+        if replacement is None:
+            replacement = cache[atom] = exchange(atom) or self._rebuild(atom, exchange, cache)
+        return replacement
 
-    def _rebuild(self, atom: Atom, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Sum:
-        parts = [self.replace_atoms(part, exchange, known) for part in atom.parts]
+    def _rebuild(self, atom: Atom, exchange: Callable[[Atom], Sum | None], cache: dict[Atom, Sum]) -> Sum:
+        parts = [self.replace_atoms(part, exchange, cache) for part in atom.parts]
         if atom.test is not None:
-            return self.choice(self.replace_in(atom.test, exchange, known), *parts)
+            return self.choice(self.replace_in(atom.test, exchange, cache), *parts)
         match parts:
             case [inner]:
                 return self.quotient(inner, atom.divisor)
-            case [one, other] if atom.is_bits:
-                return self.common_bits(one, other, atom.low, atom.high)
-            case [one, other]:
-                return self.product(one, other)
+            case [left, right] if atom.is_bits:
+                return self.common_bits(left, right, atom.low, atom.high)
+            case [left, right]:
+                return self.product(left, right)
         return Sum(((atom, 1),), 0)
 
     def assume(self, term: Sum, test: Claim) -> Sum:
         """Return a term with the choices resolved that a condition decides."""
-        known: dict[Atom, Sum] = {}
+        cache: dict[Atom, Sum] = {}
         opposite = negation(test)
 
         def decide(atom: Atom) -> Sum | None:
             if atom.test not in (test, opposite):
                 return None
-            return self.replace_atoms(atom.parts[atom.test != test], decide, known)
+            return self.replace_atoms(atom.parts[atom.test != test], decide, cache)
 
-        return self.replace_atoms(term, decide, known)
+        return self.replace_atoms(term, decide, cache)
 
-    def replace_in(self, one: Claim, exchange: Callable[[Atom], Sum | None], known: dict[Atom, Sum]) -> Claim:
+    def replace_in(self, claim: Claim, exchange: Callable[[Atom], Sum | None], cache: dict[Atom, Sum]) -> Claim:
         """Replace atoms of a condition."""
-        term = self.replace_atoms(one.term, exchange, known)
-        parts = [self.replace_in(part, exchange, known) for part in one.parts]
-        match one.word:
+        term = self.replace_atoms(claim.term, exchange, cache)
+        parts = [self.replace_in(part, exchange, cache) for part in claim.parts]
+        match claim.word:
             case "le":
                 return at_most(term, 0)
             case "eq":
@@ -501,7 +501,7 @@ class SumPool:
                 return both(*parts)
             case "or":
                 return either(*parts)
-        return one
+        return claim
 
 
 def atoms_of(*things: Sum | Claim, without: Iterable[Atom] = ()) -> Iterator[Atom]:

@@ -134,26 +134,26 @@ class Meeting:
 
     line: int
     path: tuple[Claim, ...]
-    known: tuple[Claim, ...]
+    facts: tuple[Claim, ...]
 
 
 @dataclass(slots=True)
 class Way:
     """A way of the work item: its registers, the conditions on the way, and the intervals that it may be in.
 
-    ``known`` also holds, but excludes no work item; it relates symbols of loops to one another.
+    ``facts`` also hold, but exclude no work item; they relate symbols of loops to one another.
     """
 
     registers: ItemRegisters
     path: tuple[Claim, ...]
     intervals: frozenset[int]
-    known: tuple[Claim, ...] = ()
+    facts: tuple[Claim, ...] = ()
     order: FenceOrder = field(default_factory=FenceOrder)
 
     def copy(self, *passed: Claim) -> Way:
         """Return the way with further conditions."""
         more = tuple([one for one in passed if one != TRUE and one not in self.path])
-        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.known, self.order)
+        return Way(self.registers.copy(), (*self.path, *more), self.intervals, self.facts, self.order)
 
     def end(self) -> Way:
         """Return the way as one that no work item takes."""
@@ -245,12 +245,12 @@ class Walker:
         return end
 
     def _list(self, code: Sequence[Statement], way: Way) -> Way:
-        for at, statement in enumerate(code):
+        for index, statement in enumerate(code):
             if isinstance(statement, JumpLabel):
                 waiting = self._parked.pop(statement.label, [])
                 for one in waiting:
                     if not one.is_common:
-                        self.forget_shared(code[:at], one.registers)
+                        self.forget_shared(code[:index], one.registers)
                 way = self.join([way, *waiting])
             elif not way.is_dead:
                 way = self._one(statement, way)
@@ -319,18 +319,18 @@ class Walker:
         if len(alive) < 2:
             return alive[0] if alive else ways[0]
         common = _common_beginning([way.path for way in alive])
-        known = _common_beginning([way.known for way in alive])
+        facts = _common_beginning([way.facts for way in alive])
         rests = [both(*way.path[len(common) :]) for way in alive]
-        learnt = either(*(both(rest, *way.known[len(known) :]) for rest, way in zip(rests, alive, strict=True)))
-        found = alive[-1].registers
+        learnt = either(*(both(rest, *way.facts[len(facts) :]) for rest, way in zip(rests, alive, strict=True)))
+        registers = alive[-1].registers
         for rest, way in zip(reversed(rests[:-1]), reversed(alive[:-1]), strict=True):
-            found = way.registers.merge(found, rest)
+            registers = way.registers.merge(registers, rest)
         whole = either(*rests)
         path = (*common, whole) if whole != TRUE else common
-        if any(len(way.known) > len(known) for way in alive) and learnt not in (TRUE, whole):
-            known = (*known, learnt)
+        if any(len(way.facts) > len(facts) for way in alive) and learnt not in (TRUE, whole):
+            facts = (*facts, learnt)
         intervals = frozenset().union(*(way.intervals for way in alive))
-        return Way(found, path, intervals, known, join_orders([way.order for way in alive]))
+        return Way(registers, path, intervals, facts, join_orders([way.order for way in alive]))
 
     @contextmanager
     def trial(self) -> Iterator[None]:
@@ -393,14 +393,14 @@ class Walker:
         control, predicate = condition.control, condition.predicate
         if condition.index is not None:
             return equal(self.operands.source(condition.index, ty.D, site.for_thread), condition.case)
-        found = (
+        claim = (
             self.operands.whole_flag(predicate, site)
             if predicate is not None and condition.whole
             else self.operands.flag(predicate, site)
         )
         if not condition.whole and 1 < control.exec_size < self.simd:
-            found = both(found, is_lane_in(self.lane, control.mask_offset, control.exec_size))
-        return found
+            claim = both(claim, is_lane_in(self.lane, control.mask_offset, control.exec_size))
+        return claim
 
     # ---- values
 
@@ -483,28 +483,28 @@ class Walker:
         exec_type = execution_type([self.operands.type_of(one) for one in (value.left, value.right)])
         if exec_type.is_int:
             left, right = (self.operands.source(one, exec_type, site) for one in (value.left, value.right))
-            found = RELATIONS[value.relation](left, right)
+            claim = RELATIONS[value.relation](left, right)
         else:
             level = Level.THREAD if site.control.exec_size == 1 else Level.ITEM
-            found = self.pool.fresh_fact("a comparison of floats", level, site.line)
+            claim = self.pool.fresh_fact("a comparison of floats", level, site.line)
         if isinstance(target, PredicateOperand):
-            self._put_flag(target, found, site, "a comparison")
+            self._put_flag(target, claim, site, "a comparison")
             return
         type_ = self.operands.type_of(target)
-        ones = self.pool.choice(found, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
+        ones = self.pool.choice(claim, number(-1 if type_.is_signed else (1 << type_.bits) - 1), number(0))
         self._assign(target, ones if type_.is_int else None, TRUE, site)
 
     def _predicate_logic(
         self, value: Calc, target: PredicateOperand, guard: Predicate | None, site: InstructionSite
     ) -> None:
-        at, lanes = site.control.mask_offset, site.control.exec_size
+        mask_offset, lanes = site.control.mask_offset, site.control.exec_size
         whole = lanes == 1
         args: list[Claim] = []
         for one in (*value.args, target):
             assert isinstance(one, PredicateOperand)
-            found = site.registers.flag(one.var, at, lanes, whole=whole)
+            claim = site.registers.flag(one.var, mask_offset, lanes, whole=whole)
             level = Level.THREAD if whole else Level.ITEM
-            args.append(found or self.pool.fresh_fact("a predicate", level, site.line))
+            args.append(claim or self.pool.fresh_fact("a predicate", level, site.line))
         old = args.pop()
         match value.meaning.word:
             case "not":
@@ -565,17 +565,17 @@ class Walker:
         return parts
 
     def _texels(
-        self, message: TexelMessage | SampleMessage, place: int, held: Claim, site: InstructionSite, way: Way
+        self, message: TexelMessage | SampleMessage, place: int, condition: Claim, site: InstructionSite, way: Way
     ) -> None:
         """Record the access of a message to an image, whose texels are one number of their coordinates."""
         space, _, why = self._find_space(message.memory, ZERO, way.registers)
         if space[0] != IMAGE:
             space, why = (UNKNOWN, 0), "its image is not known"
-        at, inside = ZERO, TRUE
+        texel, inside = ZERO, TRUE
         coordinates = _coordinates_of(message, self.kernel.instructions[place])
         if coordinates is None or site.control.no_mask:
             # The texels near a place, or those of several lanes, may be any.
-            at = self.pool.fresh("a sampled place", Level.ITEM, 0, (1 << 3 * COORDINATE_BITS) - 1, site.line)
+            texel = self.pool.fresh("a sampled place", Level.ITEM, 0, (1 << 3 * COORDINATE_BITS) - 1, site.line)
         else:
             for axis, (operand, type_, offset) in enumerate(coordinates):
                 if not operand.var:
@@ -583,34 +583,34 @@ class Walker:
                 value = self.operands.read(Lanes(operand, type_), type_, site, signed=type_.is_signed) + offset
                 # Reads outside of an image give a fixed value, writes outside are dropped.
                 inside = both(inside, at_most(value * -1, 0), less(value, 1 << COORDINATE_BITS))
-                at = at + value * (1 << axis * COORDINATE_BITS)
+                texel = texel + value * (1 << axis * COORDINATE_BITS)
         write = isinstance(message, TexelMessage) and message.use is not MemoryUse.READ
         atomic = isinstance(message, TexelMessage) and message.use is MemoryUse.ATOMIC
-        self._record(place, way, space, at, 1, both(held, inside), write=write, atomic=atomic, why=why)
+        self._record(place, way, space, texel, 1, both(condition, inside), write=write, atomic=atomic, why=why)
 
-    def _put_result(self, message: ElementMessage, held: Claim, site: InstructionSite) -> None:
+    def _put_result(self, message: ElementMessage, condition: Claim, site: InstructionSite) -> None:
         """Write the value that an atomic operation returns, about which nothing is known."""
         place = self._place_of_element(message, 0) if message.data.var else None
         if place is not None:
             value = self.pool.fresh(RETURNED, Level.ITEM, *limits(place.size, signed=False), site.line)
-            self._put(place, value, held, site)
+            self._put(place, value, condition, site)
 
     def _find_stored(self, message: ElementMessage, registers: ItemRegisters) -> tuple[Sum, ...]:
         """Return the elements that a store writes; none if one of them is not known."""
         if message.use is not MemoryUse.WRITE:
             return ()
-        places = [self._place_of_element(message, at) for at in range(len(message.elements))]
+        places = [self._place_of_element(message, index) for index in range(len(message.elements))]
         values = [registers.find(place, signed=False) for place in places if place is not None]
-        known = tuple([one for one in values if one is not None])
-        return known if len(known) == len(places) else ()
+        stored = tuple([one for one in values if one is not None])
+        return stored if len(stored) == len(places) else ()
 
-    def _place_of_element(self, message: ElementMessage, at: int) -> LanePlace | None:
+    def _place_of_element(self, message: ElementMessage, index: int) -> LanePlace | None:
         """Return the place of an element of a load or store in its register."""
         data, row = message.data, message.row(self.platform.grf_bytes)
         if message.single:
             where = self.storage.general.get(data.var)
-            return LanePlace(where.root, where.offset + data.offset + at * row, 0, row) if where else None
-        return self.operands.raw_place(RawOperand(data.var, data.offset + at * row), message.cell, message.control)
+            return LanePlace(where.root, where.offset + data.offset + index * row, 0, row) if where else None
+        return self.operands.raw_place(RawOperand(data.var, data.offset + index * row), message.cell, message.control)
 
     def _address(self, message: ElementMessage, site: InstructionSite) -> Sum:
         form = message.address
@@ -632,15 +632,15 @@ class Walker:
         low, high = limits(message.size, signed=False)
         level = Level.THREAD if message.single or message.control.exec_size == 1 else Level.ITEM
         space, offset, why = self._find_space(message.memory, address, site.registers)
-        for at, element in enumerate(message.elements):
+        for index, element in enumerate(message.elements):
             value = self.pool.fresh(LOADED, level, low, high, site.line)
             if not why:
                 place = LoadedElement(space, offset + element * message.size, message.size)
                 self.loaded[value.factors[0][0]] = place
-            found = self._place_of_element(message, at)
-            if found is not None:
+            register_place = self._place_of_element(message, index)
+            if register_place is not None:
                 value = value * (1 << 8 * message.first)
-                self._put(found, value, guard, site.for_thread if message.single else site)
+                self._put(register_place, value, guard, site.for_thread if message.single else site)
 
     def _access(
         self, place: int, way: Way, memory: MessageMemory, address: Sum, size: int, guard: Claim, *, write: bool,
@@ -667,7 +667,7 @@ class Walker:
         write: bool = True, atomic: bool = False, why: str = "", stored: tuple[Sum, ...] = (),
     ) -> None:  # fmt: skip
         """Record an access of the work item; the defaults are those of one that is not modelled."""
-        path = both(*way.path, *way.known, guard)
+        path = both(*way.path, *way.facts, guard)
         if self.records and path != FALSE:
             control = exec_control_of(self.kernel.instructions[place])
             is_half = not control.no_mask and 1 < control.exec_size < self.simd
@@ -675,15 +675,15 @@ class Walker:
                 path = both(path, is_lane_in(self.lane, control.mask_offset, control.exec_size))
             # A walk up to the next barrier belongs to any round, so that the fences of all rounds apply.
             fences = _REPEATED if self.stops_at_barrier else way.order.memories[memory_of(space)]
-            made = ItemAccess(
+            access = ItemAccess(
                 place, self.line(place), write, atomic, space, offset, size, path, way.intervals, fences, why, stored
             )
-            for at in range(len(self.accesses) - 1, max(-1, len(self.accesses) - 1 - 2 * MAX_ELEMENTS), -1):
-                joined = join_accesses(self.accesses[at], made)
+            for index in range(len(self.accesses) - 1, max(-1, len(self.accesses) - 1 - 2 * MAX_ELEMENTS), -1):
+                joined = join_accesses(self.accesses[index], access)
                 if joined is not None:
-                    self.accesses[at] = joined
+                    self.accesses[index] = joined
                     return
-            self.accesses.append(made)
+            self.accesses.append(access)
 
     # ---- named operations
 
@@ -692,10 +692,10 @@ class Walker:
         control, guard = inst.get("exec"), inst.get("pred")
         site = self._site(control if isinstance(control, ExecControl) else ONE_LANE, way, place)
         site = replace(site, by_all=self.operands.is_by_all(inst.values, site))
-        held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
+        condition = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
         self._touch_arrays(place, site, way)
         if isinstance(target := inst.get("dst"), Address):
-            self._set_address(inst, target, held, site)
+            self._set_address(inst, target, condition, site)
             return way
         if name == "barrier":
             return self._barrier(place, way)
@@ -711,42 +711,44 @@ class Walker:
             self._transfer(message, place, way)
             if message.use is MemoryUse.ATOMIC:
                 self.forget_writes(inst, registers)
-                self._put_result(message, held, site)
+                self._put_result(message, condition, site)
             return way
         if isinstance(message, TexelMessage | SampleMessage):
-            self._texels(message, place, held, site, way)
+            self._texels(message, place, condition, site, way)
             self.forget_writes(inst, registers)
             return way
         if name == "faddr":
             target = inst.get("dst")
             address = self.symbols.variable(str(inst.get("name")))
-            self._assign(target, self.pool.wrap(address, self.operands.type_of(target).bits, signed=False), held, site)
+            self._assign(
+                target, self.pool.wrap(address, self.operands.type_of(target).bits, signed=False), condition, site
+            )
             return way
         if name == "addc" and guard is None and self._add_elements(inst, site):
             return way
-        if name in ("addc", "madw") and self._compute_wide(inst, name, held, site):
+        if name in ("addc", "madw") and self._compute_wide(inst, name, condition, site):
             return way
         if name == "bfn":
-            self._bfn(inst, held, site)
+            self._bfn(inst, condition, site)
             return way
         if name == "movs":
             target, value = inst.get("dst"), inst.get("src0")
             if isinstance(target, State) and not target.sampler:
-                known = value.bits & 0xFFFFFFFF if isinstance(value, Immediate) else None
+                surface = value.bits & 0xFFFFFFFF if isinstance(value, Immediate) else None
                 if isinstance(value, State):
-                    known = registers.surfaces.get(value.var)
-                registers.surfaces[target.var] = known if not target.offset else None
+                    surface = registers.surfaces.get(value.var)
+                registers.surfaces[target.var] = surface if not target.offset else None
                 return way
         elif name in ("setp", "mov") and isinstance(inst.get("dst"), PredicateOperand):
             self._set_predicate(inst, site)
             return way
-        self._memory_call(inst, place, held, way)
+        self._memory_call(inst, place, condition, way)
         self.forget_writes(inst, registers)
         return way
 
     def _barrier(self, place: int, way: Way) -> Way:
         if self.records:
-            self.meetings.append(Meeting(self.line(place), way.path, way.known))
+            self.meetings.append(Meeting(self.line(place), way.path, way.facts))
         if self.ignores_barriers:
             return way
         if self.stops_at_barrier:
@@ -754,11 +756,11 @@ class Walker:
         number_ = self.new_interval()
         orders_shared = self.platform.generation <= LAST_WITH_ORDERED_SHARED
         order = way.order.add_barrier(number_, orders_shared=orders_shared)
-        return Way(way.registers, way.path, frozenset({number_}), way.known, order)
+        return Way(way.registers, way.path, frozenset({number_}), way.facts, order)
 
     # ---- variables that are indexed
 
-    def _set_address(self, inst: Inst, target: Address, held: Claim, site: InstructionSite) -> None:
+    def _set_address(self, inst: Inst, target: Address, condition: Claim, site: InstructionSite) -> None:
         """Write the address of a variable, or an address plus an offset, to elements of an address variable."""
         registers, base, step, lanes = site.registers, inst.get("src0"), inst.get("src1"), site.control.exec_size
         start: tuple[int, Sum] | None = None
@@ -766,18 +768,18 @@ class Walker:
             size = self.operands.type_of(base).size if isinstance(base, General) else self._element_size(base.var)
             start = base.var, number(regions.origin(base.row, base.col, size, self.platform.grf_bytes))
         elif isinstance(base, Address):
-            known = registers.addresses
-            start = known.get((base.var, base.offset, lanes)) or known.get((base.var, base.offset, 1))
+            addresses = registers.addresses
+            start = addresses.get((base.var, base.offset, lanes)) or addresses.get((base.var, base.offset, 1))
         registers.forget_addresses(target.var)
-        if start is None or held != TRUE or isinstance(step, Address):
+        if start is None or condition != TRUE or isinstance(step, Address):
             return
-        variable, at = start
+        variable, position = start
         if step is not None:
             type_ = self.operands.type_of(step)
             offset = self.operands.read(step, type_, site, signed=type_.is_signed)
-            at = at + self.pool.wrap(offset, 16, signed=True)
+            position = position + self.pool.wrap(offset, 16, signed=True)
         if lanes > 1 or site.control.no_mask or (site.is_common and not site.control.mask_offset):
-            registers.addresses[target.var, target.offset, lanes] = variable, at
+            registers.addresses[target.var, target.offset, lanes] = variable, position
 
     def _element_size(self, var: int) -> int:
         where = self.storage.general.get(var)
@@ -790,19 +792,19 @@ class Walker:
             if not isinstance(value, Indirect):
                 continue
             guard = inst.get("pred") if inst.row.predicate_use is PredicateUse.GUARDS else None
-            held = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
+            condition = self.operands.flag(guard if isinstance(guard, Predicate) else None, site)
             region, count = value.region, 1
             if region.width is None:
                 elements = regions.destination_elements(region.horz_stride or 1, lanes)
             else:
                 elements = regions.source_elements(region, lanes)
                 count = lanes // region.width if region.vert_stride is None else 1
-            found = site.registers.addresses.get((value.var, value.addr_offset, count))
-            variable, at = found or (0, ZERO)
+            address = site.registers.addresses.get((value.var, value.addr_offset, count))
+            variable, position = address or (0, ZERO)
             declared = self.kernel.variable(variable)
-            why = "" if found and declared is not None else "the address of its indirect operand is not modelled"
+            why = "" if address and declared is not None else "the address of its indirect operand is not modelled"
             size = (max(elements) + 1) * value.type.size
-            self._record(place, way, (ARRAY, variable), at + value.offset, size, held, write=False, why=why)
+            self._record(place, way, (ARRAY, variable), position + value.offset, size, condition, write=False, why=why)
 
     def new_interval(self) -> int:
         """Return the number of a new stretch between barriers."""
@@ -823,29 +825,29 @@ class Walker:
         for _ in self._elements(control):
             one, other = (self.operands.read(one, ty.UD, site, signed=False) for one in (value, constant))
             sums.append(one + other)
-        for at in self._elements(control):
-            self._assign(carry, self.pool.quotient(sums[at], 1 << 32), TRUE, site)
-            self._assign(target, self.pool.wrap(sums[at], 32, signed=False), TRUE, site)
+        for index in self._elements(control):
+            self._assign(carry, self.pool.quotient(sums[index], 1 << 32), TRUE, site)
+            self._assign(target, self.pool.wrap(sums[index], 32, signed=False), TRUE, site)
         return True
 
-    def _compute_wide(self, inst: Inst, name: str, held: Claim, site: InstructionSite) -> bool:
+    def _compute_wide(self, inst: Inst, name: str, condition: Claim, site: InstructionSite) -> bool:
         """Compute a result of 64 bits in two halves; return whether its places are known."""
         target, carry, lanes = inst.get("dst"), inst.get("carry"), site.control.exec_size
         if not isinstance(target, General):
             return False
-        sources = [one for at in range(3) if (one := inst.get(f"src{at}")) is not None]
+        sources = [one for index in range(3) if (one := inst.get(f"src{index}")) is not None]
         exec_type = execution_type([self.operands.type_of(one) for one in sources])
-        first, *rest = (self.operands.source(one, exec_type, site) for one in sources)
+        summand, *rest = (self.operands.source(one, exec_type, site) for one in sources)
         if name == "madw":
             rows = regions.rows_of_low_halves(target.region.horz_stride or 1, lanes, 4, self.platform.grf_bytes)
-            carry, first = structs.replace(target, row=target.row + rows), self.pool.product(first, rest.pop(0))
-        total = first + rest[0]
+            carry, summand = structs.replace(target, row=target.row + rows), self.pool.product(summand, rest.pop(0))
+        total = summand + rest[0]
         for place, value in ((target, total), (carry, self.pool.quotient(total, 1 << 32))):
             signed = self.operands.type_of(place).is_signed
-            self._assign(place, self.pool.wrap(value, 32, signed=signed), held, site)
+            self._assign(place, self.pool.wrap(value, 32, signed=signed), condition, site)
         return True
 
-    def _bfn(self, inst: Inst, held: Claim, site: InstructionSite) -> None:
+    def _bfn(self, inst: Inst, condition: Claim, site: InstructionSite) -> None:
         target, table = inst.get("dst"), inst.get("func")
         sources = [inst.get(f"src{i}") for i in range(3)]
         exec_type = execution_type([self.operands.type_of(one) for one in sources])
@@ -854,24 +856,24 @@ class Walker:
             args = [self.operands.source(one, exec_type, site) for one in sources]
             own = self.operands.type_of(target)
             with suppress(NotModelled):
-                found = Arithmetic(self.pool, exec_type, own, site.line).bitwise(table, args)
-                value = self.pool.wrap(found, own.bits, signed=own.is_signed) if own.is_int else None
-        self._assign(target, value, held, site)
+                result = Arithmetic(self.pool, exec_type, own, site.line).bitwise(table, args)
+                value = self.pool.wrap(result, own.bits, signed=own.is_signed) if own.is_int else None
+        self._assign(target, value, condition, site)
 
     def _set_predicate(self, inst: Inst, site: InstructionSite) -> None:
         target, value = inst.get("dst"), inst.get("src0")
         assert isinstance(target, PredicateOperand)
-        at, lanes = site.control.mask_offset, site.control.exec_size
-        found, by_all = None, False
+        mask_offset, lanes = site.control.mask_offset, site.control.exec_size
+        claim, by_all = None, False
         if isinstance(value, PredicateOperand):
-            found = site.registers.flag(value.var, at, lanes, whole=False)
+            claim = site.registers.flag(value.var, mask_offset, lanes, whole=False)
             by_all = all(one[3] for one in site.registers.flags.get(value.var, ()))
         elif isinstance(value, Immediate) and value.bits & (1 << lanes) - 1 in (0, (1 << lanes) - 1):
-            found, by_all = TRUE if value.bits & 1 else FALSE, True
-        found = found or self.pool.fresh_fact("a predicate", Level.ITEM, site.line)
-        site.registers.set_flag(target.var, at, lanes, found, by_all=by_all)
+            claim, by_all = TRUE if value.bits & 1 else FALSE, True
+        claim = claim or self.pool.fresh_fact("a predicate", Level.ITEM, site.line)
+        site.registers.set_flag(target.var, mask_offset, lanes, claim, by_all=by_all)
 
-    def _memory_call(self, inst: Inst, place: int, held: Claim, way: Way) -> None:
+    def _memory_call(self, inst: Inst, place: int, condition: Claim, way: Way) -> None:
         mnemonic = inst.row.mnemonic
         if inst.row.flow is not FlowClass.NEXT:
             self._record(place, way, (UNKNOWN, 0), why=f"{mnemonic} calls a function, which is not followed")
@@ -880,9 +882,9 @@ class Walker:
                 part.clear()
         elif inst.row.family == "sampler" or (inst.row.has(Trait.IMAGE) and not inst.row.has(Trait.ATOMIC)):
             write = inst.row.has(Trait.WRITES)
-            self._record(place, way, (IMAGE, -1), guard=held, write=write, why="images are not modelled")
+            self._record(place, way, (IMAGE, -1), guard=condition, write=write, why="images are not modelled")
         elif inst.row.family in _MEMORY_FAMILIES:
-            self._record(place, way, (UNKNOWN, 0), guard=held, why=f"{mnemonic} is not modelled")
+            self._record(place, way, (UNKNOWN, 0), guard=condition, why=f"{mnemonic} is not modelled")
 
 
 _MEMORY_FAMILIES: Final = frozenset({"data_port", "svm", "lsc", "media"})
@@ -894,10 +896,10 @@ def _coordinates_of(message: TexelMessage | SampleMessage, inst: Inst) -> list[t
         return [(one.operand, message.type, one.offset) for one in message.coordinates]
     moved = inst.get("aoffimmi")
     is_plain = moved is None or (isinstance(moved, Immediate) and not moved.bits)
-    found = {name: operand for name, operand, type_ in message.parameters if type_ == "<i4"}
-    if not inst.row.has(Trait.LOADS_PIXELS) or not is_plain or "u" not in found or OFFSETS in found:
+    operands = {name: operand for name, operand, type_ in message.parameters if type_ == "<i4"}
+    if not inst.row.has(Trait.LOADS_PIXELS) or not is_plain or "u" not in operands or OFFSETS in operands:
         return None
-    return [(found.get(name, RawOperand(0, 0)), ty.D, 0) for name in ("u", "v", "r")]
+    return [(operands.get(name, RawOperand(0, 0)), ty.D, 0) for name in ("u", "v", "r")]
 
 
 def _is_modelled(message: ElementMessage) -> bool:
@@ -930,18 +932,18 @@ def has_loop(code: Sequence[Statement]) -> bool:
 
 def places_in(code: Sequence[Statement], reading: Reading) -> set[int]:
     """Return the instructions of statements, of nested statements, and of the subroutines that they call."""
-    found: set[int] = set()
+    places: set[int] = set()
     called: set[int] = set()
     work = list(code)
     while work:
-        one = work.pop()
-        if isinstance(one, Set | Transfer | NamedCall):
-            found.update(one.places)
-        elif isinstance(one, If):
-            work += [*one.then, *one.otherwise]
-        elif isinstance(one, Repeat):
-            work += one.body
-        elif isinstance(one, Invoke) and one.routine not in called:
-            called.add(one.routine)
-            work += next(routine.body for routine in reading.routines if routine.entry == one.routine)
-    return found
+        statement = work.pop()
+        if isinstance(statement, Set | Transfer | NamedCall):
+            places.update(statement.places)
+        elif isinstance(statement, If):
+            work += [*statement.then, *statement.otherwise]
+        elif isinstance(statement, Repeat):
+            work += statement.body
+        elif isinstance(statement, Invoke) and statement.routine not in called:
+            called.add(statement.routine)
+            work += next(routine.body for routine in reading.routines if routine.entry == statement.routine)
+    return places
