@@ -37,6 +37,12 @@ static void half_written(void) { /* the first half is written by one launch, the
   set(a, 0, x), set(b, 0, x), set(b, 1, buffer(4 * N, NULL));
   run(a, N / 2, 64), run(b, N, 64);
 }
+static void undefined_loop(void) { /* too many reads for a run that follows undefined bytes */
+  cl_kernel k = kernel("undefined_loop", "kernel void undefined_loop(global int *x, uint n) {\n  int s = 0;\n"
+                                         "  for (uint i = 0; i < n; i++) s += x[(get_global_id(0) + i) % 256];\n  if (s == 7) x[0] = 1;\n}");
+  set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 40000);
+  run(k, N, 64);
+}
 static void race(void) {
   cl_kernel k = kernel("race", "kernel void race(global int *sum, global const int *x) {\n  *sum += x[get_global_id(0)];\n}");
   set(k, 0, buffer(4, numbers)), set(k, 1, buffer(4 * N, numbers));
@@ -424,7 +430,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

@@ -5,6 +5,7 @@ The programs are the cases of ``host.c``. They need gcc, OpenCL's headers and lo
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -157,6 +158,27 @@ def test_a_source_from_a_file_is_named_after_it(host, run_exec, tmp_path):
 
 
 @pytest.mark.full
+def test_a_launch_that_is_too_large_to_follow_has_a_note(host, run_exec):
+    ran, report = run_exec("--", host, "undefined_loop")
+    assert (ran.returncode, report["faults"]) == (0, []), ran.stderr
+    assert "note: enqueue 1: the launch is too large to follow all undefined bytes" in ran.stderr
+
+
+@pytest.mark.full
+def test_a_terminal_has_a_line_about_a_long_launch(host, cache, tmp_path):
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "visa_lsp", "exec", "--", host, "hang"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=terminal) as process:
+        shown = b""
+        while b"enqueue 1: kernel hang" not in shown:
+            shown += os.read(controller, 4096)
+        process.terminate()
+    assert b"fault" not in shown
+
+
+@pytest.mark.full
 def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path):
     ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
     assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr
@@ -199,6 +221,7 @@ def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path, capsys, mon
         (("--", "sh", "-c", "exit 7"), 7, "0 programs, 0 kernels"),
         (("--", host, "crash"), 128 + 6, "0 programs"),
         (("--exit-zero", "--", host, "small_buffer"), 0, "1 fault"),
+        (("--capture", "none", "--capture-kernel", "k", "--", "true"), 0, "nothing is written into none"),
     ]:
         ran, report = run_exec(*words)
         assert ran.returncode == status, ran.stderr

@@ -91,7 +91,11 @@ class _Container(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class LoadedKernel:
-    """A kernel that is ready for launches; ``threads`` counts those of its launches so far, ``is_checked`` after the first."""
+    """A kernel that is ready for launches.
+
+    ``threads`` counts those of its launches so far, ``followed_parts`` the launches too large to follow all undefined bytes;
+    ``is_checked`` after the first.
+    """
 
     name: str
     module: Module
@@ -101,6 +105,7 @@ class LoadedKernel:
     compiled: Makings
     program: Program
     threads: int = 0
+    followed_parts: int = 0
     is_checked: bool = False
 
     def element_of(self, index: int, size: int) -> str:
