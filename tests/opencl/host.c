@@ -385,6 +385,17 @@ static void shared_memory(void) { /* a pointer in shared virtual memory leads to
   clSVMFree(context, x), clSVMFree(context, list);
 }
 static void unified_memory(void) { run_shared("kernel void unified_memory(global int *x) { x[get_global_id(0)] *= 2; }", "unified_memory", 1); }
+static void backwards(void) { /* a pointer to the last element of shared virtual memory, from which the kernel goes down */
+  cl_kernel k = kernel("backwards", "kernel void backwards(global const int *x, global int *y, int step) {\n"
+                                    "  int i = get_global_id(0); y[i] = x[i * step];\n}");
+  int *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  cl_mem y = buffer(4 * N, NULL);
+  for (int i = 0; i < N; i++) x[i] = numbers[i];
+  OK(clSetKernelArgSVMPointer(k, 0, x + N - 1)), set(k, 1, y), set_number(k, 2, -1);
+  OK(run(k, N, 64));
+  for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == numbers[N - 1 - i]);
+  clSVMFree(context, x);
+}
 static void local_arrays(void) { /* beside local arguments, to which the kernel adds the size of its arrays */
   cl_kernel k = kernel("local_arrays", "kernel void local_arrays(global int *x, local int *t, local short *u) {\n  local int s[64];\n"
                                          "  uint l = get_local_id(0), i = get_global_id(0); s[l] = x[i]; t[l] = 3 * x[i]; u[l] = 5 * x[i];\n"
@@ -430,7 +441,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(backwards), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

@@ -53,7 +53,7 @@ SOME_FAULTS = [
 ]  # fmt: skip
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays",
+    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
 CAPTURED = ("axpy", "offsets", "images", "links", "copies", "shared_memory", "unified_memory")
