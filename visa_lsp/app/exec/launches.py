@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import Arg
+    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.observers.hooks import Observer
 
 _MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
@@ -88,7 +89,8 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
     local = _shape(kernel, enqueue, settings)
     config = _config(kernel, enqueue, local)
     masks = _masks(config) if "uninitialised" in settings.checks.split(",") else {}
-    note, reads = "", ()
+    note = ""
+    reads: tuple[Fault, ...] = ()
     if masks:
         before = [array.copy() for array in _arrays(config)]
         probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
