@@ -43,6 +43,15 @@ static void undefined_loop(void) { /* too many reads for a run that follows unde
   set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 40000);
   run(k, N, 64);
 }
+static void linked_fault(void) {
+  const char *source = "kernel void linked_fault(global int *x) {\n  x[get_global_id(0) + 1] = 1;\n}";
+  cl_int e;
+  cl_program part = clCreateProgramWithSource(context, 1, &source, NULL, &e);
+  OK(clCompileProgram(part, 1, &device, "", 0, NULL, NULL, NULL, NULL));
+  cl_kernel k = clCreateKernel(clLinkProgram(context, 1, &device, "", 1, &part, NULL, NULL, &e), "linked_fault", &e);
+  set(k, 0, buffer(4 * N, NULL));
+  run(k, N, 64);
+}
 static void race(void) {
   cl_kernel k = kernel("race", "kernel void race(global int *sum, global const int *x) {\n  *sum += x[get_global_id(0)];\n}");
   set(k, 0, buffer(4, numbers)), set(k, 1, buffer(4 * N, numbers));
@@ -441,7 +450,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(backwards), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

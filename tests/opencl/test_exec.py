@@ -45,6 +45,7 @@ FAULTS = [
     ("missing_wait", "data-race", 3, "kernel missing_wait_first, program"),
     ("unordered_read", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
     ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
+    ("linked_fault", "out-of-bounds", 2, "element 256 of `x`"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 # By default one for each way in which a program goes wrong; `small_buffer`, `undefined_buffer` and `race` are programs of other tests.
@@ -96,6 +97,7 @@ def test_planted_faults_are_reported(host, run_exec, faults):
         assert {fault["enqueue"] for fault in found} == {found[0]["enqueue"]}, name
         values = next(fault for fault in found if fault["kind"] == kind)
         assert values["source"].endswith(f".cl:{line}"), values["source"]
+        assert "/" not in values["source"], values["source"]
         assert words in "\n".join([values["text"], *values["allocations"]]), name
         assert f"enqueue {values['enqueue']}: kernel {name}" in ran.stderr
     assert report["enqueues"] == len(faults) + sum(name in ("half_written", "missing_wait") for name, *_ in faults)

@@ -36,8 +36,8 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
-    from visa_lsp.sim.launch.config import Arg
     from visa_lsp.sim.faults import Fault
+    from visa_lsp.sim.launch.config import Arg
     from visa_lsp.sim.observers.hooks import Observer
 
 _MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
