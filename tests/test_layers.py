@@ -137,7 +137,7 @@ LATE = {
         "app.captures.importing", "app.captures.intercept", "app.captures.program_files", "app.captures.spirv_runner",
         "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.printing",
         "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
-        "app.exec.captures", "app.exec.launches", "app.exec.order", "app.exec.programs", "app.exec.unordered",
+        "app.exec.captures", "app.exec.launches", "app.exec.order", "app.exec.programs", "app.exec.undefined", "app.exec.unordered",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
         "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",

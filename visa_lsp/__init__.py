@@ -9,6 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from visa_lsp.api.compiling import compile_program
+    from visa_lsp.api.context import Allocation, Context, Pointer
     from visa_lsp.api.findings import FindingList, ObjectError, RunFinding, TextError, TextFinding
     from visa_lsp.api.launch_arguments import ImageArgument as Image
     from visa_lsp.api.loaded_program import KernelArgument, LoadedKernel, Program, load
@@ -23,7 +25,9 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Allocation",
     "Buffer",
+    "Context",
     "FindingList",
     "Image",
     "KernelArgument",
@@ -32,6 +36,7 @@ __all__ = [
     "LoadedKernel",
     "Local",
     "ObjectError",
+    "Pointer",
     "Program",
     "RunFinding",
     "Sampler",
@@ -40,6 +45,7 @@ __all__ = [
     "Value",
     "assemble",
     "check",
+    "compile_program",
     "disassemble",
     "load",
 ]
@@ -52,6 +58,10 @@ def __getattr__(name: str) -> "Any":
         match name:
             case "assemble" | "check" | "disassemble":
                 from visa_lsp.api import texts as home
+            case "compile_program":
+                from visa_lsp.api import compiling as home
+            case "Allocation" | "Context" | "Pointer":
+                from visa_lsp.api import context as home
             case "FindingList" | "ObjectError" | "RunFinding" | "TextError" | "TextFinding":
                 from visa_lsp.api import findings as home
             case "Buffer" | "Image" | "LaunchError" | "Local" | "Sampler" | "Value":

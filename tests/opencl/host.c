@@ -37,6 +37,21 @@ static void half_written(void) { /* the first half is written by one launch, the
   set(a, 0, x), set(b, 0, x), set(b, 1, buffer(4 * N, NULL));
   run(a, N / 2, 64), run(b, N, 64);
 }
+static void undefined_loop(void) { /* too many reads for a run that follows undefined bytes */
+  cl_kernel k = kernel("undefined_loop", "kernel void undefined_loop(global int *x, uint n) {\n  int s = 0;\n"
+                                         "  for (uint i = 0; i < n; i++) s += x[(get_global_id(0) + i) % 256];\n  if (s == 7) x[0] = 1;\n}");
+  set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 40000);
+  run(k, N, 64);
+}
+static void linked_fault(void) {
+  const char *source = "kernel void linked_fault(global int *x) {\n  x[get_global_id(0) + 1] = 1;\n}";
+  cl_int e;
+  cl_program part = clCreateProgramWithSource(context, 1, &source, NULL, &e);
+  OK(clCompileProgram(part, 1, &device, "", 0, NULL, NULL, NULL, NULL));
+  cl_kernel k = clCreateKernel(clLinkProgram(context, 1, &device, "", 1, &part, NULL, NULL, &e), "linked_fault", &e);
+  set(k, 0, buffer(4 * N, NULL));
+  run(k, N, 64);
+}
 static void race(void) {
   cl_kernel k = kernel("race", "kernel void race(global int *sum, global const int *x) {\n  *sum += x[get_global_id(0)];\n}");
   set(k, 0, buffer(4, numbers)), set(k, 1, buffer(4 * N, numbers));
@@ -122,6 +137,9 @@ static void refused_calls(void) {
   size_t size = sizeof bytes;
   clCreateProgramWithBinary(context, 1, &device, &size, &binary, NULL, &e);
   EXPECT(e == CL_INVALID_BINARY);
+  cl_image_format format = {CL_RG, CL_FLOAT}; /* pocl 3.1 has none of two channels */
+  cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
+  EXPECT(!clCreateImage(context, CL_MEM_READ_ONLY, &format, &shape, NULL, &e) && e == CL_IMAGE_FORMAT_NOT_SUPPORTED);
 }
 
 static void two_queues(const char *name, int is_ordered) {
@@ -379,6 +397,17 @@ static void shared_memory(void) { /* a pointer in shared virtual memory leads to
   clSVMFree(context, x), clSVMFree(context, list);
 }
 static void unified_memory(void) { run_shared("kernel void unified_memory(global int *x) { x[get_global_id(0)] *= 2; }", "unified_memory", 1); }
+static void backwards(void) { /* a pointer to the last element of shared virtual memory, from which the kernel goes down */
+  cl_kernel k = kernel("backwards", "kernel void backwards(global const int *x, global int *y, int step) {\n"
+                                    "  int i = get_global_id(0); y[i] = x[i * step];\n}");
+  int *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  cl_mem y = buffer(4 * N, NULL);
+  for (int i = 0; i < N; i++) x[i] = numbers[i];
+  OK(clSetKernelArgSVMPointer(k, 0, x + N - 1)), set(k, 1, y), set_number(k, 2, -1);
+  OK(run(k, N, 64));
+  for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == numbers[N - 1 - i]);
+  clSVMFree(context, x);
+}
 static void local_arrays(void) { /* beside local arguments, to which the kernel adds the size of its arrays */
   cl_kernel k = kernel("local_arrays", "kernel void local_arrays(global int *x, local int *t, local short *u) {\n  local int s[64];\n"
                                          "  uint l = get_local_id(0), i = get_global_id(0); s[l] = x[i]; t[l] = 3 * x[i]; u[l] = 5 * x[i];\n"
@@ -424,7 +453,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

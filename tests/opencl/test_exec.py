@@ -5,6 +5,7 @@ The programs are the cases of ``host.c``. They need gcc, OpenCL's headers and lo
 
 import json
 import os
+import pty
 import shutil
 import subprocess
 import sys
@@ -44,6 +45,7 @@ FAULTS = [
     ("missing_wait", "data-race", 3, "kernel missing_wait_first, program"),
     ("unordered_read", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
     ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
+    ("linked_fault", "out-of-bounds", 2, "element 256 of `x`"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 # By default one for each way in which a program goes wrong; `small_buffer`, `undefined_buffer` and `race` are programs of other tests.
@@ -52,7 +54,7 @@ SOME_FAULTS = [
 ]  # fmt: skip
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays",
+    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
 CAPTURED = ("axpy", "offsets", "images", "links", "copies", "shared_memory", "unified_memory")
@@ -95,6 +97,7 @@ def test_planted_faults_are_reported(host, run_exec, faults):
         assert {fault["enqueue"] for fault in found} == {found[0]["enqueue"]}, name
         values = next(fault for fault in found if fault["kind"] == kind)
         assert values["source"].endswith(f".cl:{line}"), values["source"]
+        assert "/" not in values["source"], values["source"]
         assert words in "\n".join([values["text"], *values["allocations"]]), name
         assert f"enqueue {values['enqueue']}: kernel {name}" in ran.stderr
     assert report["enqueues"] == len(faults) + sum(name in ("half_written", "missing_wait") for name, *_ in faults)
@@ -157,6 +160,27 @@ def test_a_source_from_a_file_is_named_after_it(host, run_exec, tmp_path):
 
 
 @pytest.mark.full
+def test_a_launch_that_is_too_large_to_follow_has_a_note(host, run_exec):
+    ran, report = run_exec("--", host, "undefined_loop")
+    assert (ran.returncode, report["faults"]) == (0, []), ran.stderr
+    assert "note: enqueue 1: the launch is too large to follow all undefined bytes" in ran.stderr
+
+
+@pytest.mark.full
+def test_a_terminal_has_a_line_about_a_long_launch(host, cache, tmp_path):
+    controller, terminal = pty.openpty()
+    command = [sys.executable, "-m", "visa_lsp", "exec", "--", host, "hang"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, "TERM": "xterm"}
+    environment.pop("NO_COLOR", None)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=terminal) as process:
+        shown = b""
+        while b"enqueue 1: kernel hang" not in shown:
+            shown += os.read(controller, 4096)
+        process.terminate()
+    assert b"fault" not in shown
+
+
+@pytest.mark.full
 def test_a_fault_ends_the_program_and_leaves_its_launch(host, run_exec, tmp_path):
     ran, report = run_exec("--break-on-fault", "--", host, "axpy", "race", "small_buffer")
     assert (ran.returncode, {fault["kernel"] for fault in report["faults"]}) == (1, {"race"}), ran.stderr
@@ -199,6 +223,7 @@ def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path, capsys, mon
         (("--", "sh", "-c", "exit 7"), 7, "0 programs, 0 kernels"),
         (("--", host, "crash"), 128 + 6, "0 programs"),
         (("--exit-zero", "--", host, "small_buffer"), 0, "1 fault"),
+        (("--capture", "none", "--capture-kernel", "k", "--", "true"), 0, "nothing is written into none"),
     ]:
         ran, report = run_exec(*words)
         assert ran.returncode == status, ran.stderr
@@ -261,10 +286,10 @@ def test_refused_calls_have_an_error_and_a_line(host, run_exec):
     calls = [one["call"] for one in report["refused"]]
     assert calls == [
         "clCreateSubBuffer", "clEnqueueNDRangeKernel", "clSetKernelArg", "clSetKernelArg", "clEnqueueNDRangeKernel",
-        "clCreateProgramWithBinary",
+        "clCreateProgramWithBinary", "clCreateImage",
     ]  # fmt: skip
     assert [one["reason"].partition(":")[0] for one in report["refused"]] == [
         "CL_MISALIGNED_SUB_BUFFER_OFFSET", "CL_INVALID_KERNEL_ARGS", "CL_INVALID_ARG_SIZE", "CL_INVALID_ARG_INDEX",
-        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY",
+        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY", "CL_IMAGE_FORMAT_NOT_SUPPORTED",
     ]  # fmt: skip
     assert all(f"{one['call']} is refused: {one['reason']}" in ran.stderr for one in report["refused"])

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.api.context import Allocation, PlacedAllocations, Pointer
 from visa_lsp.launchfile.arrays import image_dimensions
 from visa_lsp.launchfile.tables import TEXELS, words_of
 from visa_lsp.program.elements import DTYPES, MAX_SHARED_BYTES
@@ -56,7 +57,8 @@ Buffer, Image, Local, Sampler, Value = BufferArg, ImageArgument, LocalArg, Sampl
 class PassedArguments:
     """The arguments of one launch: ``args`` for its configuration, ``arrays`` of the caller by index or name."""
 
-    def __init__(self, given: Sequence[Any] | Mapping[Any, Any]) -> None:
+    def __init__(self, given: Sequence[Any] | Mapping[Any, Any], placed: PlacedAllocations | None = None) -> None:
+        self._placed = placed
         self.arrays: dict[int | str, Array] = {}
         self._work: dict[int, Array] = {}  # the memory of the run, by identity of the caller's array
         self._copies: list[tuple[Array, Array]] = []
@@ -77,6 +79,10 @@ class PassedArguments:
         match value:
             case None | NullArg():
                 return NullArg()
+            case Allocation() | Pointer():
+                if self._placed is None:
+                    raise LaunchError(f"argument {key}: a pointer needs the context that it belongs to", key)
+                return self._placed.argument(key, value.address if isinstance(value, Allocation) else value)
             case BufferArg():
                 return self._buffer(key, value)
             case ImageArgument():
@@ -97,7 +103,7 @@ class PassedArguments:
                 return ValueArg(_numbers(key, value), typed=False)
         raise LaunchError(
             f"argument {key}: expected a NumPy array, a number or a list of numbers, None, or one of visa_lsp.Buffer, Value, "
-            f"Local, Image and Sampler; got {type(value).__name__}",
+            f"Local, Image and Sampler, or an allocation; got {type(value).__name__}",
             key,
         )
 

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final, SupportsIndex
 
 from visa_lsp.api import html
+from visa_lsp.api.context import PlacedAllocations
 from visa_lsp.api.launch_arguments import PassedArguments, in_place_of
 from visa_lsp.api.loading import LoadedModule, as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
@@ -27,6 +28,7 @@ from visa_lsp.zeinfo.read_kernels import read
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from visa_lsp.api.context import Context
     from visa_lsp.api.inputs import Source
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo
@@ -129,6 +131,7 @@ class LoadedKernel:
         global_offset: int | Sequence[int] | None = None,
         media_threads: tuple[int, int] | None = None,
         symbols: Mapping[str, Array] | None = None,
+        context: Context | None = None,
         checks: str | Sequence[str] = "all",
         engine: str = "auto",
         budget: int | None = None,
@@ -149,6 +152,8 @@ class LoadedKernel:
             ``Value``, ``Local``, ``Image`` and ``Sampler`` give more control.
         symbols
             Arrays for the program's data, by name.
+        context
+            The memory to which pointers in arguments and in memory lead.
         checks
             ``all``, ``none``, or names of checks.
         engine
@@ -175,7 +180,8 @@ class LoadedKernel:
         base = program.launch
         meant = base.path is not None and base.config.kernel in (None, self.name)
         config = base.config if meant else LaunchConfig()
-        passed = PassedArguments(args if args is not None else ())
+        placed = PlacedAllocations(context) if context is not None else None
+        passed = PassedArguments(args if args is not None else (), placed)
         sizes = {
             "groups": groups,
             "local_size": local_size,
@@ -199,6 +205,8 @@ class LoadedKernel:
         if args is not None:
             said["args"] = in_place_of(config.args, passed.args)
             _refuse_other_types(passed.arrays, self.arguments)
+        if placed is not None:
+            said["memory"] = (*config.memory, *placed.memory)
         if said:
             said["expect"] = ()
         config = replace(config, **said, kernel=self.name)

@@ -84,6 +84,13 @@ def _module(
         raise LaunchError(f"cannot read the zebin: {error}", place=given.name) from None
     if not modules:
         raise LaunchError("the zebin has no vISA; load its text and pass the zebin as ze_info", place=given.name)
+    return module_of_parts(given, modules, launch, options, notes)
+
+
+def module_of_parts(
+    given: Material, modules: list[bytes], launch: LaunchFile, options: RunOptions, notes: list[str]
+) -> tuple[Module, dict[str, BodySource]]:
+    """Return one program of several, with the texts of its bodies. Raises LaunchError and TextProblems."""
     module, sources = _part(given, modules[0], launch, options, notes)
     module = link_variables(module)
     for data in modules[1:]:

@@ -19,6 +19,7 @@ from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
 from visa_lsp.app.external_tools import settings_for
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.cli.options import CommandArguments, Option, PlatformName, arg, flag, whole_number
+from visa_lsp.cli.progress_line import Progress
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, platform_named
 
 _FAULT_FOLDER: Final = "visa-lsp-exec"
@@ -68,7 +69,8 @@ def execute(args: Arguments) -> int:
     captures = (
         Captures(Path(folder), args.capture_kernel, args.capture_enqueue, args.break_on_fault) if folder else None
     )
-    options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast or args.break_on_fault, captures)
+    progress = Progress if Progress().wanted else None
+    options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast or args.break_on_fault, captures, progress)
     if args.print_env:
         for name, value in print_environment(options).items():
             print(f"export {name}={shlex.quote(value)}")
@@ -81,6 +83,8 @@ def execute(args: Arguments) -> int:
         raise
     report = result.report
     status = result.status if report.is_clean or args.exit_zero else EXIT_FINDINGS
+    if captures is not None and not captures.written and not args.break_on_fault:
+        say_lines([f"nothing is written into {captures.folder}: the program had no such enqueue"])
     say_lines(report.summary())
     if args.report:
         write_file(args.report, f"{json.dumps(report.values(status), indent=1)}\n".encode())

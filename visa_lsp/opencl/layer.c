@@ -609,6 +609,9 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   cl_mem object = properties && host->clCreateImageWithProperties
                       ? host->clCreateImageWithProperties(c, properties, theirs, format, &tight, memory, told)
                       : host->clCreateImage(c, theirs, format, &tight, memory, told);
+  /* pocl says that no device has images where it lacks the format. */
+  if (!object && (*told == CL_INVALID_OPERATION || *told == CL_IMAGE_FORMAT_NOT_SUPPORTED))
+    return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "the host's OpenCL has no images of this format; clGetSupportedImageFormats lists those that there are");
   if (object) {
     Memory *m = remember_memory(object, place, size, flags);
     m->users = around ? around->users : is_users ? pointer : NULL, m->whole = around;

@@ -15,14 +15,15 @@ import struct
 import threading
 from pathlib import Path
 from time import perf_counter
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, Protocol, Self
 
 import numpy as np
 
 from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.exec.launches import UNDEFINED_BYTES, LaunchSettings, list_checks
+from visa_lsp.app.exec.launches import LaunchSettings, list_checks
 from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramForm, Refusal, Step, Verdict
 from visa_lsp.app.exec.order import Command, CommandKind, Region
+from visa_lsp.app.exec.undefined import UNDEFINED_BYTES
 from visa_lsp.app.exec.unordered import UnorderedCommands
 from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.opencl.device import (
@@ -49,7 +50,7 @@ from visa_lsp.sim.launch.config import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from visa_lsp.app.exec.captures import Captures
     from visa_lsp.app.exec.programs import Programs
@@ -76,6 +77,20 @@ _TEXELS: Final = {
 _PEER: Final = struct.Struct("3i")
 
 
+class ProgressLine(Protocol):
+    """A line on a terminal about work that takes long: words, which it shows with the time, until ``show`` replaces them."""
+
+    def __enter__(self) -> Self: ...
+
+    def __exit__(self, *_: object) -> None: ...
+
+    def is_due(self) -> bool:
+        """Return whether the line is to be replaced."""
+
+    def show(self, words: str) -> None:
+        """Replace the line."""
+
+
 class HostGoneError(Exception):
     """The process that enqueued a launch has ended."""
 
@@ -90,8 +105,10 @@ class Server:
         checks: str,
         say: Callable[[list[str]], None],
         captures: Captures | None = None,
+        progress: Callable[[str], ProgressLine] | None = None,
     ) -> None:
         self.captures = captures
+        self.progress = progress
         self.programs = programs
         self.report = report
         self.checks = checks
@@ -113,19 +130,22 @@ class Server:
 
     def serve(self, connection: socket.socket) -> None:
         """Serve one process until its connection ends."""
-        with connection, contextlib.suppress(ConnectionError, HostGoneError):
-            number, user, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
-            if user != os.geteuid():
-                return
-            _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
-            if descriptors:
-                try:
+        number = 0
+        with connection:
+            try:
+                number, user, _ = _PEER.unpack(connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _PEER.size))
+                if user != os.geteuid():
+                    return
+                _, descriptors, _, _ = socket.recv_fds(connection, 1, 1)
+                if descriptors:
                     _Session(self, connection, number, descriptors[0]).run()
-                except WireError as error:
-                    self.say([f"the connection to process {number} is closed: {error}"])
-                except Exception as error:  # noqa: BLE001 - a mistake of ours is one line, and no kernel runs any more
-                    words = f"internal error: {type(error).__name__}: {error}"
-                    self.say(self.report.add_refusal(Refusal(f"the connection to process {number}", words)))
+            except (ConnectionError, HostGoneError):
+                return  # the process has ended
+            except WireError as error:
+                self.say([f"the connection to process {number} is closed: {error}"])
+            except Exception as error:  # noqa: BLE001 - a mistake of ours is one line, and no kernel runs any more
+                words = f"internal error: {type(error).__name__}: {error}"
+                self.say(self.report.add_refusal(Refusal(f"the connection to process {number}", words)))
 
 
 class _Session:
@@ -144,6 +164,7 @@ class _Session:
             max_group_items(server.platform),
             self._look_after_host,
         )
+        self._line: tuple[ProgressLine, str] | None = None
         self._numbers: dict[int, int] = {}  # of enqueues that have not run, by their command
         self._unordered = UnorderedCommands(self._settings)
 
@@ -156,8 +177,23 @@ class _Session:
                 raise WireError(f"unknown operation {request.operation!r}")
             self._connection.sendall(operation(request).packed())
 
-    def _look_after_host(self, *_: int) -> None:
-        """Raise HostGoneError if the process has ended, so that its launch ends."""
+    @contextlib.contextmanager
+    def _showing(self, words: str) -> Iterator[None]:
+        """Show a progress line about work, if a terminal is there."""
+        if self._server.progress is None:
+            yield
+            return
+        with self._server.progress(words) as line:
+            self._line = line, words
+            try:
+                yield
+            finally:
+                self._line = None
+
+    def _look_after_host(self, groups: int, completed: int, steps: int) -> None:
+        """Raise HostGoneError if the process has ended, so that its launch ends; show how far the launch is."""
+        if self._line is not None and self._line[0].is_due():
+            self._line[0].show(f"{self._line[1]}: {completed} of {groups} groups, {steps} instructions")
         poll = select.poll()
         poll.register(self._connection, select.POLLRDHUP)
         if poll.poll(0):
@@ -195,7 +231,8 @@ class _Session:
         with contextlib.suppress(OSError):
             folder = str(Path(f"/proc/{self._process}/cwd").readlink())
         began = perf_counter()
-        build = self._server.programs.build(BuildRequest(form, step, data, options, headers, parts, folder))
+        with self._showing("compiling a program"):
+            build = self._server.programs.build(BuildRequest(form, step, data, options, headers, parts, folder))
         self._server.report.add_build(perf_counter() - began, is_program=build.is_executable)
         status = _OTHER_FAILURES.get(build.verdict, 0 if build.verdict is Verdict.BUILT else _FAILURES[step])
         if build.verdict is Verdict.NO_COMPILER:
@@ -223,7 +260,8 @@ class _Session:
             captures = server.captures
             before = captures.save(number, kernel, enqueue) if captures is not None else None
             began = perf_counter()
-            result, races = self._unordered.run(number, kernel, enqueue)
+            with self._showing(f"enqueue {number}: kernel {kernel.name}"):
+                result, races = self._unordered.run(number, kernel, enqueue)
         except (HostGoneError, WireError):
             raise
         except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program

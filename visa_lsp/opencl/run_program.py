@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.exec.captures import Captures
     from visa_lsp.isa.platforms import Platform
+    from visa_lsp.opencl.layer_server import ProgressLine
 
 SOCKET: Final = "VISA_LSP_EXEC_SOCKET"
 _SOCKET_NAME: Final = "socket"
@@ -41,13 +42,17 @@ _KILLED: Final = 128  # and the number of the signal, as shells have it
 
 @dataclass(frozen=True, slots=True)
 class ExecOptions:
-    """How to run a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault."""
+    """How to run a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault.
+
+    ``progress`` makes the line about a launch or build that takes long.
+    """
 
     platform: Platform
     checks: str = "all"
     ocloc: str | None = None
     fail_fast: bool = False
     captures: Captures | None = None
+    progress: Callable[[str], ProgressLine] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +83,7 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
         programs.compiler()  # a missing one is an error at once
         report = ExecReport()
         ends = _Ending(options.fail_fast)
-        server = Server(programs, report, options.checks, ends.watch(say, report), options.captures)
+        server = Server(programs, report, options.checks, ends.watch(say, report), options.captures, options.progress)
         environment = exec_environment(layer_library(folder), host_entries(folder))
         environment[SOCKET] = str(sockets / _SOCKET_NAME)
         server.listen(sockets / _SOCKET_NAME)

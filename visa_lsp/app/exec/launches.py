@@ -18,10 +18,12 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.app.exec.undefined import undefined_bytes
 from visa_lsp.app.launch.file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.runner import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
+from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
@@ -34,12 +36,12 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Arg
     from visa_lsp.sim.observers.hooks import Observer
 
-UNDEFINED_BYTES: Final = 0xFFA5C3D7_FB96E187  # eight bytes of the pattern, which begins at the start of an allocation
-_MAX_FILLED_BYTES: Final = 256 << 20  # larger memory has no pattern
 _MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
+_MAX_FOLLOWED_PARTS: Final = 3  # of launches of a kernel with more steps
 _COMPILED_THREADS: Final = (
     20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 )
@@ -58,7 +60,7 @@ class LaunchSettings:
 
 
 class _LateError(Exception):
-    """A run for a listener has taken its time."""
+    """A run for a listener, or one that follows undefined bytes, has taken its time."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -84,25 +86,55 @@ def list_checks(checks: str) -> str:
 
 def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
-    threads, local = _shape(kernel, enqueue, settings)
-    steps = threads * len(kernel.module.kernels[0].instructions)
+    local = _shape(kernel, enqueue, settings)
     config = _config(kernel, enqueue, local)
-    follows = "uninitialised" in settings.checks.split(",")
-    masks = _masks(config)
+    masks = _masks(config) if "uninitialised" in settings.checks.split(",") else {}
     note = ""
-    if follows and masks:
+    reads: tuple[Fault, ...] = ()
+    if masks:
         before = [array.copy() for array in _arrays(config)]
         probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-        probe_report = _run(kernel, probe, settings, is_probe=True)
-        if not probe_report.faults:
-            return EnqueueResult(probe_report, local, undefined=masks)
-        for array, saved in zip(_arrays(config), before, strict=True):
-            array[...] = saved
-        if steps <= _MAX_FOLLOWED_STEPS:
-            config = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
-        else:
-            note = "the launch is too large to follow the undefined bytes that it reads"
-    return EnqueueResult(_run(kernel, config, settings), local, note, masks)
+        with contextlib.suppress(_LateError):
+            report = _run(kernel, probe, _with_limit(settings), is_probe=True)
+            if not report.faults:
+                return EnqueueResult(report, local, undefined=masks)
+        _restore(config, before)
+        if kernel.followed_parts < _MAX_FOLLOWED_PARTS:
+            followed = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
+            report = _run(kernel, followed, settings, budget=_MAX_FOLLOWED_STEPS)
+            if all(fault.kind is not FaultKind.BUDGET for fault in report.faults):
+                return EnqueueResult(report, local, undefined=masks)
+            kernel.followed_parts += 1
+            reads = tuple(fault for fault in report.faults if fault.kind is FaultKind.UNINITIALISED)
+            _restore(config, before)
+        note = "the launch is too large to follow all undefined bytes that it reads"
+    report = _run(kernel, config, settings)
+    return EnqueueResult(replace(report, faults=(*report.faults, *reads)), local, note, masks)
+
+
+def _restore(config: LaunchConfig, before: list[Array]) -> None:
+    """Give the memory of a launch the contents that it had before."""
+    for array, saved in zip(_arrays(config), before, strict=True):
+        array[...] = saved
+
+
+def _with_limit(settings: LaunchSettings) -> LaunchSettings:
+    """Return settings that end a run in which one group takes more than so many steps: it is interpreted, because it reads.
+
+    Compiled groups show their progress when they have ended.
+    """
+    ended = -1, 0
+
+    def show_progress(groups: int, completed: int, steps: int) -> None:
+        nonlocal ended
+        if completed != ended[0] or steps < ended[1]:
+            ended = completed, steps
+        elif steps - ended[1] > _MAX_FOLLOWED_STEPS:
+            raise _LateError
+        if settings.show_progress is not None:
+            settings.show_progress(groups, completed, steps)
+
+    return replace(settings, show_progress=show_progress)
 
 
 def run_listened(
@@ -121,13 +153,13 @@ def run_listened(
         )
 
 
-def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> tuple[int, Triple]:
-    """Return the number of threads of an enqueue and its local size; count the threads of the kernel."""
+def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> Triple:
+    """Return the local size of an enqueue; count the threads of the kernel."""
     local = enqueue.local_size or choose_local_size(enqueue.global_size, kernel.info, settings.max_group_items)
     threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
     threads *= -(-prod(local) // max(1, kernel.info.env.simd_size))
     kernel.threads += threads
-    return threads, local
+    return local
 
 
 def _config(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> LaunchConfig:
@@ -157,12 +189,13 @@ def _run(
     listener: Observer | None = None,
     *,
     is_probe: bool = False,
+    budget: int | None = None,
 ) -> RunReport:
     """Run a configuration. A probe stops at its first fault, and always checks access."""
     options = RunOptions(
         path=kernel.program.folder / "kernel.visaasm", platform=settings.platform.name, first_fault=is_probe,
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled,
-        show_progress=settings.show_progress,
+        show_progress=settings.show_progress, budget=budget,
         engine=_engine_for(kernel) if listener is None else "auto",
         threads=1 if listener is not None or settings.checks != "none" else os.cpu_count() or 1,
         listeners=(listener,) if listener is not None else (),
@@ -258,40 +291,10 @@ def _masks(config: LaunchConfig) -> dict[int | str, Array]:
         if isinstance(arg, BufferArg) and arg.whole is None and id(arg.array) not in placed
     }
     arrays |= {hex(region.address): region.array for region in config.memory if id(region.array) in pointed}
-    return {key: mask for key, array in arrays.items() if (mask := _undefined(array)) is not None}
+    return {key: mask for key, array in arrays.items() if (mask := undefined_bytes(array)) is not None}
 
 
 def _arrays(config: LaunchConfig) -> list[Array]:
     """Return the memory of a launch, each array once."""
     arrays = [arg.array for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg)]
     return list({id(array): array for array in (*arrays, *(region.array for region in config.memory))}.values())
-
-
-def _undefined(array: Array) -> Array | None:
-    """Return a mask of the bytes that nothing has written, by the pattern; None if there are none.
-
-    A word counts only if one of its neighbours counts, because a single one may be a value by chance.
-    """
-    if array.nbytes > _MAX_FILLED_BYTES:
-        return None
-    raw = array.reshape(-1).view(np.uint8)
-    words = raw[: raw.size & ~3].view("<u4")
-    if not words.size:
-        return None
-    low, high = words[0::2] == UNDEFINED_BYTES & 0xFFFFFFFF, words[1::2] == UNDEFINED_BYTES >> 32
-    if not low.any() and not high.any():
-        return None
-    unwritten = np.empty(words.size, bool)
-    unwritten[0::2], unwritten[1::2] = low, high
-    if words.size > 2:
-        near = np.zeros_like(unwritten)
-        for step in (1, 2):
-            near[step:] |= unwritten[:-step]
-            near[:-step] |= unwritten[step:]
-        unwritten &= near
-        if not unwritten.any():
-            return None
-    mask = np.zeros(raw.size, bool)
-    mask[: words.size * 4] = np.repeat(unwritten, 4)
-    mask[words.size * 4 :] = bool(unwritten[-1])
-    return mask

@@ -68,6 +68,7 @@ _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which 
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"-cl-std=CL([23])")
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
+_PART: Final = re.compile(r'FILE "[^"]*/(part\d+\.cl)"')  # of a linked program, in the compiler's folder
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
 
 
@@ -91,7 +92,11 @@ class _Container(msgspec.Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class LoadedKernel:
-    """A kernel that is ready for launches; ``threads`` counts those of its launches so far, ``is_checked`` after the first."""
+    """A kernel that is ready for launches.
+
+    ``threads`` counts those of its launches so far, ``followed_parts`` the launches too large to follow all undefined bytes;
+    ``is_checked`` after the first.
+    """
 
     name: str
     module: Module
@@ -101,6 +106,7 @@ class LoadedKernel:
     compiled: Makings
     program: Program
     threads: int = 0
+    followed_parts: int = 0
     is_checked: bool = False
 
     def element_of(self, index: int, size: int) -> str:
@@ -216,7 +222,7 @@ class Programs:
             options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
         about = Path(tool).stat()
         identity = (
-            2, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
+            3, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
             request.headers, _files_of_includes(options),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
@@ -284,7 +290,10 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
         return CompiledProgram(b"-", (), "")
     if build.program is None or build.zebin is None:
         return CompiledProgram(b"", (), log or "the compiler made no program\n")
-    texts = tuple((t.name, t.is_kernel, t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')) for t in build.texts)
+    texts = tuple(
+        (t.name, t.is_kernel, _PART.sub(r'FILE "\1"', t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')))
+        for t in build.texts
+    )
     return CompiledProgram(build.program, texts, log)
 
 

@@ -32,6 +32,7 @@ class ExecReport:
         self._kernels: set[tuple[int, str]] = set()
         self._known: dict[object, dict[str, Any]] = {}
         self._repeated: set[int] = set()  # identities of faults that later enqueues had too
+        self._notes: dict[str, list[int]] = {}  # the enqueues of each
         self._began = perf_counter()
         self._lock = Lock()
 
@@ -66,6 +67,8 @@ class ExecReport:
             self._kernels.add((enqueue.program, kernel.name))
             self.instructions += result.report.instructions
             self.run_seconds += seconds
+            if result.note:
+                self._notes.setdefault(result.note, []).append(number)
         return self.add_faults(number, kernel, enqueue, result, result.report.faults)
 
     def add_faults(
@@ -90,8 +93,6 @@ class ExecReport:
                 self._known[key] = values
                 self.faults.append(values)
                 lines += [*fault_lines("fault", values), *(f"    {words}" for words in values["allocations"])]
-            if result.note and lines:
-                lines.append(f"  note: {result.note}")
             return lines
 
     def summary(self) -> list[str]:
@@ -105,6 +106,10 @@ class ExecReport:
             f"  {count} times in all: {refusal.call} is refused: {refusal.reason}"
             for refusal, count in self.refused.items()
             if count > 1
+        ]
+        lines += [
+            f"  note: enqueue {numbers[0]}{f' and {len(numbers) - 1} others' * (len(numbers) > 1)}: {note}"
+            for note, numbers in self._notes.items()
         ]
         times = ", ".join(f"{word} {duration(seconds)}" for word, seconds in self._times().items())
         counts = [

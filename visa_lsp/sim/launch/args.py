@@ -91,12 +91,13 @@ class Arguments:
         for binding in self.info.bindings:
             arg = self._arg(binding.arg_index)
             if isinstance(arg, BufferArg | ImageArg):
-                self.world.surfaces[binding.bti_value] = self.world.buffer(
+                surface = self.world.buffer(
                     self.key(binding.arg_index),
                     arg,
                     images.get(binding.arg_index, ""),
                     self._access(binding.arg_index),
                 )
+                self.world.surfaces[binding.bti_value] = surface.whole if self.offset(binding.arg_index) else surface
         for sampler in self.info.inline_samplers:
             self.world.samplers[sampler.sampler_index] = inline_sampler(sampler)
 
@@ -161,6 +162,18 @@ class Arguments:
             f"argument {entry.arg_index}{f' ({name})' if name else ''} is {wanted}; got {given}",
             self.key(entry.arg_index),
         )
+
+    def offset(self, index: int) -> int:
+        """Return the distance of a pointer from the start of its surface, which is all memory of its allocation.
+
+        0 for a kernel that does not add it, and for other arguments: their surface begins where they point.
+        """
+        arg = self._arg(index)
+        if not isinstance(arg, BufferArg) or not any(one.array is arg.whole for one in self.config.memory):
+            return 0
+        assert arg.whole is not None
+        takes = any(p.arg_type == "buffer_offset" and p.arg_index == index for p in self.info.payload)
+        return arg.array.ctypes.data - arg.whole.ctypes.data if takes else 0
 
     def by_value(self, entry: PayloadArgument) -> bytes:
         """Return the bytes of an argument by value, or of its part in the entry.
@@ -367,7 +380,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "arg_byvalue": Arguments.by_value,
     "arg_bypointer": Arguments.by_pointer,
     "buffer_address": Arguments.address,
-    "buffer_offset": lambda _a, _e: bytes(4),  # every buffer starts at its surface's base
+    "buffer_offset": lambda a, e: _number(a.offset(e.arg_index), 4),
     "global_id_offset": lambda a, _: _three(a.geometry.global_offset),
     "local_size": lambda a, _: _three(a.geometry.local_size),
     "enqueued_local_size": lambda a, _: _three(a.geometry.enqueued or a.geometry.local_size),

@@ -1,0 +1,108 @@
+"""Test suites and programs of others under `visa-lsp exec`: how many of their tests pass, and what is reported.
+
+They must be there already: those of Debian (clinfo, clpeak, clblast-tests, clfft-client, hashcat) on PATH, those of Python in the
+interpreter of ``--python``, the sources of pyopencl, which have its tests, in ``--pyopencl``. For dpnp ``VISA_LSP_EXEC_HOST`` is
+the OpenCL of intel-opencl-rt beside that interpreter. Needs gcc, OpenCL's headers and loader, pocl and ocloc.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+_HASH = "202cb962ac59075b964b07152d234b70"  # MD5 of 123
+_PROGRESS = re.compile(r"^([.sxFE]+)(?: +\[ *\d+%\])?$", re.MULTILINE)
+
+
+def suites(python: str, pyopencl: Path | None) -> dict[str, tuple[list[str], str]]:
+    """Return the command of each suite, and the host's OpenCL, if it is not pocl."""
+    pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    found = {
+        "clinfo": (["clinfo"], ""),
+        "clpeak": (["clpeak", "--kernel-latency"], ""),
+        "hashcat": (
+            [
+                "hashcat", "--force", "-m", "0", "-a", "3", "-n", "1", "-u", "1", "--potfile-disable",
+                "--self-test-disable", _HASH, "?d?d?d",
+            ],
+            "",
+        ),
+        "clfft": (["clFFT-client", "-x", "64", "-b", "4"], ""),
+    }  # fmt: skip
+    for routine in ("xaxpy", "xdot", "xgemv", "xgemm"):
+        found[f"clblast {routine}"] = ([f"clblast_test_{routine}"], "")
+    if pyopencl is not None:
+        for path in sorted((pyopencl / "test").glob("test_*.py")):
+            found[f"pyopencl {path.stem}"] = ([*pytest, str(path)], "")
+    packages = sorted(Path(python).parents[1].glob("lib/python*/site-packages/dpnp/tests"))
+    for name in ("absolute", "sum", "sort", "search", "random", "linalg") if packages else ():
+        host = str(Path(python).parents[1] / "lib" / "libintelocl.so")
+        found[f"dpnp {name}"] = ([*pytest, str(packages[0] / f"test_{name}.py")], host)
+    return found
+
+
+def run(command: list[str], host: str, seconds: int, folder: Path) -> str:
+    """Run a suite; return a row of a table."""
+    report = folder / "report.json"
+    report.unlink(missing_ok=True)
+    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), "--", *command]
+    environment = {**os.environ, **({"VISA_LSP_EXEC_HOST": host} if host else {})}
+    with (folder / "output").open("w+", errors="replace") as output:
+        try:
+            status = str(
+                subprocess.run(
+                    ours,
+                    stdout=output,
+                    stderr=subprocess.STDOUT,
+                    timeout=seconds,
+                    check=False,
+                    env=environment,
+                    cwd=folder,
+                ).returncode
+            )
+        except subprocess.TimeoutExpired:
+            status = f"ended after {seconds} s"
+    text = (folder / "output").read_text(errors="replace")
+    marks = "".join(_PROGRESS.findall(text))
+    passed, failed = _count(text, "passed") or marks.count("."), _count(text, "failed") or marks.count("F")
+    values = json.loads(report.read_text()) if report.exists() else {"enqueues": "?", "faults": [], "refused": []}
+    lines = [f"passed {passed}, failed {failed}, enqueues {values['enqueues']}, status {status}"]
+    lines += [f"  fault: {fault['text'][:150]}" for fault in values["faults"]]
+    lines += [f"  refused: {one['call']}: {one['reason'][:150]}" for one in values["refused"]]
+    return "\n".join(lines)
+
+
+def _count(text: str, word: str) -> int:
+    """Return the number of tests that the output of CLBlast or pytest counts."""
+    found = re.findall(rf"(\d+) test\(s\) {word}", text) or re.findall(rf"(\d+) {word}", text)
+    return sum(map(int, found))
+
+
+def main() -> int:
+    """Do what the command line says; return the exit status."""
+    parser = argparse.ArgumentParser(prog="python -m benchmarks.exec_suites", description=__doc__.splitlines()[0])
+    parser.add_argument("--python", default=sys.executable, help="interpreter with pyopencl, dpnp and pytest")
+    parser.add_argument("--pyopencl", type=Path, help="folder of the sources of pyopencl")
+    parser.add_argument("--seconds", type=int, default=1200, help="longest time of a suite (1200)")
+    parser.add_argument("names", nargs="*", help="suites whose names begin so")
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as name:
+        for suite, (command, host) in suites(args.python, args.pyopencl).items():
+            if args.names and not suite.startswith(tuple(args.names)):
+                continue
+            if shutil.which(command[0]) is None:
+                print(f"{suite}: {command[0]} is not installed", flush=True)
+                continue
+            print(f"{suite}: {run(command, host, args.seconds, Path(name))}", flush=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
