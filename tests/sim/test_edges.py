@@ -24,6 +24,14 @@ def test_first_bit_that_differs_from_the_sign():
     assert final(b, {x: signed})(d)[:6].tolist() == [0xFFFFFFFF, 0xFFFFFFFF, 31, 31, 1, 1]
 
 
+def test_a_value_shifted_into_a_qword_keeps_its_own_sign_whatever_that_of_the_count():
+    b = Builder()
+    x, d = b.var(ty.UD), b.var(ty.Q)
+    b.op("shl", dst=b.dst(d), src0=b.src(x), src1=imm(4, ty.D))
+    b.ret()
+    assert final(b, {x: np.full(16, 0xFFFFFFF0, np.uint32)})(d)[0] == 0xFFFFFFF00
+
+
 def test_immediate_is_narrowed_to_its_type_when_read():
     b = Builder()
     x = b.var(ty.D)
