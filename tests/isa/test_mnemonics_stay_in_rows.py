@@ -39,7 +39,7 @@ OTHERS = (
     ("lane_formulas.py", VOCABULARY.keys(), "words of isa.lane"),
     ("exact.py", VOCABULARY.keys(), "words of isa.lane"),
     ("lanes.py", VOCABULARY.keys(), "words of isa.lane"),
-    ("values.py", {"mad", "mul"}, "words of isa.lane"),
+    ("values.py", {"mad", "mul", "shl"}, "words of isa.lane"),
     ("wide.py", {"div"}, "a word of isa.lane"),
     ("hooks.py", {"div", "mod"}, "words of isa.lane"),
     ("definedness.py", {"or"}, "a word of isa.lane"),

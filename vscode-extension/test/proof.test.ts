@@ -24,7 +24,7 @@ test('a launch is a file that names its program wherever it lies', () => {
 
 test('answers stand by kernel and property, equal ones together', () => {
   const fault = { kind: 'race', message: 'two stores' } as Proof['faults'] extends (infer F)[] | undefined ? F : never;
-  const need = { buffer: 'y', elements: 'n' };
+  const need = { buffer: 'y', elements: 'n', unit: 'elements' };
   const results = [
     proof('proved', { assumptions: ['n is not negative'], needs: [need] }),
     proof('proved', { line: 9, assumptions: ['n is not negative'], needs: [need] }),

@@ -68,7 +68,7 @@ _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which 
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"-cl-std=CL([23])")
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
-_PART: Final = re.compile(r'FILE "[^"]*/(part\d+\.cl)"')  # of a linked program, in the compiler's folder
+_PART: Final = re.compile(r'"[^"]*/(part\d+\.cl)"')  # the path of a part of a linked program, in the compiler's folder
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
 
 
@@ -291,7 +291,7 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
     if build.program is None or build.zebin is None:
         return CompiledProgram(b"", (), log or "the compiler made no program\n")
     texts = tuple(
-        (t.name, t.is_kernel, _PART.sub(r'FILE "\1"', t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')))
+        (t.name, t.is_kernel, _PART.sub(r'"\1"', t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')))
         for t in build.texts
     )
     return CompiledProgram(build.program, texts, log)

@@ -23,6 +23,7 @@ MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values 
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
 _LOOP: Final = "the loop at line "
+_LABELS: Final = {"uninitialised": "uninitialised registers"}  # memory that nothing has written is not part of it
 _LINES: Final = re.compile(r"\blines? ([\d, and]*\d)")
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
 
@@ -104,7 +105,7 @@ def _kernel_lines(
         counts = Counter(one.answer for one in results if one.property == property_)
         words = [f"{counts[word]} {word}" for word in ("proved", "bounded", "refuted", "unknown") if word in counts]
         words += [f"{hidden[property_]} of them at a refuted statement"] if hidden[property_] else []
-        lines.append(f"{name}: {printable(kernel)}: {property_}: {', '.join(words)}")
+        lines.append(f"{name}: {printable(kernel)}: {_LABELS.get(property_, property_)}: {', '.join(words)}")
     if written is not None and any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
     needs = _needs_of(results)

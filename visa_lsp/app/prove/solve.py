@@ -20,6 +20,7 @@ import z3
 from visa_lsp.app.prove.terms import Atom, Claim, Level, Sum, SumPool, atoms_of
 
 MAX_MEMORY_MB: Final = 1500
+MAX_BITS: Final = 4_096  # of a number in a question
 MAX_PRODUCT_PAIRS: Final = 400
 # In units of Z3, measured on an idle core, so that answers do not depend on the load of the machine.
 STEPS_PER_SECOND: Final = 3_000_000
@@ -40,6 +41,17 @@ _ComparedProducts = dict[object, tuple[list[Any], list[Any]]]
 
 class OutOfTime(Exception):  # noqa: N818 - a limit, not an error
     """The end of the time for all questions."""
+
+
+class TooWide(OutOfTime):
+    """A number of a question has more than ``MAX_BITS`` bits, as in products of products: no time would be enough."""
+
+
+def _bounded(number: int) -> int:
+    """Return a number for Z3. Raises TooWide."""
+    if number.bit_length() > MAX_BITS:
+        raise TooWide
+    return number
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +94,9 @@ class Question:
         for atom, factor in term.factors:
             value = self.atom(atom, item)
             self.scales.setdefault(value.get_id(), set()).add(abs(factor))
-            parts.append(value * factor if factor != 1 else value)
+            parts.append(value * _bounded(factor) if factor != 1 else value)
         if term.constant or not parts:
-            parts.append(z3.IntVal(term.constant))
+            parts.append(z3.IntVal(_bounded(term.constant)))
         self._note_rows(term)
         return z3.Sum(parts) if len(parts) > 1 else parts[0]
 
@@ -132,7 +144,7 @@ class Question:
         value = z3.Int(name)
         self.values[key] = value
         self.names[name] = value
-        self.sides += [value >= atom.low, value <= atom.high]
+        self.sides += [value >= _bounded(atom.low), value <= _bounded(atom.high)]
         if atom.divisor:
             inner = self.term(atom.parts[0], item)
             self.sides += [inner >= value * atom.divisor, inner < value * atom.divisor + atom.divisor]
@@ -318,7 +330,9 @@ def exclusion(pool: SumPool, facts: Sequence[Claim], deadline: float) -> Callabl
     def never(conditions: Sequence[Claim]) -> bool:
         if solver.left <= 0:
             return False
-        question = solver.question()
-        return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
+        with suppress(TooWide):
+            question = solver.question()
+            return solver.ask(question, [question.condition(one, item) for one in (*facts, *conditions)]).word == "no"
+        return False
 
     return never

@@ -5,6 +5,7 @@ import type { Fault } from './report.ts';
 export interface Need {
   buffer: string;
   elements: string; // a formula
+  unit: string; // elements or bytes
 }
 
 export interface Proof {

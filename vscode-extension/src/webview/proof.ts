@@ -44,7 +44,7 @@ function property({ name, summary, refuted: found, others }: PropertyProof): HTM
 }
 
 function kernel(one: KernelProof, several: boolean): HTMLElement {
-  const needs = one.needs.map(({ buffer, elements }) => element('li', '', element('b', '', buffer), `: ${elements} elements`));
+  const needs = one.needs.map(({ buffer, elements, unit }) => element('li', '', element('b', '', buffer), `: ${elements} ${unit}`));
   const assumed = notes(one.assumptions);
   return element(
     'article',
