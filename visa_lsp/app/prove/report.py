@@ -22,6 +22,7 @@ MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
+_SIZE: Final = re.compile(r"(\w+) has at least (.+)")  # that no need states
 _LOOP: Final = "the loop at line "
 _LABELS: Final = {"uninitialised": "uninitialised registers"}  # memory that nothing has written is not part of it
 _LINES: Final = re.compile(r"\blines? ([\d, and]*\d)")
@@ -114,14 +115,19 @@ def _kernel_lines(
     assumed = dict.fromkeys(
         words for one in results if one.answer == "proved" for words in one.assumptions if not words.startswith(stated)
     )
+    overrun = {one.buffer for one in results if one.property == "bounds" and one.answer == "refuted"}
+    sizes = [size for words in assumed if (size := _SIZE.fullmatch(words)) is not None and size[1] not in overrun]
+    for size in sizes:
+        del assumed[size[0]]
     if assumed:
         lines.append("  proved for launches in which")
         sources = {one.line: one.source for one in results if one.source}
         implied = {f"{words[:-8]}not negative" for words in assumed if words.endswith(" is positive")}
         stated_once = _join_wraps(words for words in assumed if words not in implied)
         lines += [f"  - {words}{_list_sources(words, sources)}" for words in stated_once]
-    if needs:
+    if needs or sizes:
         lines.append("  needs buffers of at least")
+        lines += [f"  - {size[1]}: {size[2]}; fewer may do" for size in sizes]
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
             excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
