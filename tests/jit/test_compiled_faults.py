@@ -51,6 +51,8 @@ FAULTS = {
     "threads that share without a barrier": ("    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x40:ud\n    scatter4_scaled.R (M1, 16) %slm 0x0:ud at.0 at.0\n", "data-race", {"groups": 1, "local": 32}),
     "never written": ("    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 never.0\n", "uninitialised-read", {"groups": 1}),
     "shared memory that holds nothing": ("    gather4_scaled.R (M1, 16) %slm 0x0:ud at.0 value.0\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "uninitialised-read", {"groups": 1}),
+    "a byte of shared memory that holds nothing": ("    scatter_scaled.1 (M1, 16) %slm 0x0:ud at.0 value.0\n    gather_scaled.1 (M1, 16) %slm 0x1:ud at.0 value.0\n    scatter_scaled.1 (M1, 16) x 0x0:ud at.0 value.0\n", "uninitialised-read", {"groups": 1}),
+    "threads that share bytes without a barrier": ("    shr (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud\n    scatter_scaled.1 (M1, 16) %slm 0x0:ud at.0 value.0\n    xor (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x10:ud\n    scatter_scaled.1 (M1, 16) %slm 0x0:ud at.0 value.0\n", "data-race", {"groups": 1, "local": 32}),
     "divided by zero": ("    div (M1, 16) value(0,0)<1> value(0,0)<1;1,0> value(0,0)<1;1,0>\n", "division-by-zero", {"groups": 1}),
     "an odd address": ("    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x1:ud\n    gather4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n", "misaligned-access", {"groups": 1}),
     "a barrier that lanes miss": ("    cmp.lt (M1, 16) P1 value(0,0)<1;1,0> 0x8:d\n    (P1) goto (M1, 16) out\n    barrier\nout:\n", "barrier-divergence", {"groups": 1}),
@@ -97,6 +99,22 @@ def test_what_is_clean_is_told_by_compiled_code():
     report = ran(body, "jit", groups=1)
     assert (report.engine, told(report)) == ("jit", [])
     assert report.buffers[0].array[:16].tolist() == [4 * n for n in range(16)]
+
+
+def test_bytes_and_words_of_shared_memory_are_clean_where_each_is_written_by_one_thread():
+    body = """    shr (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x1:ud
+    scatter_scaled.2 (M1, 16) %slm 0x0:ud at.0 value.0
+    gather_scaled.2 (M1, 16) %slm 0x0:ud at.0 value.0
+    shr (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x1:ud
+    scatter_scaled.1 (M1, 16) %slm 0x40:ud at.0 at.0
+    gather_scaled.1 (M1, 16) %slm 0x40:ud at.0 never.0
+    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> never(0,0)<1;1,0>
+    shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud
+    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0
+"""
+    report = ran(body, "jit", groups=1, local=32)
+    assert (report.engine, told(report)) == ("jit", [])
+    assert report.buffers[0].array[:32].tolist() == [2 * n for n in range(32)]
 
 
 def test_elements_at_any_address_are_clean_where_no_other_thread_is():

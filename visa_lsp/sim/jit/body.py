@@ -15,7 +15,7 @@ from llvmlite import ir
 from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, MemoryUse, TexelForm
 from visa_lsp.isa.model import Trait
-from visa_lsp.program.message import ElementMessage, TexelMessage, understood_message_of
+from visa_lsp.program.message import ElementMessage, Message, TexelMessage, understood_message_of
 from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, PredicateOperand, State
 from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
@@ -90,11 +90,13 @@ class BodyPlan:
         small = self.never_leaves and count <= MAX_HELD_INSTRUCTIONS
         self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
         self.messages = sum(type(inst.row.meaning) in _BY_FORM for inst in self.instructions)
-        messages = (understood_message_of(inst) for inst in self.instructions)
+        messages = [understood_message_of(inst) for inst in self.instructions]
         self.has_atomics = any(
             isinstance(message, ElementMessage | TexelMessage) and message.use is MemoryUse.ATOMIC
             for message in messages
         )
+        # The bytes of shared memory that have a mark of their own, with checkers.
+        self.shared_unit = 1 if any(map(_stores_part, messages)) else check_instrumentation.DWORD
         self.written_surfaces = self._find_written_surfaces()
         self.definedness = definedness
         named = [value for inst in self.instructions for value in inst.values]
@@ -166,6 +168,16 @@ class BodyPlan:
     def never_leaves(self) -> bool:
         """True if only barriers leave the function."""
         return len(self.barriers) == len(self.leaving)
+
+
+def _stores_part(message: Message | None) -> bool:
+    """Return whether a message stores less than a dword in shared memory."""
+    return (
+        isinstance(message, ElementMessage)
+        and message.use is MemoryUse.WRITE
+        and message.size < check_instrumentation.DWORD
+        and message.memory.is_shared
+    )
 
 
 def _is_checked(inst: Inst) -> bool:

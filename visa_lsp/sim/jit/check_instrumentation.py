@@ -2,7 +2,7 @@
 
 A hit ends the function with ``SUSPECT``, and the interpreter runs the launch again and reports the findings. So the
 tests must not miss a finding, but a hit need not be a finding. Races: each dword of memory has three marks, for its
-last write, read and atomic use. A mark is the number of a thread between two barriers: numbers of one round of a group
+last write, read and atomic use; so has each byte of shared memory where a kernel stores less than dwords. A mark is the number of a thread between two barriers: numbers of one round of a group
 are consecutive, and later rounds have higher numbers. Uses in an earlier round of the same group are in order; uses by
 another group, or by another thread in the same round, are not. A barrier begins a round for a memory only if a fence of
 this memory, or no fence at all, was executed.
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.emitter import Emitter
     from visa_lsp.sim.jit.spaces import SpacePlace
 
+DWORD: Final = 4
 SEVERAL: Final = 0xFFFFFFFF  # mark of a dword that several groups have read or used atomically
 WRITTEN, READ, ATOMIC = range(3)  # the three marks
 # The uses that race with a use: a write races with any other, reads and atomics not with their own kind.
@@ -116,7 +117,7 @@ def outline_message(e: Emitter, name: str, start: int, arguments: Sequence[Node]
 def mark(e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None = None) -> None:
     """Record suspected races of a use of ``size`` contiguous bytes from an offset on, and mark the use.
 
-    ``same`` has a bit for each dword that a store does not change.
+    ``same`` has a bit for each mark whose bytes a store does not change.
     """
     _outline_marks(e, place, f"{size}", [start, *([] if same is None else [same])], partial(_mark, size=size))
 
@@ -142,21 +143,28 @@ def _outline_marks(e: Emitter, place: SpacePlace, name: str, given: Sequence[Nod
     suspect_outlined(e, full_name, [place.marks, place.stride, place.flags, *given], write_body)
 
 
-class _Dwords:
-    """The marks of the dwords of a use: ``count`` contiguous ones, or, with ``bits``, one for each set lane."""
+def unit_of(e: Emitter, place: SpacePlace) -> int:
+    """Return the number of bytes that share a mark."""
+    return e.shared_unit if place.shared else DWORD
+
+
+class _Marks:
+    """The marks of a use: ``count`` contiguous ones, or, with ``bits``, one for each set lane."""
 
     def __init__(self, e: Emitter, place: SpacePlace, start: Node, count: int, bits: Node | None) -> None:
-        self._e, self._place, self._bits = e, place, bits
+        self._e, self._place, self._bits, unit = e, place, bits, unit_of(e, place)
         self.lanes = count if bits is None else lanes_of(start)
-        self._start = e.builder.and_(start, self._spread(ir.Constant(I64, ~3)))
+        start = e.builder.and_(start, self._spread(ir.Constant(I64, -unit)))
+        self._scale = ir.Constant(I64, DWORD // unit)  # a mark has four bytes
+        self._start = e.builder.mul(start, self._spread(self._scale))
 
     def _spread(self, number: Node) -> Node:
         return number if self._bits is None else self._e.spread(number, self.lanes)
 
     def _places(self, of: int) -> Node:
         b, place = self._e.builder, self._place
-        base = b.add(place.marks, b.mul(place.stride, ir.Constant(I64, of))) if of else place.marks
-        return b.add(self._start, self._spread(base))
+        before = b.mul(b.mul(place.stride, self._scale), ir.Constant(I64, of))
+        return b.add(self._start, self._spread(b.add(place.marks, before)))
 
     def load(self, of: int) -> Node:
         """Return the marks of a kind of use."""
@@ -174,7 +182,7 @@ class _Dwords:
             self._e.builder.store(marks, self._e.builder.inttoptr(places, PTR), align=4)
 
     def suspect(self, wrong: Node) -> None:
-        """Leave the function if the bit of any dword is set."""
+        """Leave the function if the bit of any mark is set."""
         chosen = wrong if self._bits is None else self._e.builder.and_(wrong, self._e.lanes(self._bits, self.lanes))
         suspect(self._e, any_of(self._e, chosen))
 
@@ -183,15 +191,16 @@ def _mark(
     e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, *, size: int, bits: Node | None = None
 ) -> None:
     """Emit the marks of ``size`` bytes from an offset on; with ``bits``, from the offset of each set lane on."""
-    count = max(1, size // 4)
+    unit = unit_of(e, place)
+    count = max(1, size // unit)
     if bits is None:
-        parts = [_Dwords(e, place, start, count, None)]
+        parts = [_Marks(e, place, start, count, None)]
     else:
-        lanes = lanes_of(start)
-        parts = [_Dwords(e, place, e.builder.add(start, splat(I64, 4 * k, lanes)), 1, bits) for k in range(count)]
+        offsets = (splat(I64, unit * k, lanes_of(start)) for k in range(count))
+        parts = [_Marks(e, place, e.builder.add(start, offset), 1, bits) for offset in offsets]
     if place.shared:
-        for dwords in parts:
-            _mark_dwords(e, place, dwords, same)
+        for marks in parts:
+            _test_and_set(e, place, marks, same)
         return
     b, use = e.builder, place.use
     with b.if_else(has_flag(e, place.flags, state.PRIVATE), likely=False) as (own, seen):
@@ -202,15 +211,15 @@ def _mark(
             if use == WRITTEN:
                 if size < 4:
                     suspect(e, undefined)  # because a mark would claim that the whole dword is written
-                for dwords in parts:
-                    _mark_dwords(e, place, dwords, same)
+                for marks in parts:
+                    _test_and_set(e, place, marks, same)
                 return
-            for dwords in parts:
+            for marks in parts:
                 with b.if_then(undefined, likely=False):
-                    dwords.suspect(b.icmp_unsigned("==", dwords.load(WRITTEN), splat(I32, 0, dwords.lanes)))
+                    marks.suspect(b.icmp_unsigned("==", marks.load(WRITTEN), splat(I32, 0, marks.lanes)))
             with b.if_then(b.not_(has_flag(e, place.flags, state.UNRACED))):
-                for dwords in parts:
-                    _mark_dwords(e, place, dwords, same)
+                for marks in parts:
+                    _test_and_set(e, place, marks, same)
 
 
 def _mark_private(e: Emitter, place: SpacePlace, start: Node, size: int, bits: Node | None) -> None:
@@ -228,12 +237,12 @@ def _mark_private(e: Emitter, place: SpacePlace, start: Node, size: int, bits: N
         b.store(splat(I8, 1, size), pointer, align=1)
 
 
-def _mark_dwords(e: Emitter, place: SpacePlace, dwords: _Dwords, same: Node | None) -> None:
-    """Suspect races by the marks of the dwords, and mark them.
+def _test_and_set(e: Emitter, place: SpacePlace, marks: _Marks, same: Node | None) -> None:
+    """Suspect races by marks, and set them.
 
     A store that changes nothing races with no earlier use. It is marked where it hides no store of another thread.
     """
-    lanes, use, shared, b = dwords.lanes, place.use, place.shared, e.builder
+    lanes, use, shared, b = marks.lanes, place.use, place.shared, e.builder
     numbers = (state.SHARED_GROUP, state.SHARED_ROUND) if shared else (state.GLOBAL_GROUP, state.GLOBAL_ROUND)
     group, round_ = (e.word(e.launch, cell, I32) for cell in numbers)
     thread, threads = (b.trunc(e.word(e.launch, cell), I32) for cell in (state.THREAD, state.THREADS))
@@ -247,21 +256,21 @@ def _mark_dwords(e: Emitter, place: SpacePlace, dwords: _Dwords, same: Node | No
         return b.or_(b.or_(unmarked, b.icmp_unsigned("==", mark, own)), earlier)
 
     others = (other for other in AGAINST[use] if other != ATOMIC or e.has_atomics)
-    fine = reduce(b.and_, (in_order(dwords.load(other)) for other in others))
+    fine = reduce(b.and_, (in_order(marks.load(other)) for other in others))
     if use == WRITTEN:
-        written = dwords.load(WRITTEN)
+        written = marks.load(WRITTEN)
         if same is not None:
             if shared:  # because the first store changes what is undefined
                 same = b.and_(same, b.icmp_unsigned(">=", written, e.spread(group, lanes)))
             fine = b.or_(fine, same)
-        dwords.suspect(b.not_(fine))
-        dwords.store(own if same is None else b.select(in_order(written), own, written), use)
+        marks.suspect(b.not_(fine))
+        marks.store(own if same is None else b.select(in_order(written), own, written), use)
         return
-    dwords.suspect(b.not_(fine))
+    marks.suspect(b.not_(fine))
     if shared:  # because it is undefined at first
-        dwords.suspect(b.icmp_unsigned("<", dwords.load(WRITTEN), e.spread(group, lanes)))
+        marks.suspect(b.icmp_unsigned("<", marks.load(WRITTEN), e.spread(group, lanes)))
     # Other threads of this round, which share one number, or other groups.
-    old = dwords.load(use)
+    old = marks.load(use)
     now = b.icmp_unsigned("<=", b.sub(old, e.spread(round_, lanes)), e.spread(threads, lanes))
     others_mark = b.select(now, e.spread(b.add(round_, threads), lanes), splat(I32, SEVERAL, lanes))
-    dwords.store(b.select(in_order(old), own, others_mark), use)
+    marks.store(b.select(in_order(old), own, others_mark), use)

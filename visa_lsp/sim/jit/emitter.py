@@ -120,7 +120,7 @@ class Emitter(Writer):
         self.given_surfaces = plan.given_surfaces  # surface variables that hold a surface of the launch
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group
-        self.has_atomics = plan.has_atomics
+        self.has_atomics, self.shared_unit = plan.has_atomics, plan.shared_unit
         self.uses = set[tuple[str, int]]()  # names of spaces that messages access, and how
         self.outside: Node = None  # where an instruction goes that the interpreter has to do
         self.definedness = plan.definedness

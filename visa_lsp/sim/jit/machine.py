@@ -113,11 +113,11 @@ class CompiledMachine(Machine):
                 if race(buffer) or buffer.undefined or buffer.private:
                     row[state.MARKS // 8] = self.marks_address(buffer, kinds)
 
-    def marks_address(self, buffer: Buffer, kinds: int) -> int:
-        """Return the address of a buffer's marks of some kinds of use, made at the first call."""
+    def marks_address(self, buffer: Buffer, kinds: int, unit: int = 4) -> int:
+        """Return the address of a buffer's marks of some kinds of use, one for ``unit`` bytes, made at the first call."""
         marks = self.marks.get(id(buffer))
         if marks is None:
-            marks = self.marks[id(buffer)] = np.zeros((kinds, (buffer.size + 7) // 4), np.uint32)
+            marks = self.marks[id(buffer)] = np.zeros((kinds, (buffer.size + 7) // 4 * (4 // unit)), np.uint32)
         return int(marks.ctypes.data)
 
     def find_compiled(self, frame: Frame) -> CompiledBody | None:

@@ -200,14 +200,15 @@ def _transfer(
 def _watch(e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[Moved], *, any_address: bool) -> None:
     """Emit the tests of checkers before elements move."""
     write = place.use == check_instrumentation.WRITTEN
-    if write and place.shared and moved[0].memory < 4:
+    unit = check_instrumentation.unit_of(e, place)
+    if write and place.shared and moved[0].memory < unit:
         check_instrumentation.suspect_always(e)  # because marks of dwords would claim that the whole dword is written
     addresses, lanes = wide(e, where.addresses), lanes_of(where.addresses)
     chosen = e.lanes(where.bits, lanes)
     for element in moved:
         start = e.builder.add(addresses, splat(I64, element.offset, lanes)) if element.offset else addresses
         unchanged = _unchanged(e, place, where, element) if write else None
-        if any_address and element.memory > 1:
+        if any_address and element.memory > 1 and unit > 1:
             odd = check_instrumentation.is_misaligned(e, start, chosen, element.memory)
             with e.builder.if_else(odd, likely=False) as (across, whole):
                 with across:
@@ -215,7 +216,7 @@ def _watch(e: Emitter, place: spaces.SpacePlace, where: _Lanes, moved: Sequence[
                 with whole:
                     _mark(e, place, where, element, start, unchanged)
         else:
-            check_instrumentation.alignment(e, start, chosen, element.memory)
+            check_instrumentation.alignment(e, start, chosen, 1 if any_address else element.memory)
             _mark(e, place, where, element, start, unchanged)
 
 
@@ -237,11 +238,12 @@ def _mark_across(
 def _mark(
     e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved, start: Node, unchanged: Node | None
 ) -> None:
-    """Mark the dwords of an aligned element of each lane."""
-    lanes, bits, dwords = lanes_of(start), where.bits, max(1, element.memory // 4)
+    """Mark an element of each lane, which lies in as few dwords as possible, or has marks of bytes."""
+    lanes, bits, unit = lanes_of(start), where.bits, check_instrumentation.unit_of(e, place)
+    count = max(1, element.memory // unit)
     lowest = e.builder.add(where.least, ir.Constant(I64, element.offset))
-    if bits is None and element.memory >= 4:
-        each = unchanged and _repeat(e, unchanged, dwords)
+    if bits is None and element.memory >= unit:
+        each = unchanged and _repeat(e, unchanged, count)
         check_instrumentation.mark(e, place, lowest, lanes * element.memory, each)
     elif bits is None:
         check_instrumentation.mark_each(e, place, start, e.all_on(lanes), element.memory, unchanged)
@@ -251,7 +253,7 @@ def _mark(
                 all_ = None
                 if unchanged is not None:
                     changed = e.builder.and_(e.builder.not_(unchanged), e.lanes(bits, lanes))
-                    all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), dwords)
+                    all_ = e.spread(e.builder.not_(check_instrumentation.any_of(e, changed)), count)
                 check_instrumentation.mark(e, place, lowest, element.memory, all_)
             with apart:
                 check_instrumentation.mark_each(e, place, start, bits, element.memory, unchanged)
@@ -405,7 +407,8 @@ def move_block(e: Emitter, space: spaces.Found, address: Node, start: int, size:
             if write and start >= 0 and size % 4 == 0:
                 own = builder.load(e.at(start, size), typ=words, align=1)
                 old = builder.load(builder.gep(place.base, [address], source_etype=I8), typ=words, align=1)
-                same = builder.icmp_unsigned("==", own, old)
+                unit = check_instrumentation.unit_of(e, place)
+                same = _repeat(e, builder.icmp_unsigned("==", own, old), check_instrumentation.DWORD // unit)
             check_instrumentation.mark(e, place, address, size, same)
         memory, kind = builder.gep(place.base, [address], source_etype=I8), type_of_bytes(size)
         if start >= 0:

@@ -150,7 +150,7 @@ class GroupRunner:
         if machine.mode.watched:
             kinds = 3 if compiled.body.has_atomics else 2
             machine.make_marks(self.uses.race, kinds)
-            marks = machine.marks_address(self.group.slm, kinds)
+            marks = machine.marks_address(self.group.slm, kinds, compiled.body.shared_unit)
         for number, frame in enumerate(self.frames):
             self._registers[number, : frame.regs.size] = frame.regs
             frame.lie_in(self._registers[number, : frame.regs.size])
