@@ -157,15 +157,10 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
 kernel void lcg(global ulong *state, global long *out, long bias, int rounds) {  // 32 lanes
     long gid = (int)global_id(0);
     ulong state_gid = state[gid];
-    ulong result;
-    if (rounds <= 0) {
-        result = bias;
-    } else {
-        result = bias;
-        for (int k = 0; k < rounds; k++) {
-            state_gid = (long)as_ulong(state_gid * 0x5851f42d4c957f2dul) + 0x14057b7ef767814fL;
-            result = abs((long)((long)result + ((state_gid >> 33) - ((long)state_gid >> 40))));
-        }
+    ulong result = bias;
+    for (int k = 0; k < rounds; k++) {
+        state_gid = (long)as_ulong(state_gid * 0x5851f42d4c957f2dul) + 0x14057b7ef767814fL;
+        result = abs((long)((long)result + ((state_gid >> 33) - ((long)state_gid >> 40))));
     }
     state[gid] = state_gid;
     out[gid] = result;

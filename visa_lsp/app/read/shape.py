@@ -678,9 +678,13 @@ class Shaper:
         self, loops: list[Node], skips: list[Node], holds: Tree, node: Node, starts: Mapping[str, Tree]
     ) -> list[Node] | None:
         """Return the branch of a loop if it does what the other branch does where the condition does not hold."""
-        skipped = {name: value for line in skips if (pair := assigned(line)) is not None for name, value in [pair]}
-        if len(skipped) != len(skips) or not all(is_constant(value) for value in skipped.values()):
+        pairs = [pair for line in skips if (pair := assigned(line)) is not None]
+        moving = set_in(loops)
+        if len({name for name, _ in pairs}) != len(skips) or any(
+            reads_memory(value) or value.names() & moving for _, value in pairs
+        ):
             return None
+        skipped = {name: self._converted(name, fold(value.put(starts))) for name, value in pairs}
         if holds.op not in ("==", "!=") and self.body.has_floats(holds):
             return None
         values = dict(starts)
