@@ -102,7 +102,7 @@ def lane(state: State, inst) -> None:
     wide = 8 in (SIZES[exec_kind], SIZES[state.type_name(dst)])
     used = words.words_of(expr)
     results = {}
-    product = exec_kind == "d" and state.type_name(dst) in ("q", "uq") and used & {"mul", "mad"}
+    product = exec_kind == "d" and state.type_name(dst) in ("q", "uq") and used & {"mul", "mad", "shl"}
     rows = lane_sources(state, operands, "q" if product else exec_kind, len(on), on=on)
     for i, row in enumerate(rows):
         if on[i]:
