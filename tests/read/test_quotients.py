@@ -38,3 +38,16 @@ def test_remainders():
         ("mul_hi(u, 0xcccccccdu) >> 2", "u / 5"),
     ):
         assert str(parse(text).change(rule)) == plain
+
+
+@pytest.mark.parametrize(
+    ("kind", "text", "expected"),
+    [
+        ("int", "(x < 0 ? x + 7 : x) >> 3", "x / 8"),
+        ("int", "(x < 0 ? x + 6 : x) >> 3", None),
+        ("uint", "(x < 0 ? x + 7 : x) >> 3", None),
+    ],
+)
+def test_a_shift_of_a_value_moved_toward_zero_is_a_division(kind, text, expected):
+    quotient = as_quotient(parse(text), lambda _name: kind)
+    assert (None if quotient is None else str(quotient)) == expected

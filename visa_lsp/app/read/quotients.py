@@ -62,6 +62,11 @@ def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
         divisor, own = find_divisor(half, shift, signed=False), type_of(half.value.op)
         if divisor and (own == "uint" or (own == "int" and half.is_unsigned)):
             return Tree("/", (half.value if own == "uint" else Tree("(uint)", (half.value,)), leaf(divisor)))
+    hit = form("(V < 0 ? V + C : V) >> K", tree)
+    if hit is not None and type_of(hit["V"].op) == "int" and not hit["V"].args:
+        moved, shift = number_of(hit["C"]), number_of(hit["K"])
+        if moved and shift and moved + 1 == 1 << shift:
+            return Tree("/", (hit["V"], leaf(moved + 1)))
     for pattern, value in (
         ("-D * (V / D) + V", "V % D"),
         ("V / D * -D + V", "V % D"),
@@ -104,13 +109,17 @@ def join_halvings(body: Body) -> None:
             ):
                 continue
             name, rest = test["V"].op, code[index + 1 :]
-            moved = number_of(step.trees[1]) if step.op == "+=" else 1 if step.words == ("", "++;") else None
+            total = form("V + C", step.trees[-1], V=test["V"]) if step.op == "=" else None
+            moved = 1 if step.words == ("", "++;") else None
+            if total is not None or step.op == "+=":
+                moved = number_of(total["C"] if total is not None else step.trees[1])
             shift = Tree(">>", (test["V"], leaf(((moved or 0) + 1).bit_length() - 1)))
             shifts = sum(tree == shift for tree in trees_of(rest))
-            is_power = moved is not None and not moved & (moved + 1) and body.kinds.get(name) is ty.D
+            is_power = moved is not None and not moved & (moved + 1) and body.type_name(name) == "int"
             first = next((line for line in code if name in line.names), code[index])
             pair = assigned(first)
-            is_own = pair is not None and pair[0] == name and name not in pair[1].names()
+            # Set here and nowhere else, or an argument that nothing has named before.
+            is_own = first is code[index] or (pair is not None and pair[0] == name and name not in pair[1].names())
             if not (is_power and is_own and shifts and shifts == count_of(rf"\b{name}\b", rest)):
                 continue
             if count_of(rf"\b{name}\b", code) == body.uses(name):
