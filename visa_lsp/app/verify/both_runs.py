@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.dispatch import RunResult
     from visa_lsp.sim.launch.config import Triple
     from visa_lsp.sim.memory import Buffer
+    from visa_lsp.sim.observers.hooks import Observer
 
 TEXT_STEPS: Final = 300_000  # less than half a minute
 MACHINE_STEPS: Final = (20, 20_000)  # machine instructions for one of the text, and those for every run
@@ -76,12 +77,12 @@ class TextRun:
         return differ or find_difference(self.log, log) is not None
 
 
-def run_text(opened: OpenedLaunch, steps: int = TEXT_STEPS) -> TextRun:
+def run_text(opened: OpenedLaunch, steps: int = TEXT_STEPS, checkers: Sequence[Observer] = ()) -> TextRun:
     """Run a text on one launch, up to a number of instructions. Raises UserError if the launch cannot be prepared."""
     with _problems_of(opened):
         ready = opened.ready()
     log = _log_of(ready)
-    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, steps).dispatch, [log]).run())
+    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, steps).dispatch, [log, *checkers]).run())
 
 
 def compare_with(

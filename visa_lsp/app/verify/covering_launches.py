@@ -2,8 +2,8 @@
 
 All launches of `verify` run, and one of a group far away, most of whose accesses lie beyond the buffers: a mistake in any bit of
 an index shows in their addresses. While lines of the kernel stay unreached, candidates with other values and sizes run on the text, within
-a budget of instructions, and those stay that reach a further line. Invariant: a candidate that does not end, that faults, or that
-accesses memory where machine code has its payload is never kept, because a difference at such a launch would say nothing.
+a budget of instructions, and those stay that reach a further line. Invariant: a candidate that does not end, that faults, that uses
+what nothing has written, or that accesses memory where machine code has its payload is never kept, because a difference at such a launch would say nothing.
 """
 
 from __future__ import annotations
@@ -16,6 +16,7 @@ from visa_lsp.app.verify.both_runs import TextRun, run_text
 from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
 from visa_lsp.app.verify.verify_launches import launch_with
 from visa_lsp.sim.faults import FaultKind
+from visa_lsp.sim.observers.definedness import UninitialisedChecker
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,7 +86,7 @@ class _Trials:
         if other is None or self.left <= 0:
             return None
         try:
-            run = run_text(other, min(self.left, _CANDIDATE_STEPS // 2))
+            run = run_text(other, min(self.left, _CANDIDATE_STEPS // 2), [UninitialisedChecker()])
         except UserError:
             return None
         self.left -= run.result.steps
