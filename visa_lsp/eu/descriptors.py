@@ -357,8 +357,8 @@ def _owords(use: MemoryUse, *, unit: int, address: ty.DataType = ty.UD) -> Build
         place = _addresses(sent, address, unit=unit, after=8 if address is ty.UD else 0)
         if address is ty.UD and sent.field(0, 8) in STATELESS_INDEXES:
             place = structs.replace(place, base=General(sent.address.start + _BASE_IN_HEADER, 0, 0, SCALAR_REGION))
-            return _at_base(sent, _elements(sent, use, place, 4, 4, words, single=True))
-        return _elements(sent, use, place, 4, 4, words, single=True)
+        op = _elements(sent, use, place, 4, 4, words, single=True)
+        return op if place.base is None else _at_base(sent, op)
 
     return build
 

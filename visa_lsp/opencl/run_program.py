@@ -42,7 +42,7 @@ _KILLED: Final = 128  # and the number of the signal, as shells have it
 
 @dataclass(frozen=True, slots=True)
 class ExecOptions:
-    """How to run a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault.
+    """Options of a run of a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault.
 
     ``progress`` makes the line about a launch or build that takes long.
     """

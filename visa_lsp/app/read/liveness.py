@@ -1,4 +1,4 @@
-"""Which variables each line of C still needs behind it, in lines whose `goto` lead to later lines."""
+"""The variables still needed after each line of C, where `goto` leads to later lines only."""
 
 from __future__ import annotations
 

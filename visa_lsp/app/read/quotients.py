@@ -175,14 +175,14 @@ def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             )
             quotient.range = text_of(quotient.text.partition(" = ")[2][:-1], 8, ty.UD)
             code[index : index + _STEPS + 2] = [quotient]
-            known = {"Q": name, "D": divisor["D"], "X": number}
-            exact = partial(_exact, known, leaf(steps[3][0]), values)
+            division = {"Q": name, "D": divisor["D"], "X": number}
+            exact = partial(_exact, division, leaf(steps[3][0]), values)
             change_lines(code[index + 1 :], exact)
             rests = {
                 pair[0]
                 for node in code
                 if (pair := assigned(node)) is not None
-                and _expanded(pair[1], values) == _expanded(filled("X % D", known), values)
+                and _expanded(pair[1], values) == _expanded(filled("X % D", division), values)
             }
             change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor["D"], values), values))
 

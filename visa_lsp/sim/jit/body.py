@@ -74,9 +74,8 @@ class BodyPlan:
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
         self.reaches_shared = True  # whether an instruction may access shared memory of a group
-        self.uses = set[
-            tuple[str, int]
-        ]()  # names of spaces that messages access, and how; valid once the function is written
+        # The names of spaces that messages access, and how; complete once the function is written.
+        self.uses = set[tuple[str, int]]()
         self.called_out: set[int] = set()  # instructions that compiled code leaves to the interpreter by a call
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, resumptions = len(self.instructions), {pc + 1 for pc in self.leaving}
@@ -90,7 +89,8 @@ class BodyPlan:
         small = self.never_leaves and count <= MAX_HELD_INSTRUCTIONS
         self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
         self.messages = sum(type(inst.row.meaning) in _BY_FORM for inst in self.instructions)
-        messages = [understood_message_of(inst) for inst in self.instructions]
+        # Marks need them; without checkers there are none.
+        messages = [understood_message_of(inst) for inst in self.instructions] if mode.watched else []
         self.has_atomics = any(
             isinstance(message, ElementMessage | TexelMessage) and message.use is MemoryUse.ATOMIC
             for message in messages
@@ -145,7 +145,6 @@ class BodyPlan:
         writer = _BodyWriter(self, module, name)
         writer.write()
         self.reaches_shared = writer.e.reaches_shared or not self.is_alone
-        self.uses = writer.e.uses
         return writer.e.function
 
     @property

@@ -121,7 +121,7 @@ class Emitter(Writer):
         self.known_surfaces: dict[int, int] = {}  # values of surface variables that are known at this instruction
         self.reaches_shared = False  # an instruction may touch the memory of the group
         self.has_atomics, self.shared_unit = plan.has_atomics, plan.shared_unit
-        self.uses = set[tuple[str, int]]()  # names of spaces that messages access, and how
+        self.uses = plan.uses
         self.outside: Node = None  # where an instruction goes that the interpreter has to do
         self.definedness = plan.definedness
         self.pc = 0

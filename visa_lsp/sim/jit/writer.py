@@ -215,10 +215,6 @@ class Writer:
     def scatter(self, value: Node, places: Node, bits: Node, align: int) -> None:
         """Store the lanes that are set in ``bits`` at their addresses, the lowest lane first."""
         lanes = lanes_of(value)
-        if lanes == 1:  # LLVM has no code for a vector of one
-            with self.builder.if_then(self.builder.trunc(bits, I1)):
-                self.store_at(*(self.builder.extract_element(v, ir.Constant(I32, 0)) for v in (places, value)))
-            return
         pointers = self.builder.inttoptr(places, vector(PTR, lanes))
         name = f"llvm.masked.scatter.{suffix_of(value.type)}.v{lanes}p0"
         self.intrinsic(name, ir.VoidType(), value, pointers, ir.Constant(I32, align), self.lanes(bits, lanes))
