@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from visa_lsp.app.verify.covering_launches import lines_of, text_runs
+from visa_lsp.app.verify.covering_launches import reached_instructions, text_runs
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.isa.platforms import platform_named
@@ -44,8 +44,8 @@ def runs_of(tmp_path, text):
 def test_lines_behind_a_number_are_reached(tmp_path, number):
     launches, runs = runs_of(tmp_path, TEXT.replace("GUARD", number))
     last = len(runs[0].ready.prepared.dispatch.kernel.instructions)
-    assert not any(len(lines_of(run)) == last for run in runs[: len(launches)])
-    assert len(lines_of(runs[-1])) == last
+    assert not any(len(reached_instructions(run)) == last for run in runs[: len(launches)])
+    assert len(reached_instructions(runs[-1])) == last
     assert f"{int(number, 16) - (1 << 32 if number == '0xffffffff' else 0)}" in runs[-1].opened.text
 
 

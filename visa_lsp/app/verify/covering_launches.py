@@ -48,7 +48,7 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
         run = run_text(opened, max(_LATER_STEPS, 2 * steps)) if base else run_text(opened)
         yield run
         base, steps = base or run, steps + run.result.steps
-        reached |= lines_of(run)
+        reached |= reached_instructions(run)
     if (
         base is None
         or base.opened.proposed is None
@@ -61,16 +61,16 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
     far = next(filter(None, map(trials.run, _far_items(values))), None)
     if far is not None:
         yield far
-        reached |= lines_of(far)
+        reached |= reached_instructions(far)
     fruitless = 0
     for given in islice(_candidates(values), _CANDIDATES):
         if every <= reached or trials.left <= 0 or fruitless > _FRUITLESS:
             return
         trial = trials.run(given)
         fruitless += 1
-        if trial is not None and not lines_of(trial) <= reached:
+        if trial is not None and not reached_instructions(trial) <= reached:
             yield trial
-            reached |= lines_of(trial)
+            reached |= reached_instructions(trial)
             fruitless = 0
 
 
@@ -93,7 +93,7 @@ class _Trials:
         return run if _is_sound(run) else None
 
 
-def lines_of(run: TextRun) -> set[tuple[str, int]]:
+def reached_instructions(run: TextRun) -> set[tuple[str, int]]:
     """Return the instructions that a run reaches, by body and index."""
     return {(name, n) for name, counts in run.result.executions.items() for n, count in enumerate(counts) if count}
 
