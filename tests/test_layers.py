@@ -140,7 +140,7 @@ LATE = {
         "app.exec.captures", "app.exec.launches", "app.exec.order", "app.exec.programs", "app.exec.undefined", "app.exec.unordered",
         "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
         "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
-        "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.loops",
+        "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.element_words", "app.prove.loops",
         "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.global_ids", "app.prove.sampled_values", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.alignment", "app.read.cells", "app.read.expressions", "app.read.fold", "app.read.lower", "app.read.structure",
         "app.read.code_lines", "app.read.liveness", "app.read.switches", "app.read.tidy", "app.read.plain_forms", "app.read.named_places", "app.read.roles", "app.read.rolls", "app.read.shape", "app.read.signs", "app.read.sub_groups", "app.read.quotients", "app.read.wide",

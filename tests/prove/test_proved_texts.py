@@ -30,6 +30,9 @@ ANSWERS = {
     ("transpose_bmg", "bounds"): {"proved", "refuted"},
     # The conversion to char is a shift that wraps around in small launches: a negative index.
     ("char_index", "bounds"): {"proved", "refuted"},
+    # An array of 132 bytes, in an allocation of 160; groups are one thread, so that the text has no barrier.
+    ("behind_array", "bounds"): {"proved", "refuted"},
+    ("behind_array", "race"): {"proved"},
     # One buffer of w * h, one of (w // 2) * (h // 2) elements.
     ("halve", "bounds"): {"proved"},
 }
@@ -50,6 +53,14 @@ def test_a_text_gets_its_answers(case):
     # A launch may show the fault in some lanes only; which launch Z3 finds is chance.
     found = {one.answer for one in results if "does not have it here" not in (one.reason or "")}
     assert found == expected if expected else found
+
+
+def test_a_fault_names_the_element_and_the_condition():
+    path = CASES / "behind_array.visaasm"
+    faults = [fault for one in prove(path, path.read_text(), "bounds") for fault in one.faults]
+    assert {(fault["access"], fault["condition"]) for fault in faults} == {
+        ("t[0][get_local_id(0) + 2]", "behind_array.cl:8")
+    }
 
 
 @pytest.mark.full

@@ -160,6 +160,22 @@ class Graph(Struct, frozen=True, dict=True):
         exits = [b.number for b in self.blocks if b.ends or not self.successors[b.number]]
         return dominator_tree(len(self.blocks), exits, self.predecessors, self.successors)
 
+    @cached_property
+    def deciding_branches(self) -> list[tuple[int, ...]]:
+        """The steps of the branches that decide whether each block is executed, in order: its control dependences."""
+        above = self.post_dominators
+        deciders: list[set[int]] = [set() for _ in self.blocks]
+        for block in self.blocks:
+            ahead = self.successors[block.number]
+            if len(ahead) < 2 and not (block.ends and ahead):
+                continue
+            for start in ahead:
+                runner = start
+                while runner not in (-1, above[block.number]):
+                    deciders[runner].add(block.last)
+                    runner = above[runner]
+        return [tuple(sorted(steps)) for steps in deciders]
+
     def dominates(self, one: int, other: int) -> bool:
         """Return whether every path from an entry to ``other`` passes ``one``; each block dominates itself."""
         first, last = self._spans[one]

@@ -7,6 +7,7 @@ YAML nor machines. Invariant: offsets of ``payload`` count from the first byte a
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import prod
 from typing import Final
 
 from msgspec import Struct
@@ -105,8 +106,25 @@ class ExecutionEnv(Struct, frozen=True):
     walk_order: tuple[int, int, int] = (0, 1, 2)
 
 
+class LocalArray(Struct, frozen=True):
+    """An array in shared local memory that a kernel declares; a variable has no shape.
+
+    ``start`` and ``item_bytes``, of an element, are in bytes.
+    """
+
+    name: str
+    start: int
+    shape: tuple[int, ...]
+    item_bytes: int
+
+    @property
+    def size(self) -> int:
+        """The size in bytes."""
+        return prod(self.shape) * self.item_bytes
+
+
 class KernelInfo(Struct, frozen=True):
-    """The facts of ze_info about one kernel."""
+    """The facts of ze_info about one kernel, with the local arrays of its source where that is known."""
 
     name: str
     env: ExecutionEnv
@@ -116,6 +134,7 @@ class KernelInfo(Struct, frozen=True):
     thread_buffers: tuple[ThreadBuffer, ...] = ()
     inline_samplers: tuple[InlineSampler, ...] = ()
     arguments: tuple[ArgumentInfo, ...] = ()
+    local_arrays: tuple[LocalArray, ...] = ()
 
     @property
     def argument_count(self) -> int:
@@ -126,6 +145,10 @@ class KernelInfo(Struct, frozen=True):
     def argument_name(self, index: int) -> str:
         """Return the source's name of an argument; empty if unknown."""
         return next((a.name for a in self.arguments if a.index == index), "")
+
+    def local_array_at(self, byte: int) -> LocalArray | None:
+        """Return the declared array at a byte of shared local memory; None if there is none, or it is unknown."""
+        return next((array for array in self.local_arrays if array.start <= byte < array.start + array.size), None)
 
     def type_of(self, index: int) -> str:
         """Return the source's type of an argument, ``float4`` or ``int*``; empty if unknown."""

@@ -52,7 +52,7 @@ class Dispatch:
     surfaces: Mapping[int, Buffer]
     memory: Memory
     slm_bytes: int = 0
-    shared_parts: Sequence[NamedPart] = ()  # the arguments in shared local memory
+    shared_parts: Sequence[NamedPart] = ()  # the arrays and arguments in shared local memory
     samplers: Mapping[int, Sampler] = field(default_factory=dict)
     symbols: Mapping[str, int] = field(default_factory=dict)
     file_variables: Sequence[FileVariable] = ()  # by index, which aliases of file scope name

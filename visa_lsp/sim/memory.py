@@ -38,14 +38,39 @@ def copy_aligned(array: Array) -> Array:
     return copy
 
 
+def _elements_text(offset: int, last: int, item_bytes: int, shape: Sequence[int]) -> str:
+    """Return words for the elements at some bytes: ``, element 16``, for two dimensions ``, element [1, 0]``."""
+    start, end = (_index_text(byte // item_bytes, shape) for byte in (offset, last))
+    return f", element {start}" if start == end else f", elements {start} to {end}"
+
+
+def _index_text(index: int, shape: Sequence[int]) -> str:
+    """Return an element's index, one number for each dimension. The first dimension has no end here."""
+    indices = list[int]()
+    for length in shape[:0:-1]:
+        index, inner = divmod(index, length)
+        indices.insert(0, inner)
+    return f"[{', '.join(map(str, (index, *indices)))}]" if indices else str(index)
+
+
 @dataclass(frozen=True, slots=True)
 class NamedPart:
-    """A part of a buffer with a name of its own: an argument in shared local memory. ``item_bytes`` is the size of an element, 0: unknown."""
+    """A part of a buffer with a name of its own: an array or an argument in shared local memory.
+
+    ``start`` and ``size`` are in bytes. ``item_bytes`` is the size of an element, 0: unknown. ``shape`` is that of an
+    array of arrays.
+    """
 
     name: str
     start: int
     size: int
     item_bytes: int
+    shape: tuple[int, ...] = ()
+
+    @property
+    def shows_elements(self) -> bool:
+        """Whether there are several elements, of more than a byte or with several indices."""
+        return self.size > self.item_bytes and (self.item_bytes > 1 or len(self.shape) > 1)
 
 
 class Buffer:
@@ -102,10 +127,10 @@ class Buffer:
         last = offset + size - 1
         span = f"byte {offset}" if size == 1 else f"bytes {offset}{'-' if offset >= 0 else ' to '}{last}"
         if part is not None:
-            first, end = (at // max(1, part.item_bytes) for at in (offset, last))
-            elements = f", element {first}" if first == end else f", elements {first} to {end}"
-            return f"{span}{elements if part.item_bytes > 1 else ''} of {part.name} in {self.name}"
-        return f"{span}{self._elements_text(offset, last)} of {self.name}"
+            elements = _elements_text(offset, last, part.item_bytes, part.shape) if part.shows_elements else ""
+            return f"{span}{elements} of {part.name} in {self.name}"
+        elements = _elements_text(offset, last, self.item_bytes, self._shape) if self._has_elements else ""
+        return f"{span}{elements} of {self.name}"
 
     def size_text(self) -> str:
         """Return words for the size of the buffer: ``64 bytes (16 elements)``."""
@@ -117,20 +142,6 @@ class Buffer:
     @property
     def _has_elements(self) -> bool:
         return bool(self._shape) and (self.item_bytes > 1 or len(self._shape) > 1) and 0 not in self._shape
-
-    def _elements_text(self, offset: int, last: int) -> str:
-        if not self._has_elements:
-            return ""
-        start, end = self._index_text(offset // self.item_bytes), self._index_text(last // self.item_bytes)
-        return f", element {start}" if start == end else f", elements {start} to {end}"
-
-    def _index_text(self, index: int) -> str:
-        """Return an element's index, one number for each dimension. The first dimension has no end here."""
-        indices = list[int]()
-        for length in self._shape[:0:-1]:
-            index, inner = divmod(index, length)
-            indices.insert(0, inner)
-        return f"[{', '.join(map(str, (index, *indices)))}]" if indices else str(index)
 
     def inside(self, offsets: Array, size: int) -> Array | None:
         """Return the mask of accesses of ``size`` bytes that lie inside; None when all do."""

@@ -35,8 +35,8 @@ from visa_lsp.app.exec.model import (
 )
 from visa_lsp.app.external_tools import MissingToolError, settings_for, tool_for
 from visa_lsp.app.inputs import STDIN
+from visa_lsp.app.launch.kernel_source import with_local_arrays
 from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.local_arrays import with_exact_local_memory
 from visa_lsp.app.launch.program import BodySource, link_variables, load_program
 from visa_lsp.app.launch.runner import makings
 from visa_lsp.app.launch.zebin import program_data
@@ -314,7 +314,7 @@ def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> Load
     module = link_variables(module)
     kernel = choose_kernel(module, info.name)
     module = with_callees(module, kernel, path, platform, Beside(), notes, sources)
-    info = with_exact_local_memory(info, kernel, program.folder)
+    info = with_local_arrays(info, kernel, program.folder)
     _, sections = program_data(program.compiled.zebin, path)
     return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
 

@@ -15,7 +15,8 @@ line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``, ``count`` (the number of faults at the same lines of the source; this is the first); ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
-of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it),
+of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it, ``condition`` and
+``condition_excerpt`` of the branch there on which an access out of bounds depends),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
 ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a hexadecimal ``head``, ``place``, ``excerpt``),
@@ -178,12 +179,18 @@ def failure_line(report: RunReport) -> str:
 
 
 def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the printed lines of a fault, given as in JSON."""
+    """Yield the printed lines of a fault, given as in JSON; ``prove`` adds the elements that both parties access."""
     yield f"  {word}: {values['text']}"
     parties = ("source", "source_excerpt"), ("other_source", "other_source_excerpt")
     for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
         if place:
             yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
+    if values.get("access"):
+        other = values.get("other_access", "")
+        yield f"    accesses {values['access']}" + (f", the other party {other}" if other else "")
+    if values["condition"]:
+        place = values["condition"].removeprefix(f"{Path.cwd()}/")
+        yield f"    under {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
     for who, key in (("work items", "items"), ("of the other party", "other_items")):
         if values[key]:
             yield f"    {who}: {items_words(values[key])}"
@@ -351,6 +358,7 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
     place, excerpt = report.excerpt(fault)
     other_place, other_excerpt = report.other_excerpt(fault)
     (source, source_line), (other_source, other_source_line) = _sources(report, fault)
+    condition, condition_line = report.source_excerpt(fault.kernel, fault.condition)
     return {
         "kind": fault.kind.value,
         "message": fault.message,
@@ -373,6 +381,8 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
         "source_excerpt": source_line,
         "other_source": other_source,
         "other_source_excerpt": other_source_line,
+        "condition": condition,
+        "condition_excerpt": condition_line,
         "count": fault.count,
     }
 

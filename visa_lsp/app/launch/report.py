@@ -10,8 +10,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.safe_io import read_file
+from visa_lsp.sim.faults import FaultKind
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -180,7 +183,7 @@ def _line_of(path: Path, line: int) -> str:
 
 
 def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
-    """Add the file and line of ``FILE`` and ``LOC`` lines to faults, for both parties."""
+    """Add the file and line of ``FILE`` and ``LOC`` lines to faults, for both parties and the condition of an access."""
     bodies = {body.name: body for body in module.bodies}
     return tuple(_add_source(fault, bodies) for fault in faults)
 
@@ -193,7 +196,23 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
         place = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
     elif fault.other and (match := _INSTRUCTION.search(fault.other)):
         place = int(match[1])
-    return replace(fault, source=source_of(body, fault.instruction), other_source=source_of(other, place))
+    source = source_of(body, fault.instruction)
+    condition = None
+    if source is not None and body is not None and fault.kind is FaultKind.OUT_OF_BOUNDS:
+        condition = _condition_of(body, fault.instruction)
+    return replace(
+        fault,
+        source=source,
+        other_source=source_of(other, place),
+        condition=condition if condition != source else None,
+    )
+
+
+def _condition_of(body: Kernel, instruction: int) -> tuple[str, int] | None:
+    """Return the file and line of the innermost branch above an instruction that decides whether it is executed."""
+    graph = graph_of(steps_of(body), body.name)
+    branches = graph.deciding_branches[graph.block_of[instruction]]
+    return source_of(body, max((branch for branch in branches if branch < instruction), default=-1))
 
 
 def source_of(body: Kernel | None, instruction: int) -> tuple[str, int] | None:

@@ -20,8 +20,8 @@ from msgspec import structs
 
 from visa_lsp.app.inputs import is_object, is_opencl
 from visa_lsp.app.launch.conditions import condition_reports
+from visa_lsp.app.launch.kernel_source import with_local_arrays
 from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.local_arrays import with_exact_local_memory
 from visa_lsp.app.launch.on_cpu import on_cpu
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.profile import profile_of
@@ -271,7 +271,7 @@ def ready(
         info, sections = kernel_info(kernel, launch, options, said)
         own_text = texts.get(kernel.name)
         if info is not None and own_text is not None and own_text.path:
-            info = with_exact_local_memory(info, kernel, Path(own_text.path).parent)
+            info = with_local_arrays(info, kernel, Path(own_text.path).parent)
         config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
         prepared = prepare(module, info, config, where)
         launch = _find_named(launch, prepared)

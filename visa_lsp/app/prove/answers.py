@@ -184,20 +184,24 @@ class Prover:
 
     ``known_needs`` replace the needs of buffers that the walk shows, where it leaves rounds of loops out.
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
-    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. ``given`` are
+    text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. Lanes of one
+    thread may race if ``item_races``, at one statement only if they are ``in_step``. ``given`` are
     the user's assumptions, with their words. ``journal`` receives the answers as soon as they are decided.
     """
 
     def __init__(
         self, walker: Walker, seconds: float, given: _Contract,
         confirm: Callable[[str, Sequence[int], Example | None], str | None], *, item_races: bool = True,
-        journal: Journal | None = None, known_needs: Mapping[Space, Need] | None = None,
+        in_step: bool = False, journal: Journal | None = None, known_needs: Mapping[Space, Need] | None = None,
     ) -> None:  # fmt: skip
         self.journal = journal or Journal(walker.kernel.name)
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
-        self._ids = self.symbols.ids if item_races else [self._number_of_thread()]  # of work items of a group
+        # What differs between two parties of a group: at one statement, and at two.
+        thread = [self._number_of_thread()]
+        self._ids_at_statement = self.symbols.ids if item_races else thread
+        self._ids = self.symbols.ids if item_races and not in_step else thread
         self._inside: dict[ItemAccess, bool] = {}
         self._apart: dict[frozenset[ItemAccess], ProofResult] = {}  # pairs of accesses that never meet
         self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
@@ -206,6 +210,8 @@ class Prover:
         self._needs: dict[Space, Need | None] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given] + list(walker.presumed.values())
+        if in_step:
+            self.always.append("the lanes of a thread are in step, because compilers drop the barriers between them")
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
         if self.symbols.variables:
@@ -946,7 +952,7 @@ class Prover:
     def _meet_in_launch(self, a: ItemAccess, b: ItemAccess) -> ProofResult | None:
         """Return the proof that no two work items of a launch meet, if one is found by their global ids."""
         plain = self._global_ids.rewrite(a, weakly=True), self._global_ids.rewrite(b, weakly=True)
-        if self._ids is not self.symbols.ids or None in plain:
+        if None in plain:
             return None
         plain_a, plain_b = cast("tuple[ItemAccess, ItemAccess]", plain)
         item_a, item_b = items = _OF_TWO_GROUPS  # with values of their own for all that work items of a group share
@@ -969,7 +975,8 @@ class Prover:
         steps: tuple[Sum, list[int]] | None = None,
     ) -> ProofResult:  # fmt: skip
         item_a, item_b = items
-        ids = self._ids if item_a.group == item_b.group else self.symbols.groups
+        ids = self._ids_at_statement if a is b else self._ids
+        ids = ids if item_a.group == item_b.group else self.symbols.groups
 
         def path(question: Question) -> list[object]:
             apart = z3.Or([question.term(one, item_a) != question.term(one, item_b) for one in ids])

@@ -116,19 +116,19 @@ class _AssumptionReader:
                 return self.term(left) - self.term(right)
             case ast.BinOp(left, ast.Mult(), right):
                 return pool.product(self.term(left), self.term(right))
-            case ast.BinOp(left, ast.Mod() | ast.FloorDiv() as op, right):
+            case ast.BinOp(left, ast.Mod() | ast.Div() | ast.FloorDiv() as op, right):
                 divisor = self.term(right)
                 if not divisor.is_constant or divisor.constant < 1:
                     raise self.wrong("only a positive whole number can divide")
                 whole = pool.quotient(self.term(left), divisor.constant)
-                return whole if isinstance(op, ast.FloorDiv) else self.term(left) - whole * divisor.constant
+                return self.term(left) - whole * divisor.constant if isinstance(op, ast.Mod) else whole
             case ast.Call(ast.Name("len"), [ast.Name(name)], []):
                 index, name = self._index(name), name.removesuffix(_NAME)
                 entry = next((one for one in self.info.payload if one.arg_index == index), None)
                 if index is None or entry is None or entry.kind not in ("buffer", "local"):
                     raise self.wrong(f"the kernel has no buffer {name}")
                 return pool.quotient(size_of(self.symbols, index), element_size(self.info, index))
-        raise self.wrong("expected whole numbers, names, len(NAME), and + - * // %")
+        raise self.wrong("expected whole numbers, names, len(NAME), and + - * / %")
 
     def _index(self, name: str) -> int | None:
         name = name.removesuffix(_NAME)

@@ -80,7 +80,7 @@ class LaunchRuns:
     """Runs launches of one program, and keeps the faults that they show.
 
     ``shown`` has them by property and text of the launch file, ``values`` the symbols of launches that no question of a
-    proof has led to; ``usual`` are those among them that ``run`` would make. ``deadline`` is that of all runs, by
+    proof has led to; ``item_races`` and ``in_step`` are those of the prover; ``usual`` are those among them that ``run`` would make. ``deadline`` is that of all runs, by
     ``time.monotonic``.
     """
 
@@ -89,6 +89,7 @@ class LaunchRuns:
     platform: str
     finder: Beside
     item_races: bool = True
+    in_step: bool = False
     deadline: float = inf
     shown: dict[tuple[str, str], list[ShownFault]] = field(default_factory=dict)
     values: dict[str, Mapping[str, int]] = field(default_factory=dict)
@@ -158,13 +159,18 @@ class LaunchRuns:
     def faults_of(self, property_: str, faults: Iterable[Fault]) -> list[Fault]:
         """Return the faults that refute a property.
 
-        Reads of memory are not uninitialised ones of a register, and lanes of one message are ordered on request.
+        Reads of memory are not uninitialised ones of a register, and lanes of one thread are ordered on request; if they
+        are in step, those of one message are not.
         """
         kind = _RUNS[property_][1]
         found = [one for one in faults if one.kind is kind and not one.is_note]
         if kind is FaultKind.UNINITIALISED:
             return [one for one in found if one.variable]
-        return [one for one in found if self.item_races or "of the same thread" not in (one.other or "")]
+        return [
+            one for one in found
+            if "of the same thread" not in f"{one.message} {one.other}"
+            or (self.item_races and (not self.in_step or "of the same message" in one.message))
+        ]  # fmt: skip
 
     def keep(self, property_: str, text: str, steps: int) -> set[int]:
         """Run a launch, and keep the faults that refute a property; return their lines."""

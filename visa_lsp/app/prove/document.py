@@ -11,6 +11,7 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
+from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -29,9 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from visa_lsp.app.prove.answers import Prover
-    from visa_lsp.app.prove.confirm import LaunchRuns
+    from visa_lsp.app.prove.confirm import LaunchRuns, ShownFault
+    from visa_lsp.app.prove.element_words import ElementWords
     from visa_lsp.app.prove.needs import Need
-    from visa_lsp.app.prove.spaces import Space
+    from visa_lsp.app.prove.spaces import ItemAccess, Space
     from visa_lsp.app.prove.walk import Walker, Way
     from visa_lsp.app.read.model import Repeat
     from visa_lsp.companions import Beside
@@ -218,12 +220,14 @@ def prove_kernel(
 
     Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
     """
+    from visa_lsp.app.launch.kernel_source import with_local_arrays
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.launch.report import sources_of
     from visa_lsp.app.prove.answers import Prover
     from visa_lsp.app.prove.assume import assumption, find_fixed_values
     from visa_lsp.app.prove.confirm import Confirmer, LaunchRuns
+    from visa_lsp.app.prove.element_words import ElementWords
     from visa_lsp.app.prove.loops import BOUNDED_ROUNDS, unroll_loop, walk_loop
     from visa_lsp.app.prove.small_launches import fixed_keys, run_first_launches
     from visa_lsp.app.prove.solve import exclusion
@@ -242,6 +246,7 @@ def prove_kernel(
         platform = propose(module, run, place, {"kernel": kernel.name}, tries=False).platform
         described = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(described.text) if one.name == kernel.name)
+        info = with_local_arrays(info, kernel, place.parent)  # as in runs
         if described.path is None and boundary(kernel) is not None:
             raise UserError(
                 f"{name}: kernel {kernel.name} has no ze_info beside it, which has the places of its arguments; "
@@ -251,7 +256,8 @@ def prove_kernel(
         raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
     # The launches before the proof get a third of the time, those that confirm it a little more than is left.
     first_end, last_end = end - options.seconds * 2 / 3, end + min(GRACE_SECONDS, options.seconds) / 2
-    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, first_end)
+    in_step = options.item_races and _is_in_step(info, kernel, place.parent)
+    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, in_step, first_end)
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way],
@@ -270,7 +276,7 @@ def prove_kernel(
                 proposal = propose(module, run, place, quick, steps=runs.steps_left(TRIAL_STEPS))
                 run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
             refuted = with_shown_lines([], runs.lines, kernel.name)
-            journal.refute(_with_faults(one, runs, {}) for one in refuted)
+            journal.refute(_with_faults(one, runs, {}, None) for one in refuted)
         runs.deadline = last_end
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
@@ -284,18 +290,22 @@ def prove_kernel(
         left = max(1.0, end - monotonic())
         needs = earlier_needs and {space: one.translate(info, walker.symbols) for space, one in earlier_needs.items()}
         prover = Prover(
-            walker, left, given, confirmer.confirm, item_races=options.item_races, journal=journal, known_needs=needs
-        )
+            walker, left, given, confirmer.confirm, item_races=options.item_races, in_step=in_step,
+            journal=journal, known_needs=needs,
+        )  # fmt: skip
         results = _without_contradicted(prover.results(properties), prover, runs)
         return with_shown_lines(results, runs.lines, kernel.name), walker, prover.find_needs()
 
     results, walker, needs = answers(walk_loop, options.properties)
-    buffers = {one.line: _memory_name(info, *one.space) for one in walker.accesses}
+    buffers = {one.line: _memory_name(walker, one) for one in walker.accesses}
+    elements = ElementWords(walker)
     sources = {inst.line + 1: place for inst, place in zip(kernel.instructions, sources_of(kernel), strict=True)}
 
     def complete(result: ProofResult) -> ProofResult:
         place = sources.get(result.line)
-        return structs.replace(_with_faults(result, runs, buffers), source=f"{place[0]}:{place[1]}" if place else None)
+        return structs.replace(
+            _with_faults(result, runs, buffers, elements), source=f"{place[0]}:{place[1]}" if place else None
+        )
 
     journal.finish(map(complete, results))
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
@@ -310,6 +320,15 @@ def prove_kernel(
                 is_bounded = walker.is_cut and other.answer == "proved"
                 results[index] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return list(map(complete, results))
+
+
+def _is_in_step(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
+    """Return whether compilers drop barriers between the lanes of a thread: a group is one thread, or a sub-group waits."""
+    from visa_lsp.app.launch.kernel_source import has_sub_group_barrier
+
+    if 0 < prod(info.env.required_work_group_size) <= info.env.simd_size:
+        return True
+    return has_sub_group_barrier(kernel, folder)
 
 
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:
@@ -339,21 +358,38 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
     ]
 
 
-def _memory_name(info: KernelInfo, kind: str, index: int) -> str:
-    """Return the name of a memory: that of its argument, else of its kind."""
+def _memory_name(walker: Walker, access: ItemAccess) -> str:
+    """Return the name of the memory of an access: that of its argument, local array or variable, else of its kind."""
     from visa_lsp.app.prove.assume import name_of  # loads NumPy
+    from visa_lsp.app.prove.spaces import ARRAY, SHARED
 
-    return name_of(info, index) if index >= 0 else kind
+    kind, index = access.space
+    if kind == ARRAY:
+        return walker.kernel.variable_name(index)
+    array = walker.info.local_array_at(access.offset.constant) if kind == SHARED else None
+    return name_of(walker.info, index) if index >= 0 else array.name if array is not None else kind
 
 
-def _with_faults(result: ProofResult, runs: LaunchRuns, buffers: Mapping[int, str]) -> ProofResult:
+def _with_faults(
+    result: ProofResult, runs: LaunchRuns, buffers: Mapping[int, str], elements: ElementWords | None
+) -> ProofResult:
     """Return the answer with the memory at its line, and the faults that its launch has there."""
     if result.property in ("race", "bounds"):
         result = structs.replace(result, buffer=buffers.get(result.line))
     if result.launch is None:
         return result
-    faults = runs.shown.get((result.property, result.launch), [])
-    return structs.replace(result, faults=tuple(dict(one.values) for one in faults if result.line in one.lines))
+    shown = [
+        fault for fault in runs.shown.get((result.property, result.launch), []) if result.line in fault.lines
+    ]  # fmt: skip
+    return structs.replace(result, faults=tuple(_fault_values(fault, elements) for fault in shown))
+
+
+def _fault_values(fault: ShownFault, elements: ElementWords | None) -> dict[str, Any]:
+    """Return a fault as in JSON, with the elements that both parties access as expressions."""
+    line = fault.values["line"]
+    lines = (line, *(fault.lines - {line} or {line})) if fault.values["other"] else (line,)
+    words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
+    return {**fault.values, **dict(zip(("access", "other_access"), words, strict=False))}
 
 
 def with_shown_lines(

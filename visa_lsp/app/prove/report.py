@@ -120,7 +120,8 @@ def _kernel_lines(
     for size in sizes:
         del assumed[size[0]]
     if assumed:
-        lines.append("  proved for launches in which")
+        is_all = all(one.answer == "proved" for one in results)
+        lines.append(f"  {'proved' if is_all else 'the proved answers hold'} for launches in which")
         sources = {one.line: one.source for one in results if one.source}
         implied = {f"{words[:-8]}not negative" for words in assumed if words.endswith(" is positive")}
         stated_once = _join_wraps(words for words in assumed if words not in implied)
@@ -131,7 +132,7 @@ def _kernel_lines(
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
             excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
-            lines.append(f"  - {need.buffer}: {need.elements} {unit}{excess}")
+            lines.append(f"  - {need.buffer}: {need.elements} {unit}{excess}".replace(" // ", " / "))  # as in C
     return lines
 
 

@@ -645,17 +645,7 @@ class _Writers:
 
 def _control_dependences(code: Code) -> list[tuple[int, ...]]:
     graph = graph_of(steps_of(code.kernel), code.kernel.name)
-    above = graph.post_dominators
-    on: list[set[int]] = [set() for _ in graph.blocks]
-    for block in graph.blocks:
-        ahead = graph.successors[block.number]
-        if len(ahead) < 2 and not (block.ends and ahead):
-            continue
-        for start in ahead:
-            runner = start
-            while runner not in (-1, above[block.number]):
-                on[runner].add(block.last)
-                runner = above[runner]
+    on = [set(steps) for steps in graph.deciding_branches]
     # A subroutine is executed because of its call.
     instructions = code.kernel.instructions
     for pc, inst in enumerate(instructions):

@@ -115,6 +115,7 @@ def prepare(
         block = _with_info(kernel, info, arguments, layout)
         edges = {edge.local_size: _edge(info, arguments, layout, block, edge) for edge in geometry.edges()}
         printf = arguments.printf
+        world.add_local_arrays(info.local_arrays)
         names = {arguments.key(index): info.argument_name(index) for index in range(info.argument_count)}
     else:
         block = GroupPayload(geometry, _end_of_inputs(kernel, geometry.grf_bytes))

@@ -24,9 +24,9 @@ from visa_lsp.sim.memory import Buffer, Image, Memory, NamedPart, Sampler, copy_
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
-    from visa_lsp.program.payload import InlineSampler
+    from visa_lsp.program.payload import InlineSampler, LocalArray
 
 _HANDLE_STEP: Final = 64
 _SAMPLER_ADDRESSES: Final = {
@@ -111,6 +111,10 @@ class World:
             array = one.array if one.in_place else copy_aligned(one.array)
             buffer = self._in_place[id(one.array)] = self.memory.add(Buffer(one.name, array, one.address))
             buffer.undefined, buffer.access, buffer.defined = one.undefined, one.access, one.defined
+
+    def add_local_arrays(self, arrays: Iterable[LocalArray]) -> None:
+        """Name the arrays in shared local memory that the kernel itself declares."""
+        self.shared_parts += [NamedPart(f"`{a.name}`", a.start, a.size, a.item_bytes, a.shape) for a in arrays]
 
     def local(self, key: int | str, arg: LocalArg, alignment: int, item_bytes: int = 0) -> int:
         """Return the value of an argument in shared local memory, reserved by the first call.

@@ -1,0 +1,53 @@
+"""The facts that a kernel's source gives beyond its text: local arrays, barriers of sub-groups."""
+
+from __future__ import annotations
+
+from each_case import each_of
+from msgspec.structs import astuple
+
+from visa_lsp.app.assemble import program_of_text
+from visa_lsp.app.launch.kernel_source import has_sub_group_barrier, local_arrays_of
+
+SOURCE = """#define T 16
+#define WIDE (T + 1)
+/* kernel void other() { local float x[1]; } */
+__kernel __attribute__((reqd_work_group_size(64, 1, 1))) void halo(__global float *o)
+{ __local float t[65]; o[0] = t[0]; }
+kernel void tile(global float *o) { local float t[T][WIDE], u[2 * T / 4]; o[0] = t[0][0]; }
+kernel void mixed(global float *o) { local char c[3]; local float a[65]; local short s[5]; local double d[2]; local float4 v[1]; }
+kernel void scalar(global int *o) { local int counter; }
+kernel void unknown(global int *o) { local struct S s[3]; local int t[4]; }
+kernel void later(global int *o) { local int t[N]; }
+kernel void none(local int *t) { t[0] = 1; }
+"""
+
+
+@each_of(
+    [
+        ("halo", (("t", 0, (65,), 4),)),
+        ("tile", (("t", 0, (16, 17), 4), ("u", 16 * 17 * 4, (8,), 4))),
+        (
+            "mixed",
+            (("c", 0, (3,), 1), ("a", 4, (65,), 4), ("s", 264, (5,), 2), ("d", 280, (2,), 8), ("v", 304, (1,), 16)),
+        ),
+        ("scalar", (("counter", 0, (), 4),)),
+        ("unknown", ()),
+        ("later", ()),
+        ("none", ()),
+        ("missing", ()),
+    ]
+)
+def test_the_places_of_local_arrays_follow_from_their_declarations(case):
+    kernel, arrays = case
+    assert tuple(astuple(array) for array in local_arrays_of(SOURCE, kernel)) == arrays
+
+
+def test_a_barrier_of_sub_groups_belongs_to_its_kernel(tmp_path):
+    (tmp_path / "k.cl").write_text(
+        "kernel void waits() { sub_group_barrier(CLK_LOCAL_MEM_FENCE); }\nkernel void other() { /* sub_group_barrier */ }"
+    )
+    for name, expected in (("waits", True), ("other", False)):
+        text = f'.version 4.2\n.kernel "{name}"\nFILE "k.cl"\nLOC 1\nret (M1, 1)\n'
+        module = program_of_text(text).module
+        assert module is not None
+        assert has_sub_group_barrier(module.kernels[0], tmp_path) == expected

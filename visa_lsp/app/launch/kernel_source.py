@@ -1,0 +1,126 @@
+"""The facts about a kernel that only the source of its text has: local arrays, and barriers of sub-groups.
+
+The ze_info gives the allocation of shared local memory, a multiple of 32 bytes, so that an index just behind an array is
+within bounds, and no names. Compilers place the arrays of a kernel in the order of their declarations, each aligned to its
+element (measured with those of 2022 and 2026). Knows OpenCL C only as far as such declarations. Invariant: the arrays are
+used only if they explain the allocation.
+"""
+
+from __future__ import annotations
+
+import re
+from contextlib import suppress
+from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
+
+from visa_lsp.launchfile.formulas import FormulaError, number, read_formula
+from visa_lsp.program.elements import CL_TYPES, element_bytes
+from visa_lsp.program.payload import LocalArray
+from visa_lsp.program.traits import Mark
+from visa_lsp.safe_io import read_file
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from visa_lsp.program.model import Kernel
+    from visa_lsp.program.payload import KernelInfo
+
+_MAX_SOURCE_BYTES: Final = 1 << 20
+_ALLOCATION: Final = 32  # bytes
+_COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*|\\\n", re.DOTALL)
+_MACRO: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
+_KERNEL: Final = re.compile(r"\b(?:__)?kernel\b")
+_SUB_GROUP_BARRIER: Final = "sub_group_barrier"
+_LOCAL: Final = re.compile(r"(?:__)?local\s+((?:volatile\s+|const\s+|unsigned\s+)*)(\w+)\s+([^;(){}]+);")
+_TYPE: Final = re.compile(r"([a-z_]+?)(2|3|4|8|16)?")
+_ARRAY: Final = re.compile(r"\s*(\w+)\s*((?:\[[^\]]+\]\s*)*)")
+
+
+def with_local_arrays(info: KernelInfo, kernel: Kernel, folder: Path) -> KernelInfo:
+    """Return the ze_info with the declared local arrays, if they are known.
+
+    The end of the last becomes the size of shared local memory, unless arguments follow. ``folder`` is that of the text,
+    to which the names of its sources are relative.
+    """
+    if not info.env.slm_size:
+        return info
+    has_arguments = any(entry.kind == "local" for entry in info.payload)
+    for source in _read_sources(kernel, folder):
+        arrays = local_arrays_of(source, kernel.name)
+        end = arrays[-1].start + arrays[-1].size if arrays else 0
+        if end and -(-end // _ALLOCATION) * _ALLOCATION == info.env.slm_size:
+            env = info.env if has_arguments else replace(info.env, slm_size=end)
+            return replace(info, env=env, local_arrays=arrays)
+    return info
+
+
+def _read_sources(kernel: Kernel, folder: Path) -> Iterator[str]:
+    """Yield the sources of a kernel that can be read, from the folder of its text."""
+    for inst in kernel.instructions:
+        name = inst.get(inst.row.fields[0].name) if inst.row.marks_source is Mark.FILE else None
+        if isinstance(name, int) and 0 <= name < len(kernel.strings):
+            with suppress(OSError, ValueError):
+                yield read_file(folder / kernel.strings[name], _MAX_SOURCE_BYTES).decode("utf-8", "replace")
+
+
+def has_sub_group_barrier(kernel: Kernel, folder: Path) -> bool:
+    """Return whether a kernel, or a function above all kernels, waits for the work items of a sub-group.
+
+    Such a barrier leaves no trace in a text, because the lanes of a thread are in step. ``folder`` is that of the text.
+    """
+    for text in _read_sources(kernel, folder):
+        source = _COMMENT.sub(" ", text)
+        if _SUB_GROUP_BARRIER in _KERNEL.split(source, maxsplit=1)[0] + _body_of(source, kernel.name):
+            return True
+    return False
+
+
+def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
+    """Return the local arrays and variables of a kernel in their order; empty if one has an unknown size."""
+    source = _COMMENT.sub(" ", source)
+    macros = dict(_MACRO.findall(source))
+    end = 0
+    arrays: list[LocalArray] = []
+    for words, type_name, declared in _LOCAL.findall(_body_of(source, kernel)):
+        element = _TYPE.fullmatch(type_name)
+        if element is None or element[1] not in CL_TYPES or "unsigned" in words:
+            return ()
+        lanes = int(element[2] or 1)
+        unit = element_bytes(CL_TYPES[element[1]]) * (4 if lanes == 3 else lanes)
+        for text in declared.split(","):
+            match = _ARRAY.fullmatch(text)
+            shape = _shape(match[2], macros) if match is not None else (0,)
+            if match is None or min(shape, default=1) < 1:
+                return ()
+            array = LocalArray(match[1], -(-end // unit) * unit, shape, unit)
+            arrays.append(array)
+            end = array.start + array.size
+    return tuple(arrays)
+
+
+def _body_of(source: str, kernel: str) -> str:
+    """Return a source without comments from the body of a kernel up to the next kernel; empty without the kernel."""
+    head = re.search(rf"\b(?:__)?kernel\b[^;{{}}]*?\b{re.escape(kernel)}\s*\([^;{{}}]*\{{", source)
+    return _KERNEL.split(source[head.end() :], maxsplit=1)[0] if head is not None else ""
+
+
+def _shape(sizes: str, macros: Mapping[str, str]) -> tuple[int, ...]:
+    """Return the number of elements along each dimension from the sizes in brackets; 0 if it is unknown."""
+    shape: list[int] = []
+    for text in re.findall(r"\[([^\]]+)\]", sizes):
+        try:
+            shape.append(int(number(read_formula(_expand(text, macros)), {})))
+        except FormulaError:
+            shape.append(0)
+    return tuple(shape)
+
+
+def _expand(text: str, macros: Mapping[str, str]) -> str:
+    """Return an expression with the values of its macros; divisions are those of whole numbers."""
+    for _ in range(8):  # deeper definitions are left, and refused as unknown names
+        text = re.sub(
+            r"[A-Za-z_]\w*", lambda name: f"({macros[name[0]].strip()})" if name[0] in macros else name[0], text
+        )
+    return re.sub(r"(?<=\d)[uUlL]+\b", "", text).replace("/", "//")

@@ -1,0 +1,165 @@
+"""The elements that instructions access, as expressions of OpenCL: ``in[w * get_global_id(1) + get_global_id(0)]``.
+
+A source line with several accesses of one buffer does not say which of them has the fault. Knows terms, and names of
+arguments and local arrays. Invariant: an access whose place depends on anything but ids, sizes and arguments, or is not a
+whole number of elements, has no words.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.prove.assume import element_size, name_of
+from visa_lsp.app.prove.global_ids import GlobalIds
+from visa_lsp.app.prove.payload import AXES
+from visa_lsp.app.prove.spaces import BUFFER, SHARED
+from visa_lsp.app.prove.terms import Sum
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from visa_lsp.app.prove.spaces import ItemAccess
+    from visa_lsp.app.prove.terms import Atom
+    from visa_lsp.app.prove.walk import Walker
+
+_MAX_SUMMANDS: Final = 6
+_MAX_ELEMENTS: Final = 4  # of one instruction
+_LEAST_WRAP: Final = 1 << 28
+
+
+class _UnnamedError(Exception):
+    """A term that depends on more than ids, sizes and arguments."""
+
+
+class ElementWords:
+    """Words for the elements that the instructions of a kernel access."""
+
+    def __init__(self, walker: Walker) -> None:
+        self._info, symbols = walker.info, walker.symbols
+        self._ids = GlobalIds(symbols, range(len(AXES)), walker.lane)
+        named = {
+            "get_global_id": dict(enumerate(self._ids.ids)),
+            "get_local_id": dict(enumerate(symbols.ids)),
+            "get_group_id": dict(enumerate(symbols.groups)),
+            "get_local_size": dict(enumerate(symbols.local)),
+            "get_num_groups": dict(enumerate(symbols.counts)),
+            "get_global_offset": dict(enumerate(symbols.offsets)),
+        }
+        self._names = {
+            atom: f"{function}({axis})" for function, terms in named.items() for axis, term in terms.items()
+            for atom, _ in term.factors
+        }  # fmt: skip
+        self._global_ids = [
+            (item.factors[0][0], offset.factors[0][0])
+            for item, offset in zip(self._ids.ids, symbols.offsets, strict=True)
+            if item.factors and offset.factors
+        ]
+        self._names |= {
+            term.factors[0][0]: name_of(walker.info, index)
+            for index, term in symbols.values.items()
+            if len(term.factors) == 1 and not term.constant
+        }
+        self._of_line: dict[int, list[ItemAccess]] = {}
+        for access in walker.accesses:
+            self._of_line.setdefault(access.line, []).append(access)
+
+    def of_line(self, line: int) -> str:
+        """Return the elements that the instruction at a line, from 1, accesses; empty if there are no words for one."""
+        try:
+            words = dict.fromkeys(self._element(access) for access in self._of_line.get(line, ()))
+        except _UnnamedError:
+            return ""
+        return ", ".join(words) if len(words) <= _MAX_ELEMENTS else ""
+
+    def _element(self, access: ItemAccess) -> str:
+        whole = self._ids.rewrite(access, weakly=True)
+        offset = (whole or access).offset
+        kind, index = access.space
+        if kind == BUFFER or (kind == SHARED and index >= 0):
+            return f"{name_of(self._info, index)}[{self._index(offset, element_size(self._info, index))}]"
+        array = self._info.local_array_at(offset.constant)
+        if kind != SHARED or array is None:
+            raise _UnnamedError
+        indices: list[str] = []
+        rest = offset + -array.start
+        for axis in range(len(array.shape)):
+            pitch = prod(array.shape[axis + 1 :]) * array.item_bytes
+            row = [
+                (atom, factor) for atom, factor in rest.factors if axis == len(array.shape) - 1 or factor % pitch == 0
+            ]
+            part = Sum(tuple(row), rest.constant // pitch * pitch)
+            rest -= part
+            indices.append(f"[{self._index(part, pitch)}]")
+        if rest.factors or rest.constant:
+            raise _UnnamedError
+        return f"{array.name}{''.join(indices)}"
+
+    def _index(self, offset: Sum, item_bytes: int) -> str:
+        term = _without_wraps(offset)
+        if term.constant % item_bytes or any(factor % item_bytes for _, factor in term.factors):
+            raise _UnnamedError
+        return self._sum(term.divide(item_bytes, term.constant // item_bytes))
+
+    def _sum(self, term: Sum) -> str:
+        factors = dict(_without_wraps(term).factors)
+        for item, offset in self._global_ids:  # an id counts from the offset of the launch on
+            if item in factors:
+                factors[offset] = factors.get(offset, 0) - factors[item]
+        summands: list[tuple[str, int]] = []
+        for atom, factor in list(factors.items()):
+            whole = atom.parts[0] * (-factor // atom.divisor) if atom.divisor else None
+            if whole is not None and factor % atom.divisor == 0 and _has_all(factors, whole) and not whole.constant:
+                del factors[atom]
+                for part, _ in whole.factors:
+                    del factors[part]
+                summands.append((f"{self._factor(atom.parts[0])} % {atom.divisor}", -factor // atom.divisor))
+        summands += [(self._product(atom), factor) for atom, factor in factors.items() if factor]
+        if len(summands) > _MAX_SUMMANDS:
+            raise _UnnamedError
+        constant = _signed(term.constant)
+        words = ""
+        for name, factor in sorted(summands, key=_place):
+            scaled = name if abs(factor) == 1 else f"{abs(factor)} * {f'({name})' if '%' in name else name}"
+            words += f" {'-' if factor < 0 else '+'} {scaled}" if words else f"{'-' if factor < 0 else ''}{scaled}"
+        if not constant:
+            return words or "0"
+        if words.startswith("-"):
+            return f"{constant} - {words[1:]}"
+        return f"{words} {'-' if constant < 0 else '+'} {abs(constant)}" if words else str(constant)
+
+    def _product(self, atom: Atom) -> str:
+        name = self._names.get(atom)
+        if name is not None:
+            return name
+        is_quotient = atom.divisor and atom.low >= 0  # `/` of a negative number rounds otherwise
+        if not is_quotient and not atom.name.startswith("product"):
+            raise _UnnamedError
+        parts = [self._factor(part) for part in atom.parts]
+        return f"({parts[0]} / {atom.divisor})" if atom.divisor else " * ".join(parts)
+
+    def _factor(self, term: Sum) -> str:
+        words = self._sum(term)
+        return f"({words})" if " " in words else words
+
+
+def _place(summand: tuple[str, int]) -> tuple[bool, bool, bool]:
+    """Return the place of a summand in a sum: rows, columns, what has no id, and negative ones last."""
+    words, factor = summand
+    return factor < 0, "get_" not in words, " * " not in words
+
+
+def _has_all(factors: Mapping[Atom, int], term: Sum) -> bool:
+    """Return whether a term is a part of a sum, given by its factors, and not negative."""
+    return term.limits()[0] >= 0 and all(factors.get(atom) == factor for atom, factor in term.factors)
+
+
+def _without_wraps(term: Sum) -> Sum:
+    """Return a sum without what wraps of 32 bits, or of the 28 bits of local addresses, take away from it."""
+    kept = [(atom, factor) for atom, factor in term.factors if not (atom.divisor and abs(factor) >= _LEAST_WRAP)]
+    return Sum(tuple(kept), _signed(term.constant))
+
+
+def _signed(number: int) -> int:
+    """Return a number of 32 bits as a signed one."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
