@@ -256,7 +256,7 @@ def prove_kernel(
         raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
     # The launches before the proof get a third of the time, those that confirm it a little more than is left.
     first_end, last_end = end - options.seconds * 2 / 3, end + min(GRACE_SECONDS, options.seconds) / 2
-    in_step = options.item_races and _is_in_step(info, kernel, place.parent)
+    in_step = options.item_races and is_in_step(info, kernel, place.parent)
     runs = LaunchRuns(place, data, platform.name, finder, options.item_races, in_step, first_end)
 
     def answers(
@@ -322,7 +322,7 @@ def prove_kernel(
     return list(map(complete, results))
 
 
-def _is_in_step(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
+def is_in_step(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
     """Return whether compilers drop barriers between the lanes of a thread: a group is one thread, or a sub-group waits."""
     from visa_lsp.app.launch.kernel_source import has_sub_group_barrier
 
