@@ -39,7 +39,7 @@ kernel void none(local int *t) { t[0] = 1; }
 )
 def test_the_places_of_local_arrays_follow_from_their_declarations(case):
     kernel, arrays = case
-    assert tuple(astuple(array) for array in local_arrays_of(SOURCE, kernel)) == arrays
+    assert tuple(astuple(array)[:4] for array in local_arrays_of(SOURCE, kernel)) == arrays
 
 
 def test_a_barrier_of_sub_groups_belongs_to_its_kernel(tmp_path):

@@ -16,6 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from visa_lsp.app.launch.kernel_source import with_local_arrays
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import lines_of
@@ -80,8 +81,11 @@ class CKernel:
 
 
 def info_of(ready: ReadyRun) -> KernelInfo | None:
-    """Return the ze_info of the kernel of a launch."""
-    return kernel_info(ready.prepared.dispatch.kernel, ready.launch, ready.options, [])[0]
+    """Return the ze_info of the kernel of a launch, with the arrays of its source."""
+    kernel = ready.prepared.dispatch.kernel
+    info = kernel_info(kernel, ready.launch, ready.options, [])[0]
+    text = ready.texts.get(kernel.name)
+    return with_local_arrays(info, kernel, Path(text.path).parent) if info is not None and text is not None else info
 
 
 def _c_text(kernel: Kernel, names: ReadingNames) -> str:
@@ -140,7 +144,8 @@ def c_kernel(ready: ReadyRun, number: int) -> CKernel:
         args.append(one.name)
     caller = "\n".join([f"static void call_{number}(void) {{", *lines, f"    {name}({', '.join(args)});", "}"])
     values = "".join(f'{{"{word}", {first}, {size}}}, ' for word, (first, size) in names.launch_values.items())
-    entry = f'{{"{name}", call_{number}, {names.simd}, (const struct value[]){{{values}{{0}}}}, {names.ids[0]}, {names.ids[1]}, {names.ids[2]}}},'
+    group = ", ".join(map(str, names.group_size))
+    entry = f'{{"{name}", call_{number}, {names.simd}, (const struct value[]){{{values}{{0}}}}, {names.ids[0]}, {names.ids[1]}, {names.ids[2]}, {{{group}}}}},'
     return CKernel(text, caller, entry, ())
 
 

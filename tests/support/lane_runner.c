@@ -12,7 +12,7 @@
 enum { LANES = 32, STACK = 1 << 18, NAMES = 32 };
 
 struct value { const char *name; int first, size; };
-struct entry { const char *name; void (*call)(void); int simd; const struct value *values; int id_first, id_step, id_axes; };
+struct entry { const char *name; void (*call)(void); int simd; const struct value *values; int id_first, id_step, id_axes; uint group[3]; };
 extern const struct entry entries[];
 
 _Thread_local int lane;
@@ -58,6 +58,7 @@ static const struct value *find_value(const char *name) {
     _exit(3);
 }
 uint launch_value(const char *name, int axis) {
+    if (kernel_entry->group[0] && strstr(name, "local_size")) return kernel_entry->group[axis]; /* required, so not in the payload */
     const struct value *v = find_value(name);
     uint r = 0;
     memcpy(&r, payload + v->first + 4 * axis, 4);

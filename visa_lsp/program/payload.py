@@ -109,13 +109,14 @@ class ExecutionEnv(Struct, frozen=True):
 class LocalArray(Struct, frozen=True):
     """An array in shared local memory that a kernel declares; a variable has no shape.
 
-    ``start`` and ``item_bytes``, of an element, are in bytes.
+    ``start`` and ``item_bytes``, of an element, are in bytes; ``element`` is its type in OpenCL.
     """
 
     name: str
     start: int
     shape: tuple[int, ...]
     item_bytes: int
+    element: str
 
     @property
     def size(self) -> int:

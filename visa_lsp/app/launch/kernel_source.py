@@ -94,7 +94,7 @@ def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
             shape = _shape(match[2], macros) if match is not None else (0,)
             if match is None or min(shape, default=1) < 1:
                 return ()
-            array = LocalArray(match[1], -(-end // unit) * unit, shape, unit)
+            array = LocalArray(match[1], -(-end // unit) * unit, shape, unit, type_name)
             arrays.append(array)
             end = array.start + array.size
     return tuple(arrays)

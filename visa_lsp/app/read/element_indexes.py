@@ -10,7 +10,7 @@ from visa_lsp.app.read.tree import Tree, form, leaf, number_of
 
 def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
     """Return a sum of multiples of a power of two, divided by it; None if it is none. One of the variables may be a multiple."""
-    number, factor = number_of(tree), _factor_of(tree)
+    number, factor = number_of(tree), factor_of(tree)
     if number is not None:
         return leaf(number // size) if number >= 0 and not number % size else None
     if factor is not None:
@@ -20,6 +20,9 @@ def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
         return value if count == size else Tree("*", (value, leaf(count // size)))
     if not tree.args and tree.op in variables:
         return Tree("/", (tree, leaf(size)))
+    if tree.op == "&" and (mask := number_of(tree.args[1]) or -1) > 0 and not mask % size:
+        left = divided(tree.args[0], size, set())
+        return Tree("&", (left, leaf(mask // size))) if left is not None else None
     if tree.op not in ("+", "-") or len(tree.args) != 2:
         return None
     left = divided(tree.args[0], size, variables)
@@ -27,13 +30,13 @@ def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
     return Tree(tree.op, (left, right)) if left is not None and right is not None else None
 
 
-def _factor_of(tree: Tree) -> tuple[Tree, int] | None:
+def factor_of(tree: Tree) -> tuple[Tree, int] | None:
     """Return a value and the number that it is multiplied by."""
     for pattern in ("X << N", "X * N", "N * X"):
         hit = form(pattern, tree)
         number = number_of(hit["N"]) if hit is not None else None
         if hit is not None and number is not None and number > 0:
-            value, factor = _factor_of(hit["X"]) or (hit["X"], 1)
+            value, factor = factor_of(hit["X"]) or (hit["X"], 1)
             return value, factor * (1 << number % 32 if tree.op == "<<" else number)
     return None
 

@@ -25,6 +25,7 @@ from visa_lsp.app.read.expressions import (
     text_of,
 )
 from visa_lsp.app.read.fold import SHARED_TAG
+from visa_lsp.app.read.local_arrays import write_local_arrays
 from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
@@ -47,7 +48,7 @@ from visa_lsp.app.read.model import (
     Statement,
     Transfer,
 )
-from visa_lsp.app.read.names import PointerArgument, ReadingNames, c_type, fields_text, type_named
+from visa_lsp.app.read.names import NamedArray, PointerArgument, ReadingNames, c_type, fields_text, type_named
 from visa_lsp.app.read.roles import Namer
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
 from visa_lsp.app.read.tidy import Tidier
@@ -142,7 +143,7 @@ class CodePrinter:
         """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
         shared = [access for access in self._transfers() if _is_slm(access.memory)]
         sizes = {access.size for access in shared}
-        if self._has_tags or len(sizes) != 1:
+        if self._has_tags or len(sizes) != 1 or self.names.local_arrays:
             return None
         (size,) = sizes
         types = [
@@ -229,8 +230,7 @@ class CodePrinter:
             kinds |= {name: ty.BOOL for name, text in declarations.items() if text.startswith("bool ")}
             pointers = [_POINTER.fullmatch(declared.text) for declared in self.names.parameters]
             elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
-            if self._local_array is not None:
-                elements[self._local_array.name] = self._local_array.element
+            elements |= {pointer.name: pointer.element for pointer in self._local_pointers()}
             scalars = dict(
                 declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
             )
@@ -264,13 +264,24 @@ class CodePrinter:
             count = self.names.slm_bytes // type_named(array.element).size
             size = f"  // {count} elements" if count else ""
             top.append(Node(f"local {array.element} *{array.name} = (local {array.element} *)slm;{size}"))
+        by_rows = write_local_arrays(main, self.names.local_arrays)
+        top += [
+            Node(_declare_array(one, is_by_rows=one.pointer.name in by_rows))
+            for one in self.names.local_arrays
+            if one.pointer.name in names_of(main)
+        ]
         main[:0] = top
+
+    def _local_pointers(self) -> tuple[PointerArgument, ...]:
+        """Return the names of arrays in shared local memory that are no arguments."""
+        own = (self._local_array,) if self._local_array is not None else ()
+        return (*own, *(array.pointer for array in self.names.local_arrays))
 
     def _surfaces(self) -> frozenset[str]:
         """Return the arrays that offsets of 32 bits address."""
         names = {
             pointer.name
-            for pointer in (*self.names.surfaces.values(), self.names.shared, self._local_array)
+            for pointer in (*self.names.surfaces.values(), self.names.shared, *self._local_pointers())
             if pointer is not None
         }
         flat = {pointer.name for access in self._transfers() if access.memory.model == codes.ADDRTYPE_FLAT and (pointer := self._pointer_of(access)) is not None and not _is_slm(access.memory)}  # fmt: skip
@@ -856,8 +867,19 @@ class CodePrinter:
                 if pointer is not None:
                     return pointer
         if _is_slm(memory) and not self._has_tags:
-            return self.names.shared or self._local_array
+            array = self._declared_array(access)
+            return array.pointer if array is not None else self.names.shared or self._local_array
         return None
+
+    def _declared_array(self, access: Transfer) -> NamedArray | None:
+        """Return the local array that an access in shared local memory belongs to by the numbers in its address."""
+        arrays = self.names.local_arrays
+        number = _to_signed(access.offset) if isinstance(access.offset, Immediate) else 0
+        for term, factor in _terms(access.address, 1, tagged=True):
+            number += _to_number(term) * factor if isinstance(term, Immediate) else 0
+        number = _without_tag(number)
+        # An index that begins below the first array belongs to it.
+        return next((array for array in arrays if number < array.end), None)
 
     def _place(self, access: Transfer, kind: DataType, element: int, count: int = 1, word: str = "") -> str:
         """Return the place of an element of an access, as an lvalue of a type."""
@@ -901,16 +923,16 @@ class CodePrinter:
                     return None
                 parts.append(f"{text.within(8)} / {size // factor}")
             else:
-                parts.append(
-                    (text.text if text.rank >= SUM else text.within(SUM))
-                    if factor == size
-                    else f"{text.within(8)} * {factor // size}"
-                )
+                plain = text.text if text.rank >= SUM else text.within(SUM)
+                parts.append(plain if factor == size else _times(text.within(8), factor // size))
         number = _without_tag(number) if _is_slm(memory) else number
+        array = next((one for one in self.names.local_arrays if one.pointer is pointer), None)
+        number -= array.start if array is not None else 0
         if number % size:
             return None
         if number or not parts:
             parts.append(str(number // size))
+        parts.sort(key=lambda part: part.startswith("-"))
         index = self._by_ids(" + ".join(parts).replace("+ -", "- "))
         same = pointer.element == word
         return f"{pointer.name}[{index}]" if same else f"(({word} *){pointer.name})[{index}]"
@@ -1235,6 +1257,17 @@ def _without_tag(number: int) -> int:
     return number - SHARED_TAG if number > SHARED_TAG >> 1 else number
 
 
+def _declare_array(array: NamedArray, *, is_by_rows: bool) -> str:
+    """Return the declaration of a pointer to an array in shared local memory, or to its rows."""
+    name, element = array.pointer.name, array.pointer.element
+    place = f"(slm + {array.start})" if array.start else "slm"
+    sizes = "".join(f"[{length}]" for length in array.shape)
+    if not is_by_rows:
+        return f"local {element} *{name} = (local {element} *){place};  // {sizes or 'one element'}"
+    row = "".join(f"[{length}]" for length in array.shape[1:])
+    return f"local {element} (*{name}){row} = (local {element} (*){row}){place};  // {sizes}"
+
+
 def _is_slm(memory: MemoryPlace) -> bool:
     return memory.shared or memory.variable == 0
 
@@ -1251,6 +1284,10 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
         args = tuple(
             replace(arg, bits=arg.bits % SHARED_TAG) if isinstance(arg, Immediate) else arg for arg in value.args
         )
+        if len(args) == 2 and isinstance(args[1], Immediate) and not args[1].bits & _mask_of(args[0]):
+            yield from _terms(args[0], factor, tagged=True)
+            yield args[1], factor
+            return
         yield replace(value, args=args), factor
         return
     match value:
@@ -1270,6 +1307,20 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
                 yield from _terms(args[0], factor * _to_number(args[1]), tagged=tagged)
                 return
     yield value, factor
+
+
+def _mask_of(value: Expr) -> int:
+    """Return the bits of 32 that a value may have."""
+    if isinstance(value, Calc) and value.meaning.word == "and" and len(value.args) == 2:
+        mask = value.args[1]
+        if isinstance(mask, Immediate) and not value.saturate:
+            return mask.bits % (1 << 32)
+    return (1 << 32) - 1
+
+
+def _times(text: str, factor: int) -> str:
+    """Return a product with a number other than 1; a negative one begins with its sign."""
+    return f"-{text}" if factor == -1 else f"{'-' if factor < 0 else ''}{text} * {abs(factor)}"
 
 
 def _is_tag(arm: LaneExpr | int, args: Sequence[Expr]) -> bool:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
@@ -54,6 +55,20 @@ class PointerArgument(Struct, frozen=True):
     element: str = ""
 
 
+class NamedArray(Struct, frozen=True):
+    """An array in shared local memory: its name and elements, its bytes, and its lengths."""
+
+    pointer: PointerArgument
+    start: int
+    end: int
+    shape: tuple[int, ...]
+
+    @property
+    def item_bytes(self) -> int:
+        """The bytes of an element."""
+        return (self.end - self.start) // prod(self.shape)
+
+
 class Bound(Struct, frozen=True):
     """A value of the launch in registers: its text in C, its type, the size of its components (0: none), its variable."""
 
@@ -84,6 +99,7 @@ class ReadingNames(Struct, frozen=True):
     surfaces: Mapping[int, PointerArgument]  # binding table index -> argument
     pointers: Mapping[tuple[int, int], PointerArgument]  # (root variable, byte) with an address -> argument
     shared: PointerArgument | None  # the argument at the start of shared local memory
+    local_arrays: tuple[NamedArray, ...]  # that the kernel declares
     parameters: tuple[Parameter, ...]
     bound: Mapping[tuple[int, int, int], Bound]  # (root variable, byte, size) -> the value that a launch puts there
     inputs: Mapping[int, int]  # root variable -> its first byte in the registers that a launch fills
@@ -151,6 +167,13 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
                 argument.index,
             )
         )
+    arrays = tuple([
+        NamedArray(
+            PointerArgument(_identifier(array.name, taken), _parameter_type(array.element)), array.start, array.start + array.size,
+            array.shape,
+        )
+        for array in (info.local_arrays if info is not None else ())
+    ])  # fmt: skip
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
@@ -160,7 +183,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         else {}
     )
     return ReadingNames(
-        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), tuple(parameters),
+        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), arrays, tuple(parameters),
         launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, *((info.env.slm_size, info.env.private_size) if info is not None else (0, 0)),
         info.env.required_work_group_size if info is not None else (0, 0, 0), launch.ids,
     )  # fmt: skip

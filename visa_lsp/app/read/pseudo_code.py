@@ -10,6 +10,7 @@ from msgspec import Struct, structs
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
+from visa_lsp.app.launch.kernel_source import with_local_arrays
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
 from visa_lsp.app.read.lower import statements_of
@@ -144,13 +145,11 @@ def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
     """Return the description of a kernel in the ze_info beside a text; None if there is no readable one."""
     ze_info = find_ze_info(kernel, [place], finder)
     try:
-        return (
-            next((description for description in read(ze_info.text) if description.name == kernel.name), None)
-            if ze_info is not None
-            else None
-        )
+        descriptions = read(ze_info.text) if ze_info is not None else ()
     except ZeInfoError:
         return None
+    info = next((description for description in descriptions if description.name == kernel.name), None)
+    return with_local_arrays(info, kernel, place.parent) if info is not None else None
 
 
 def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: KernelInfo | None) -> ReadKernel:

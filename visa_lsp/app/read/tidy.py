@@ -29,6 +29,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
+from visa_lsp.app.read.held_elements import HeldElements
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
@@ -247,6 +248,11 @@ class Tidier:
         change_lines(self.code, self._select)
         self.signs.run()
         self._inline_all()
+        HeldElements(self.body).run()
+        self.shaper.drop_dead()
+        self._inline_all()
+        change_lines(self.code, short_index)
+        self.former.simplify_ids()
         self.former.simplify_flags()
         self.shaper.drop_dead()
         self.shaper.say_positively()

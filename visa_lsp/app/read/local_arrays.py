@@ -1,0 +1,118 @@
+"""Writes accesses of shared local memory as elements of the arrays that the kernel declares: ``tile[y][x]``.
+
+Compilers add the start of an array to an index anywhere, so that the array of an access is known only when its index is
+complete. Knows lines and arrays. Invariant: an access keeps its address; an array of several dimensions has one
+index in all accesses, unless all of them can have several.
+"""
+
+from __future__ import annotations
+
+from math import prod
+from typing import TYPE_CHECKING
+
+from visa_lsp.app.read.code_lines import walk
+from visa_lsp.app.read.element_indexes import factor_of
+from visa_lsp.app.read.shape import change_lines
+from visa_lsp.app.read.tree import Tree, leaf, number_of, step_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from visa_lsp.app.read.code_lines import Node
+    from visa_lsp.app.read.names import NamedArray
+
+
+def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozenset[str]:
+    """Change the accesses in place; return the arrays that have as many indexes as dimensions."""
+    if not arrays:
+        return frozenset()
+    by_name = {array.pointer.name: array for array in arrays}
+    change_lines(code, lambda tree: _own_element(tree, by_name))
+    trees = [tree for node in walk(code) for text in node.texts() if (step := step_of(text)) for tree in step.trees]
+    words = [node_text for node in walk(code) for node_text in node.texts() if step_of(node_text) is None]
+    by_rows: set[str] = set()
+    for name, array in by_name.items():
+        if len(array.shape) < 2 or any(name in text for text in words):
+            continue
+        accesses = [part for tree in trees for part in tree.walk() if part.op == "[]" and part.args[0] == leaf(name)]
+        mentions = sum(part == leaf(name) for tree in trees for part in tree.walk())
+        indexes = [_split(access.args[1], array.shape) for access in accesses]
+        rows = [index for index in indexes if index is not None and number_of(index[0]) is None]
+        if mentions == len(accesses) and None not in indexes and rows:
+            by_rows.add(name)
+    change_lines(code, lambda tree: _with_rows(tree, {name: by_name[name] for name in by_rows}))
+    return frozenset(by_rows)
+
+
+def _own_element(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:
+    """Return an element behind the end of an array as one of the array that lies there."""
+    if tree.op != "[]" or not (names := tree.args[0].names() & arrays.keys()):
+        return None
+    base, array = tree.args[0], arrays[names.pop()]
+    element = array.pointer.element if not base.args else base.op.strip("( *)")
+    summands = list(_summands(tree.args[1]))
+    start = array.start + sum(number for value, number in summands if value is None) * array.item_bytes
+    own = next((one for one in arrays.values() if one.start <= start < one.end), array)
+    if own is array or own.pointer.element != element or own.item_bytes != array.item_bytes:
+        return None
+    number, rest = divmod(start - own.start, own.item_bytes)
+    index = _sum([summand for summand in summands if summand[0] is not None], number)
+    return Tree("[]", (leaf(own.pointer.name), index)) if not rest else None
+
+
+def _with_rows(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:
+    if tree.op != "[]" or tree.args[0].op not in arrays:
+        return None
+    place = tree.args[0]
+    for index in _split(tree.args[1], arrays[place.op].shape) or ():
+        place = Tree("[]", (place, index))
+    return place if place is not tree.args[0] else None
+
+
+def _split(index: Tree, shape: Sequence[int]) -> list[Tree] | None:
+    """Return an index for each dimension; None if the sum does not say which one a summand belongs to."""
+    rest = list(_summands(index))
+    indexes: list[Tree] = []
+    for axis in range(len(shape)):
+        pitch = prod(shape[axis + 1 :])
+        own = [(value, factor // pitch) for value, factor in rest if value is not None and factor % pitch == 0]
+        rest = [(value, factor) for value, factor in rest if value is None or factor % pitch]
+        number = sum(factor for value, factor in rest if value is None)
+        is_last = axis == len(shape) - 1
+        # The number nearest to zero is beside an index; a number alone is one of the row.
+        is_alone = all(value is None for value, _ in rest)
+        whole = number if is_last else number // pitch if is_alone else (number + pitch // 2) // pitch
+        rest = [(value, factor) for value, factor in rest if value is not None] + [(None, number - whole * pitch)]
+        if not is_last and any(abs(factor) > pitch for value, factor in rest if value is not None):
+            return None
+        indexes.append(_sum(own, whole))
+    return indexes
+
+
+def _summands(tree: Tree, sign: int = 1) -> Iterator[tuple[Tree | None, int]]:
+    """Yield the summands of an index with their factors; the number itself for None."""
+    number = number_of(tree)
+    if number is not None:
+        yield None, number * sign
+    elif tree.op in ("+", "-") and len(tree.args) == 2:
+        yield from _summands(tree.args[0], sign)
+        yield from _summands(tree.args[1], sign if tree.op == "+" else -sign)
+    else:
+        value, factor = factor_of(tree) or (tree, 1)
+        inner = list(_summands(value, sign * factor)) if value is not tree and value.op in ("+", "-") else []
+        yield from inner or [(value, sign * factor)]
+
+
+def _sum(summands: Sequence[tuple[Tree | None, int]], number: int) -> Tree:
+    """Return a sum of values times factors, and a number."""
+    whole: Tree | None = None
+    for value, factor in sorted(summands, key=lambda one: one[1] < 0):
+        assert value is not None
+        term = value if abs(factor) == 1 else Tree("*", (value, leaf(abs(factor))))
+        if whole is None:
+            whole = term if factor > 0 else Tree("u-", (term,))
+        else:
+            whole = Tree("+" if factor > 0 else "-", (whole, term))
+    if whole is None or not number:
+        return whole or leaf(number)
+    return Tree("+" if number > 0 else "-", (whole, leaf(abs(number))))
