@@ -448,10 +448,8 @@ kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  //
         float3 result;
         result.x = fma(dt, t.x, t3.x);
         float t4 = fma(dt, t2, t3.y);
-        float3 result2 = (float3){result.x, result.y, result.z};
-        result2.y = t4;
         float t5 = fma(dt, t.z, t3.z);
-        result2.z = t5;
+        float3 result2 = (float3){result.x, t4, t5};
         *(float3 *)&b[gid].at0 = result2;
         if (t4 < 0.0f) {
             result.y = -t4;

@@ -23,11 +23,19 @@ def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
     if tree.op == "&" and (mask := number_of(tree.args[1]) or -1) > 0 and not mask % size:
         left = divided(tree.args[0], size, set())
         return Tree("&", (left, leaf(mask // size))) if left is not None else None
+    if tree.op == "|" and not _bits_of(tree.args[0]) & _bits_of(tree.args[1]):
+        tree = Tree("+", tree.args)
     if tree.op not in ("+", "-") or len(tree.args) != 2:
         return None
     left = divided(tree.args[0], size, variables)
     right = divided(tree.args[1], size, set() if left is not None and left.names() & variables else variables)
     return Tree(tree.op, (left, right)) if left is not None and right is not None else None
+
+
+def _bits_of(tree: Tree) -> int:
+    """Return the bits that a value may have, as far as its form says; all for another one."""
+    number = number_of(tree.args[1] if tree.op == "&" else tree)
+    return number if number is not None and number >= 0 else -1
 
 
 def factor_of(tree: Tree) -> tuple[Tree, int] | None:

@@ -25,7 +25,7 @@ from visa_lsp.app.read.expressions import (
     text_of,
 )
 from visa_lsp.app.read.fold import SHARED_TAG
-from visa_lsp.app.read.local_arrays import write_local_arrays
+from visa_lsp.app.read.local_arrays import drop_tags, owner_of, write_local_arrays
 from visa_lsp.app.read.lower import CARRIES
 from visa_lsp.app.read.model import (
     Both,
@@ -220,6 +220,9 @@ class CodePrinter:
         declarations |= {name: f"bool {name}" for name in self._predicates()}
         filled = self._list_filled()
         top: list[Node] = []
+        drop_tags(
+            main, {pointer.name for pointer in (self.names.shared, *self._local_pointers()) if pointer is not None}
+        )
         is_flat = self.calls or not all(routine.structured for routine in self.reading.routines)
         if not is_flat:
             kinds = {
@@ -873,13 +876,14 @@ class CodePrinter:
 
     def _declared_array(self, access: Transfer) -> NamedArray | None:
         """Return the local array that an access in shared local memory belongs to by the numbers in its address."""
-        arrays = self.names.local_arrays
         number = _to_signed(access.offset) if isinstance(access.offset, Immediate) else 0
-        for term, factor in _terms(access.address, 1, tagged=True):
-            number += _to_number(term) * factor if isinstance(term, Immediate) else 0
-        number = _without_tag(number)
-        # An index that begins below the first array belongs to it.
-        return next((array for array in arrays if number < array.end), None)
+        terms = list(_terms(access.address, 1, tagged=True))
+        number += sum(_to_number(term) * factor for term, factor in terms if isinstance(term, Immediate))
+        factors = [factor for term, factor in terms if not isinstance(term, Immediate)]
+        return owner_of(
+            self.names.local_arrays, _without_tag(number),
+            has_terms=bool(factors), is_falling=any(factor < 0 for factor in factors),
+        )  # fmt: skip
 
     def _place(self, access: Transfer, kind: DataType, element: int, count: int = 1, word: str = "") -> str:
         """Return the place of an element of an access, as an lvalue of a type."""

@@ -7,19 +7,26 @@ index in all accesses, unless all of them can have several.
 
 from __future__ import annotations
 
+import re
+from itertools import permutations
 from math import prod
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import walk
+from visa_lsp.app.read.code_lines import count_of, setters, steps_of, walk
 from visa_lsp.app.read.element_indexes import factor_of
-from visa_lsp.app.read.shape import change_lines
-from visa_lsp.app.read.tree import Tree, leaf, number_of, step_of
+from visa_lsp.app.read.fold import SHARED_TAG
+from visa_lsp.app.read.names import type_named
+from visa_lsp.app.read.shape import assigned, change_lines
+from visa_lsp.app.read.tree import Tree, in_place_of, leaf, number_of, step_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
     from visa_lsp.app.read.code_lines import Node
     from visa_lsp.app.read.names import NamedArray
+
+
+_BEFORE: Final = 3  # elements before an array in the index of one of its own, as of a stencil
 
 
 def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozenset[str]:
@@ -44,20 +51,87 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
     return frozenset(by_rows)
 
 
+def drop_tags(code: list[Node], pointers: Collection[str]) -> None:
+    """Take the tag of shared local memory out of variables with addresses there, or out of their uses if they have others.
+
+    ``pointers`` are the names of arrays there.
+    """
+    for place in _places_in(code, pointers):
+        change_lines(code, in_place_of(place, place.change(_untagged)))
+    for node in walk(code):
+        pair = assigned(node)
+        rest = _untagged(pair[1]) if pair is not None else None
+        if pair is None or rest is None:
+            continue
+        variable = leaf(pair[0])
+        inside = sum(part == variable for place in _places_in(code, pointers) for part in place.walk())
+        if len(setters(code, pair[0])) == 1 and inside == count_of(rf"\b{pair[0]}\b", code) - 1:
+            node.text, node.range = f"{pair[0]} = {rest};", None
+            continue
+        masked = Tree("&", (variable, leaf(hex(SHARED_TAG - 1))))
+        for place in dict.fromkeys(_places_in(code, pointers)):
+            change_lines(code, in_place_of(place, place.change(in_place_of(variable, masked))))
+
+
+def _untagged(tree: Tree) -> Tree | None:
+    """Return an address without the tag; None for another value."""
+    for value, tag in permutations(tree.args) if tree.op == "|" else ():
+        number = number_of(tag)
+        if number is not None and number & ~(SHARED_TAG - 1) == SHARED_TAG:
+            return value if number == SHARED_TAG else Tree("|", (value, leaf(number - SHARED_TAG)))
+    return None
+
+
+def _places_in(code: list[Node], pointers: Collection[str]) -> list[Tree]:
+    """Return the places in shared local memory of all lines."""
+    return [place for step in steps_of(code) for tree in step.trees for place in _places(tree, pointers)]
+
+
+def _places(tree: Tree, pointers: Collection[str]) -> Iterator[Tree]:
+    """Yield the places in shared local memory in a tree, not those inside of others."""
+    if (tree.op == "[]" and tree.args[0].names() & {*pointers}) or (tree.op == "u*" and "slm" in tree.names()):
+        yield tree
+    else:
+        for arg in tree.args:
+            yield from _places(arg, pointers)
+
+
+def owner_of(arrays: Sequence[NamedArray], start: int, *, has_terms: bool, is_falling: bool) -> NamedArray | None:
+    """Return the array of an address: a byte, the number in a sum, to which terms are added or, if it falls, taken away.
+
+    A sum that begins a little before an array belongs to that: ``t[x - 1]``. None behind all arrays.
+    """
+    for array in arrays:
+        before = array.item_bytes * (1 + (array.shape[-1] if len(array.shape) > 1 else _BEFORE))
+        if has_terms and not is_falling and array.start - before <= start < array.start:
+            return array
+    return next((array for array in arrays if start < array.end), None)
+
+
 def _own_element(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:
     """Return an element behind the end of an array as one of the array that lies there."""
     if tree.op != "[]" or not (names := tree.args[0].names() & arrays.keys()):
         return None
     base, array = tree.args[0], arrays[names.pop()]
     element = array.pointer.element if not base.args else base.op.strip("( *)")
+    size = _bytes_of(element)
     summands = list(_summands(tree.args[1]))
-    start = array.start + sum(number for value, number in summands if value is None) * array.item_bytes
-    own = next((one for one in arrays.values() if one.start <= start < one.end), array)
-    if own is array or own.pointer.element != element or own.item_bytes != array.item_bytes:
+    start = array.start + sum(number for value, number in summands if value is None) * size
+    is_falling = any(number < 0 for value, number in summands if value is not None)
+    own = owner_of(tuple(arrays.values()), start, has_terms=len(summands) > 1, is_falling=is_falling)
+    number, rest = divmod(start - own.start, size) if own is not None else (0, 0)
+    if own is None or own is array or rest:
         return None
-    number, rest = divmod(start - own.start, own.item_bytes)
-    index = _sum([summand for summand in summands if summand[0] is not None], number)
-    return Tree("[]", (leaf(own.pointer.name), index)) if not rest else None
+    name = leaf(own.pointer.name)
+    place = name if element == own.pointer.element else Tree(f"({element} *)", (name,))
+    return Tree("[]", (place, _sum([summand for summand in summands if summand[0] is not None], number)))
+
+
+def _bytes_of(element: str) -> int:
+    """Return the size of a type of C."""
+    lanes = re.search(r"\d+$", element)
+    count = int(lanes[0]) if lanes is not None else 1
+    return type_named(element.rstrip("0123456789")).size * (4 if count == 3 else count)
 
 
 def _with_rows(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:

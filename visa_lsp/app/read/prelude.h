@@ -339,6 +339,8 @@ static inline half pow_half(half a, half b) { return (half)pow_double(a, b); }
 #define fmax(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); a_ > b_ || b_ != b_ ? a_ : b_; })
 #define fmod(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(fmod)((double)a_, (double)b_); })
 #define divide(a, b) ((a) / (b))
+/* A denormal number becomes the zero of its sign. */
+static inline float flush_denormal(float a) { return as_float(as_uint(a) & 0x7f800000 ? as_uint(a) : as_uint(a) & 0x80000000); }
 /* The quotient of a divisor that is scaled, so that its reciprocal is no denormal number. */
 static inline float scaled_divide(float a, float b) {
     uint exponent = as_uint(b) & 0x7f800000;

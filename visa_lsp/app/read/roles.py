@@ -94,6 +94,8 @@ class Namer:
             for part_tree in tree.walk():
                 if part_tree.op in _IDS:
                     self.axes[part_tree.op].add(part_tree.args[0].op)
+                if part_tree.op.startswith("write_image"):
+                    self.stored.add(part_tree.args[-1].op)
                 if part_tree.op == "[]":
                     self.indexes |= {part.op for part in part_tree.args[1].walk() if not part.args}
         for index, word in enumerate(step.words[1:]):
@@ -179,7 +181,7 @@ class Namer:
         value = value.args[0] if part else value
         if value.op.startswith("atomic_"):
             return ("slot", "old")
-        if value.op.startswith(("sample_", "read_texel", "read_image")):
+        if value.op.startswith(("sample_", "load_lz_", "read_texel", "read_image")):
             return ("texel",)
         place = value.args[0] if value.op in ("[]", "u*") else None
         while place is not None and place.args:
@@ -204,6 +206,11 @@ class Namer:
 
     def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:
         parts = {arg.op[1:] for arg in value.args if arg.op[0] == "."}
+        whole = (
+            self._name(value.args[0].args[0].op) if value.op.endswith("()") and parts and len(value.args) == 1 else ""
+        )
+        if whole and not NUMBERED.fullmatch(whole):
+            return (f"{whole}_{parts.pop()}",)
         if value.op == "-" and len(parts) == 1:
             return (f"d{parts.pop()}",)
         if name in self.indexes:

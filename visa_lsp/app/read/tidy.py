@@ -65,6 +65,7 @@ from visa_lsp.app.read.tree import (
     rewritten,
     step_of,
 )
+from visa_lsp.app.read.uniform_arrays import spread_uniform_arrays
 from visa_lsp.app.read.wide import Widener
 from visa_lsp.isa import types as ty
 
@@ -110,15 +111,22 @@ _PLAIN: Final = re.compile(
 )
 
 
+_ANY_PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>.*);")
+_PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>-?\w+(?:\.[xyzw])?);")
+_SIZES: Final = {"resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)"}
+
+
 def plain_value(tree: Tree) -> Tree | None:
-    """Drop a conversion of a half to an integer and back, or one of two equal casts; write an argument in place of its handle."""
+    """Drop a conversion of a half to an integer and back, or one of two equal casts; subtract instead of adding a negative number; write an argument in place of its handle."""
     hit = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
     if hit is not None and hit["X"].op != "float_to_bf()":
         return hit["X"]
     if tree.op in _NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
         return tree.args[0].args[0]
+    if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
+        return Tree("-", (tree.args[0], *tree.args[1].args))
     if tree.op not in ("image_at()", "sampler_at()"):
-        return None
+        return rewritten(tree, _SIZES)
     handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
     for pattern in (
         "H",
@@ -154,7 +162,9 @@ _EXPONENTIAL: Final = (
     ("L", "X < -105.0f"),
     ("M", "L ? 0.0f : exp2(W) * exp2(fma(W, -1.4286068e-06f, fma(W, -0.69314575f, X)) * 1.442695f)"),
 )
+_DENORMAL: Final = (("G", "(X & -0x7f800001) == X"),)
 _IDIOMS: Final = (
+    Idiom(_DENORMAL, {"G": 3}, {"as_float((-G & (X & (int)0x80000000)) | (X & ~-G))": "flush_denormal(as_float(X))"}),
     Idiom(_EXPONENTIAL, {"W": 4, "L": 2, "M": 2}, {"X > 105.0f ? INFINITY : M": "exp(X)"}),
     Idiom(_DIVIDE, {"B": 3, "F": 3}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}),
     Idiom(
@@ -207,6 +217,7 @@ class Tidier:
         change_lines(self.code, short_index)
         self._drop_empty_copies()
         self._inline_all()
+        spread_uniform_arrays(self.body, self.shared)
         fold_sub_groups(self.body, self.shared)
         self._atomics()
         self._halves()
@@ -226,12 +237,14 @@ class Tidier:
         self._choose(self.code)
         self._inline_all()
         self._idioms()
+        self._float_texels()
         self._inline_all()
         self.shaper.make_for(self.code, [])
         self.shaper.split_counters()
         self.former.simplify_ids()
         self.shaper.make_for(self.code, [])
         self._vectors()
+        self._gather_parts()
         self._fill_vectors()
         self.former.name_elements()
         self.former.name_ids()
@@ -253,6 +266,7 @@ class Tidier:
         self._inline_all()
         change_lines(self.code, short_index)
         self.former.simplify_ids()
+        join_halvings(self.body)
         self.former.simplify_flags()
         self.shaper.drop_dead()
         self.shaper.say_positively()
@@ -354,6 +368,7 @@ class Tidier:
     def _scale(self) -> None:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
         for _ in range(_SCALE_ROUNDS):
+            change_lines(self.code, self._signed_offset)
             quotients = [form("X / N", tree) for tree in trees_of(self.code)]
             names = dict.fromkeys(
                 hit["X"].op for hit in quotients if hit is not None and hit["N"].op in ("2", "4", "8", "16")
@@ -363,6 +378,15 @@ class Tidier:
         self._count_words()
         self._spread_copies()
         self._inline_all()
+
+    def _signed_offset(self, tree: Tree) -> Tree | None:
+        """Write the offset of an element of an argument alike wherever it is read; no offset of 32 bits is negative there."""
+        if tree.op != "[]" or tree.args[0].op not in self.body.surfaces:
+            return None
+        hit = form("(uint)X / N", tree.args[1])
+        if hit is None or hit["X"].args or self.kinds.get(hit["X"].op) is not ty.D:
+            return None
+        return Tree("[]", (tree.args[0], filled("X / N", hit)))
 
     def _scale_one(self, name: str) -> bool:
         """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
@@ -670,6 +694,21 @@ class Tidier:
             node.text = ""
         return True
 
+    def _float_texels(self) -> None:
+        """Load texels as floats where all lines use their bits as floats."""
+        for node in walk(self.code):
+            pair = assigned(node)
+            if pair is None or not pair[1].op.endswith("_int()") or self.types.get(pair[0]) != f"int4 {pair[0]}":
+                continue
+            name, vector = pair[0], leaf(pair[0])
+            parts = [tree for tree in trees_of(self.code) if tree.op == "as_float()" and tree.args[0].args == (vector,)]
+            if len(setters(self.code, name)) == 1 and self.body.uses(name) == len(parts) + 1:
+                own = Tree(pair[1].op.replace("_int()", "_float()"), pair[1].args)
+                change_line(node, in_place_of(pair[1], own))
+                for part in parts:
+                    change_lines(self.code, in_place_of(part, part.args[0]))
+                self.types[name] = f"float4 {name}"
+
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
         for code in lists_of(self.code):
@@ -737,6 +776,31 @@ class Tidier:
                 if len(text) > _MAX_VECTOR:
                     continue
                 code[index : index + len(lines)] = [Node(text, places_of(*lines))]
+
+    def _gather_parts(self) -> None:
+        """Drop components that lines below replace, and move simple ones down to the next, so that they are one value."""
+        for code in lists_of(self.code):
+            for index in range(len(code) - 1, -1, -1):
+                hit = _PART.fullmatch(code[index].text)
+                if hit is None:
+                    continue
+                name, following = hit["name"], 0
+                for below in range(index + 1, len(code)):
+                    other = _ANY_PART.fullmatch(code[below].text)
+                    is_part = other is not None and other["name"] == name and name not in WORD.findall(other["value"])
+                    if other is not None and is_part and other["part"] == hit["part"]:
+                        del code[index]
+                        following = 0
+                        break
+                    if not self._is_assignment(code[below]) or (name in code[below].names and not is_part):
+                        break
+                    following = following or below * is_part
+                if following > index + 1 and not set_in(code[index + 1 : following]) & set(WORD.findall(hit["value"])):
+                    code.insert(following - 1, code.pop(index))
+
+    def _is_assignment(self, node: Node) -> bool:
+        step = step_of(node.text)
+        return node.inner is None and step is not None and step.op == "="
 
     def _vectors(self) -> None:
         """Load and store whole elements of buffers of vectors with the sign that the buffers have."""
