@@ -111,7 +111,8 @@ kernel void gemm(global float *a, global float *b, global float *c, int n) {  //
     c[y * n + x] = sum;
 }
 kernel void goldbach(global int *out, int limit) {  // 32 lanes
-    uint t = global_id(0) << 1;
+    int gid = global_id(0);
+    uint t = gid << 1;
     int result = 0;
     if (t <= 0x7ffffffb) {
         int t2 = t + 4;
@@ -152,7 +153,7 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
             count++;
         }
     }
-    out[(long)((ulong)enqueued_local_size(0) * group_id(0)) + local_id(0) + global_id_offset(0)] = result;
+    out[gid] = result;
 }
 kernel void lcg(global ulong *state, global long *out, long bias, int rounds) {  // 32 lanes
     long gid = (int)global_id(0);

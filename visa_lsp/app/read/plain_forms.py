@@ -69,6 +69,13 @@ def _moved(element: Tree, number: int) -> Tree:
     return Tree("[]", (element.args[0], add(element.args[1], number)))
 
 
+def _without_casts(tree: Tree) -> Tree:
+    """Return a product without conversions to longer integers."""
+    while tree.op in ("(long)", "(ulong)"):
+        tree = tree.args[0]
+    return Tree("*", tuple([_without_casts(arg) for arg in tree.args])) if tree.op == "*" else tree
+
+
 class Former:
     """Changes the lines of one body."""
 
@@ -242,12 +249,15 @@ class Former:
         if not own or not group:
             return None
         rest = [term for term in parts if term not in (offsets[0], own[0], group[0])]
-        return sum_of([Tree("global_id()", axis), *rest]) if len(rest) == len(parts) - 3 else None
+        # A launch has fewer than 2^32 work items along an axis, so that 32 bits hold a sum of 64.
+        id_ = Tree("global_id()", axis)
+        id_ = id_ if _without_casts(group[0]) == group[0] else Tree("(long)", (id_,))
+        return sum_of([id_, *rest]) if len(rest) == len(parts) - 3 else None
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
         """Return whether a value is the number of the group times its size."""
         size = self.body.sizes[int(axis[0].op)]
-        group = Tree("group_id()", axis)
+        group, tree = Tree("group_id()", axis), _without_casts(tree)
         for factor in (Tree("enqueued_local_size()", axis), leaf(size)):
             if tree in (Tree("*", (factor, group)), Tree("*", (group, factor))):
                 return True

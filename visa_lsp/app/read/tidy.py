@@ -125,6 +125,8 @@ def plain_value(tree: Tree) -> Tree | None:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
         return Tree("-", (tree.args[0], *tree.args[1].args))
+    if tree.op == "[]" and tree.args[1].op == "(long)":  # an index is a number of 64 bits
+        return Tree("[]", (tree.args[0], *tree.args[1].args))
     if tree.op not in ("image_at()", "sampler_at()"):
         return rewritten(tree, _SIZES)
     handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
@@ -274,6 +276,7 @@ class Tidier:
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
         self.shaper.join_operators()
+        change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)
         change_texts(self.code, partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
         change_texts(self.code, lambda text: str(step_of(text) or text))
@@ -693,6 +696,17 @@ class Tidier:
         for node in gone:
             node.text = ""
         return True
+
+    def _as_stored(self, tree: Tree) -> Tree | None:
+        """Write an element that is loaded with the other sign, and converted to that of the buffer, as it is."""
+        kind = tree.op[1:-1] if tree.op[0] == "(" else ""
+        place = tree.args[0] if kind in ("char", "short", "int", "long") else None
+        if place is None or place.op != "u*" or place.args[0].op != f"(u{kind} *)":
+            return None
+        inner = place.args[0].args[0]
+        element = inner.args[0] if inner.op == "u&" else None
+        is_own = element is not None and element.op == "[]" and self.body.elements.get(element.args[0].op) == kind
+        return element if is_own else None
 
     def _float_texels(self) -> None:
         """Load texels as floats where all lines use their bits as floats."""
