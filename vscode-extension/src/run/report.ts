@@ -64,6 +64,10 @@ export interface Fault {
   other_work_items?: string;
   other_source: string;
   other_source_excerpt: string;
+  condition?: string; // of the branch in the source on which an access out of bounds depends
+  condition_excerpt?: string;
+  access?: string; // the element that is accessed, as an expression; of proofs
+  other_access?: string;
 }
 
 /** A message that is recorded instead of carried out. */

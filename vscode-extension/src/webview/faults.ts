@@ -36,8 +36,9 @@ export function parties(fault: Fault, more?: HTMLElement): (HTMLElement | string
     ...named(fault.message),
     where(fault),
     ...(more === undefined ? [] : [more]),
-    ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt),
-    ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt)] : []),
+    ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, fault.access),
+    ...sourceLine('under ', fault.condition ?? '', fault.condition_excerpt ?? ''),
+    ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt, fault.other_access)] : []),
   ];
 }
 
@@ -47,14 +48,20 @@ function named(message: string): (HTMLElement | string)[] {
 }
 
 /** What the command line says of a party of a report: its work items, its line, and the line of its source. */
-function about(items: string | undefined, excerpt: string, source: string, sourceExcerpt: string): HTMLElement[] {
-  const place = placeOf(source);
-  const name = place && `${place.file.split(/[\\/]/).at(-1)}:${place.line}`;
+function about(items: string | undefined, excerpt: string, source: string, sourceExcerpt: string, access = ''): HTMLElement[] {
   return [
     ...(!items ? [] : [element('div', 'where', `work items: ${items}`)]),
     ...(excerpt === '' ? [] : [element('code', 'excerpt', excerpt)]),
-    ...(place === undefined ? [] : [element('code', 'excerpt', sourceExcerpt === '' ? name : link(name!, { kind: 'place', place }), ` ${sourceExcerpt}`)]),
+    ...sourceLine('', source, sourceExcerpt),
+    ...(access === '' ? [] : [element('div', 'where', 'accesses ', element('code', '', access))]),
   ];
+}
+
+/** A line of the source, behind some words; nothing where it is not known. */
+function sourceLine(before: string, source: string, excerpt: string): HTMLElement[] {
+  const place = placeOf(source);
+  const name = place && `${place.file.split(/[\\/]/).at(-1)}:${place.line}`;
+  return place === undefined ? [] : [element('code', 'excerpt', before, excerpt === '' ? name : link(name!, { kind: 'place', place }), ` ${excerpt}`)];
 }
 
 type At = { group: number[]; thread: number; lane?: number | null; line: number | null; place: string };
