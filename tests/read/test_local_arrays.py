@@ -22,11 +22,12 @@ LINES = {
     "f = fma(ta[i * 16 + x + 256], ta[y * 16 + i], f);": "f = fma(tb[i][x], ta[y][i], f);",
     "((int *)ta)[x + 512] = 1;": "t[x] = 1;",
     "t[x - 1] = 1;": "t[x - 1] = 1;",
+    "f = ta[v + i];": "f = ta[y][i + 4];",
 }
 
 
 def test_an_access_is_an_element_of_its_array():
-    code = [Node(line) for line in LINES]
+    code = [Node("v = y * 16 + 4;"), *(Node(line) for line in LINES)]
     assert write_local_arrays(code, ARRAYS) == {"ta", "tb"}
     printed = dict(zip(LINES, (node.text for node in code), strict=True))
     check_each(LINES, lambda line: compare(printed[line], LINES[line]))
@@ -37,7 +38,7 @@ def compare(printed, expected):
 
 
 def test_an_array_has_one_index_where_an_access_has_no_rows():
-    for lines in (["ta[y * 16 + x] = f;", "ta[y * 20] = f;"], ["ta[x] = f;"], ["ta[y * 16] = f;", "g(&ta);"]):
+    for lines in (["ta[y * 16 + x] = f;", "ta[x] = f;"], ["ta[x] = f;"], ["ta[y * 16] = f;", "g(&ta);"]):
         code = [Node(line) for line in lines]
         assert write_local_arrays(code, ARRAYS) == set()
         assert [node.text for node in code] == lines

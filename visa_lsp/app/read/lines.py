@@ -250,6 +250,7 @@ class CodePrinter:
             )
             Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields
+        by_rows = write_local_arrays(main, self.names.local_arrays)
         used = names_of(main)
         for name in declarations:
             shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
@@ -267,7 +268,6 @@ class CodePrinter:
             count = self.names.slm_bytes // type_named(array.element).size
             size = f"  // {count} elements" if count else ""
             top.append(Node(f"local {array.element} *{array.name} = (local {array.element} *)slm;{size}"))
-        by_rows = write_local_arrays(main, self.names.local_arrays)
         top += [
             Node(_declare_array(one, is_by_rows=one.pointer.name in by_rows))
             for one in self.names.local_arrays

@@ -8,19 +8,20 @@ index in all accesses, unless all of them can have several.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import count_of, setters, steps_of, walk
+from visa_lsp.app.read.code_lines import count_of, lists_of, setters, steps_of, walk
 from visa_lsp.app.read.element_indexes import factor_of
 from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.names import type_named
 from visa_lsp.app.read.shape import assigned, change_lines
-from visa_lsp.app.read.tree import Tree, in_place_of, leaf, number_of, step_of
+from visa_lsp.app.read.tree import Tree, in_place_of, leaf, number_of, set_names, step_of
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from visa_lsp.app.read.code_lines import Node
     from visa_lsp.app.read.names import NamedArray
@@ -37,18 +38,37 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
     change_lines(code, lambda tree: _own_element(tree, by_name))
     trees = [tree for node in walk(code) for text in node.texts() if (step := step_of(text)) for tree in step.trees]
     words = [node_text for node in walk(code) for node_text in node.texts() if step_of(node_text) is None]
-    by_rows: set[str] = set()
+    sums = _sums(code)
+    shapes: dict[str, tuple[int, ...]] = {}
     for name, array in by_name.items():
         if len(array.shape) < 2 or any(name in text for text in words):
             continue
         accesses = [part for tree in trees for part in tree.walk() if part.op == "[]" and part.args[0] == leaf(name)]
         mentions = sum(part == leaf(name) for tree in trees for part in tree.walk())
-        indexes = [_split(access.args[1], array.shape) for access in accesses]
-        rows = [index for index in indexes if index is not None and number_of(index[0]) is None]
-        if mentions == len(accesses) and None not in indexes and rows:
-            by_rows.add(name)
-    change_lines(code, lambda tree: _with_rows(tree, {name: by_name[name] for name in by_rows}))
-    return frozenset(by_rows)
+        indexes = [_split(access.args[1], array.shape, sums) for access in accesses]
+        if accesses and mentions == len(accesses) and all(index is not None and _has_row(index) for index in indexes):
+            shapes[name] = array.shape
+    change_lines(code, lambda tree: _with_rows(tree, shapes, sums))
+    for lines in lists_of(code) if shapes else ():
+        unused = {name for name in sums if count_of(rf"\b{name}\b", code) == 1}
+        lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
+    return frozenset(shapes)
+
+
+def _has_row(index: Sequence[Tree]) -> bool:
+    """Return whether a place has a row of its own, so that what is added to it is a column."""
+    return any(number_of(part) is None for part in index[:-1]) or number_of(index[-1]) is not None
+
+
+def _sums(code: list[Node]) -> dict[str, Tree]:
+    """Return the variables that are a sum of values which do not change, with the sum."""
+    sets = Counter(name for node in walk(code) for name in set_names(node.text))
+    pairs = [pair for node in walk(code) if node.inner is None and (pair := assigned(node)) is not None]
+    return {
+        name: value
+        for name, value in pairs
+        if sets[name] == 1 and value.op in ("+", "-", "*", "<<") and all(sets[other] <= 1 for other in value.names())
+    }
 
 
 def drop_tags(code: list[Node], pointers: Collection[str]) -> None:
@@ -134,18 +154,27 @@ def _bytes_of(element: str) -> int:
     return type_named(element.rstrip("0123456789")).size * (4 if count == 3 else count)
 
 
-def _with_rows(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:
-    if tree.op != "[]" or tree.args[0].op not in arrays:
+def _with_rows(tree: Tree, shapes: Mapping[str, Sequence[int]], sums: Mapping[str, Tree]) -> Tree | None:
+    if tree.op != "[]" or tree.args[0].op not in shapes:
         return None
     place = tree.args[0]
-    for index in _split(tree.args[1], arrays[place.op].shape) or ():
+    for index in _split(tree.args[1], shapes[place.op], sums) or ():
         place = Tree("[]", (place, index))
     return place if place is not tree.args[0] else None
 
 
-def _split(index: Tree, shape: Sequence[int]) -> list[Tree] | None:
-    """Return an index for each dimension; None if the sum does not say which one a summand belongs to."""
-    rest = list(_summands(index))
+def _split(index: Tree, shape: Sequence[int], sums: Mapping[str, Tree]) -> list[Tree] | None:
+    """Return an index for each dimension; None if the sum does not say which one a summand belongs to.
+
+    ``sums`` are values of variables, which take part if they have a row in them.
+    """
+    row = prod(shape[1:])
+    with_rows = {
+        name: value
+        for name, value in sums.items()
+        if any(summand is not None and factor % row == 0 for summand, factor in _summands(value))
+    }
+    rest = list(_summands(index.put(with_rows)))
     indexes: list[Tree] = []
     for axis in range(len(shape)):
         pitch = prod(shape[axis + 1 :])
@@ -153,9 +182,9 @@ def _split(index: Tree, shape: Sequence[int]) -> list[Tree] | None:
         rest = [(value, factor) for value, factor in rest if value is None or factor % pitch]
         number = sum(factor for value, factor in rest if value is None)
         is_last = axis == len(shape) - 1
-        # The number nearest to zero is beside an index; a number alone is one of the row.
+        # The last number of a row is one before the next, as in a stencil; a number alone is one of the row.
         is_alone = all(value is None for value, _ in rest)
-        whole = number if is_last else number // pitch if is_alone else (number + pitch // 2) // pitch
+        whole = number if is_last else number // pitch if is_alone else (number + 1) // pitch
         rest = [(value, factor) for value, factor in rest if value is not None] + [(None, number - whole * pitch)]
         if not is_last and any(abs(factor) > pitch for value, factor in rest if value is not None):
             return None
