@@ -323,6 +323,7 @@ static void wait_at(int line) {
     lane = own;
 }
 void sync_lanes_at(int line) { wait_at(line); }
+int lane_count(void) { return kernel_entry->simd; }
 bool lanes_meet_at(int line) { wait_at(line); return lane == self->leader; }
 bool lanes_part_at(int line) { wait_at(line); return false; }
 uint lanes_where(bool condition, int line) {

@@ -117,7 +117,7 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
     if (t <= 0x7ffffffb) {
         int t2 = t + 4;
         int t3 = t2 >> 1;
-        int acc = 0;
+        int current = 0;
         int count = 2;
         short t4;
         int t5;
@@ -143,10 +143,10 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
                 }
                 t5 = flag ? -1 : 0;
             }
-            int t9 = acc + 1;
+            int t9 = current + 1;
             bool flag2 = t5 != 0;
             t4 = flag2 ? 4 : ((t9 < limit) ? 0 : 2);
-            acc = flag2 ? acc : t9;
+            current = flag2 ? current : t9;
             result = flag2 ? result : count;
         L15:;
             if ((uint)((uchar)t4 - 4) >= 0xfffffffdu || count >= t3) break;
@@ -189,7 +189,7 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
         stride = 1;
     } else {
         int t = steps & 3;
-        int acc = 0;
+        int index = 0;
         int t2;
         int distance;
         if ((uint)(steps - 1) < 3) {
@@ -198,13 +198,13 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
         } else {
             stride = 1;
             int t3 = gid;
-            int sum2 = 0;
+            int position = 0;
             int t4;
             int t5;
             do {
-                int acc2 = acc + 1;
-                char code_acc = code[acc];
-                switch (code_acc) {
+                int index2 = index + 1;
+                char code_index = code[index];
+                switch (code_index) {
                     case 0: sum = t3 + stride; break;
                     case 1: sum = t3 - stride; break;
                     case 2: {
@@ -220,7 +220,7 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                         sum = t3;
                     } break;
                     case 5: {
-                        acc2 = (t3 > 100) ? 0 : acc2;
+                        index2 = (t3 > 100) ? 0 : index2;
                         sum = t3;
                     } break;
                     case 6: {
@@ -229,9 +229,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     } break;
                     default: sum = ~t3; break;
                 }
-                int acc3 = acc2 + 1;
-                char code_acc2 = code[acc2];
-                switch (code_acc2) {
+                int index3 = index2 + 1;
+                char code_index2 = code[index2];
+                switch (code_index2) {
                     case 0: {
                         sum += stride;
                         t4 = stride;
@@ -247,7 +247,7 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     case 3: t4 = stride ^ sum; break;
                     case 4: t4 = stride << 1; break;
                     case 5: {
-                        acc3 = (sum > 100) ? 0 : acc3;
+                        index3 = (sum > 100) ? 0 : index3;
                         t4 = stride;
                     } break;
                     case 6: {
@@ -259,9 +259,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                         t4 = stride;
                     } break;
                 }
-                int acc4 = acc3 + 1;
-                char code_acc3 = code[acc3];
-                switch (code_acc3) {
+                int index4 = index3 + 1;
+                char code_index3 = code[index3];
+                switch (code_index3) {
                     case 0: {
                         sum += t4;
                         t5 = t4;
@@ -277,7 +277,7 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     case 3: t5 = t4 ^ sum; break;
                     case 4: t5 = t4 << 1; break;
                     case 5: {
-                        acc4 = (sum > 100) ? 0 : acc4;
+                        index4 = (sum > 100) ? 0 : index4;
                         t5 = t4;
                     } break;
                     case 6: {
@@ -289,9 +289,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                         t5 = t4;
                     } break;
                 }
-                acc = acc4 + 1;
-                char code_acc4 = code[acc4];
-                switch (code_acc4) {
+                index = index4 + 1;
+                char code_index4 = code[index4];
+                switch (code_index4) {
                     case 0: {
                         sum += t5;
                         stride = t5;
@@ -307,7 +307,7 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     case 3: stride = t5 ^ sum; break;
                     case 4: stride = t5 << 1; break;
                     case 5: {
-                        acc = (sum > 100) ? 0 : acc;
+                        index = (sum > 100) ? 0 : index;
                         stride = t5;
                     } break;
                     case 6: {
@@ -319,52 +319,52 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                         stride = t5;
                     } break;
                 }
-                sum2 += 4;
+                position += 4;
                 t3 = sum;
-            } while (sum2 != (steps & -4));
+            } while (position != (steps & -4));
             distance = stride;
             t2 = sum;
         }
         int count = 0;
         while (count != t) {
-            int t3 = acc + 1;
-            char code_acc = code[acc];
-            switch (code_acc) {
+            int t3 = index + 1;
+            char code_index = code[index];
+            switch (code_index) {
                 case 0: {
                     sum = t2 + distance;
-                    acc = t3;
+                    index = t3;
                 } break;
                 case 1: {
                     sum = t2 - distance;
-                    acc = t3;
+                    index = t3;
                 } break;
                 case 2: {
                     sum = t2 * 3;
                     distance ^= sum;
-                    acc = t3;
+                    index = t3;
                 } break;
                 case 3: {
                     sum = t2;
                     distance ^= sum;
-                    acc = t3;
+                    index = t3;
                 } break;
                 case 4: {
                     distance <<= 1;
                     sum = t2;
-                    acc = t3;
+                    index = t3;
                 } break;
                 case 5: {
-                    acc = (t2 > 100) ? 0 : t3;
+                    index = (t2 > 100) ? 0 : t3;
                     sum = t2;
                 } break;
                 case 6: {
                     sum = distance;
                     distance = t2;
-                    acc = t3;
+                    index = t3;
                 } break;
                 default: {
                     sum = ~t2;
-                    acc = t3;
+                    index = t3;
                 } break;
             }
             count++;

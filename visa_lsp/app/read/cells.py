@@ -345,7 +345,8 @@ class Cells:
                 here = self.storage.general.get(base.var)
                 if here is not None:
                     targets[target.var].add(here.root)
-        rows: dict[int, set[int]] = defaultdict(set)
+        lanes: dict[int, set[int]] = defaultdict(set)
+        sizes: dict[int, set[int]] = defaultdict(set)
         for inst in self.kernel.instructions:
             for value in inst.values:
                 if not isinstance(value, Indirect):
@@ -354,14 +355,20 @@ class Cells:
                 by_lane = value.region.width is None or (
                     value.region.vert_stride is not None and value.region.width > 1
                 )
-                lanes = control.exec_size if by_lane and not control.no_mask else 0
+                is_row = by_lane and not control.no_mask and control.exec_size > 1
                 for root in targets.get(value.var, ()):
-                    rows[root].add(lanes * value.type.size if lanes > 1 else 0)
-        return {root: next(iter(sizes)) for root, sizes in rows.items() if len(sizes) == 1 and 0 not in sizes}
+                    lanes[root].update(range(control.mask_offset, control.mask_offset + control.exec_size))
+                    sizes[root].add(value.type.size if is_row else 0)
+        return {
+            root: (max(lanes[root]) - min(lanes[root]) + 1) * next(iter(own))
+            for root, own in sizes.items()
+            if len(own) == 1 and 0 not in own
+        }
 
-    def private_array(self, root: int) -> tuple[str, DataType] | None:
-        """Return the name and the element type of an array of one lane; None for other variables."""
-        return self._private.get(root)
+    def private_array(self, root: int) -> tuple[str, DataType, int] | None:
+        """Return the name of an array of one lane, its type and the bytes of an element of all lanes; None for other variables."""
+        array = self._private.get(root)
+        return (*array, self._rows[root]) if array is not None else None
 
     def array_of(self, root: int) -> Declaration:
         """Return the array that the lanes share."""

@@ -293,9 +293,8 @@ class Printer:
         by_lane = (value.region.vert_stride is not None and (value.region.width or 1) > 1) or value.region.width is None
         private = self.cells.private_array(root)
         if private is not None and by_lane and lanes > 1:
-            row = lanes * size
-            index = _quotient(offset, row, start // row)
-            return text_of(f"{private[0]}[{index}]", ATOM, private[1])
+            name, type_, row = private
+            return text_of(f"{name}[{_quotient(offset, row, start // row)}]", ATOM, type_)
         array = self.cells.array_of(root)
         own = self.names.text.types.get(root, ty.UD)
         index = _quotient(offset, size, start // size)

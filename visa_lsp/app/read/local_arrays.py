@@ -95,10 +95,10 @@ def drop_tags(code: list[Node], pointers: Collection[str]) -> None:
 
 def _untagged(tree: Tree) -> Tree | None:
     """Return an address without the tag; None for another value."""
-    for value, tag in permutations(tree.args) if tree.op == "|" else ():
+    for value, tag in permutations(tree.args) if tree.op in ("|", "+") and len(tree.args) == 2 else ():
         number = number_of(tag)
         if number is not None and number & ~(SHARED_TAG - 1) == SHARED_TAG:
-            return value if number == SHARED_TAG else Tree("|", (value, leaf(number - SHARED_TAG)))
+            return value if number == SHARED_TAG else Tree(tree.op, (value, leaf(number - SHARED_TAG)))
     return None
 
 

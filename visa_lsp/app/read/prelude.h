@@ -44,6 +44,7 @@ extern _Thread_local const uchar *payload;         /* the registers that the lau
 extern _Thread_local uchar *slm;                   /* shared local memory */
 extern _Thread_local uchar *scratch;               /* memory of the thread */
 shared ulong arg_registers[512], retval_registers[192], sp_registers[32], fp_registers[32]; /* of calls of functions */
+int lane_count(void);                              /* the lanes of a thread, active or not: 8, 16 or 32 */
 uint group_id(int axis);
 uint local_id(int axis);
 uint launch_value(const char *name, int axis);
@@ -130,7 +131,7 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
 #define all(condition) (lanes_where(!(condition), __LINE__) == 0)
 #define ballot(condition) lanes_where(condition, __LINE__)
 
-/* Values of all active lanes, combined: lane n with lane n + 16, then n with n + 8, and so on; the others count as the neutral value. */
+/* Values of all active lanes, combined: of 32 lanes lane n with n + 16, then n with n + 8, and so on; the others count as the neutral value. */
 #define SUB_GROUP(v, neutral, ...) ({ \
     typedef __typeof__(v) T_; \
     static _Thread_local T_ all_[32]; \
@@ -140,7 +141,7 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
     T_ copy_ = all_[0]; \
     sync_lanes(); \
     copy_; })
-#define COMBINE(v, neutral, form) SUB_GROUP(v, neutral, for (int n_ = 16; n_; n_ /= 2) \
+#define COMBINE(v, neutral, form) SUB_GROUP(v, neutral, for (int n_ = lane_count() / 2; n_; n_ /= 2) \
     each_lane(0, n_ - 1) { T_ a_ = all_[lane], b_ = all_[lane + n_]; all_[lane] = (form); })
 #define sub_group_reduce_add(v) COMBINE(v, 0, a_ + b_)
 #define sub_group_reduce_and(v) COMBINE(v, -1, a_ & b_)

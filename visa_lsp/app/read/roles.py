@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import Step, Tree, number_of, step_of, terms
+from visa_lsp.app.read.tree import Step, Tree, leaf, number_of, step_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -145,7 +145,10 @@ class Namer:
             "+=" in signs and all(step.trees[1].op in self.flags for step, _ in steps if step.words[1].strip() == "+=")
         ):
             return ("count",)
-        if any(value.op == "fma()" and value.args[2] == Tree(name) for value in values) or "+=" in signs:
+        added = [step.trees[1] for step, _ in steps if step.words[1].strip() == "+="]
+        if added and all(number_of(value) is not None for value in added):
+            return ("index",) if name in self.indexes else ("position",)
+        if any(value.op == "fma()" and value.args[2] == Tree(name) for value in values) or added:
             return ("sum",)
         if any(part.op == "^" and name in part.names() for value in values for part in value.walk()):
             return ("hash",)
@@ -163,8 +166,10 @@ class Namer:
                 if start is not None and start.op == "false"
                 else ("holds",)
             )
-        if len(values) > 1 and any(name in value.names() for value in values):
-            return ("acc",)
+        own = [value for value in values if name in value.names()]
+        if len(values) > 1 and own:
+            is_chosen = all(value.op == "?" and leaf(name) in value.args[1:] for value in own)
+            return ("index",) if name in self.indexes else ("current",) if is_chosen else ("acc",)
         if start is not None:
             return self._by_value(name, start)
         return ("value",) if not values else ("t",)

@@ -590,13 +590,23 @@ class Shaper:
             return
         live = self.live()
         reads = any(assignment[0] in uses for uses in (live.before.get(id(code[index]), ()),))
-        if reads or sum(assignment[0] in line.own_names() for line in walk(inner)) != len(
-            setters(inner, assignment[0])
-        ):
+        others = [line for line in setters(inner, assignment[0]) if line is not leaving[0]]
+        if reads or sum(assignment[0] in line.own_names() for line in walk(inner)) != len(others) + 1:
+            return
+        # Another round may follow on any other value.
+        if not all(any(line is other for other in self._lines_that_leave(inner)) for line in others):
             return
         code.insert(index, leaving[0])
         test = condition_of(last.text)
         inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]))
+
+    def _lines_that_leave(self, inner: list[Node]) -> Iterator[Node]:
+        """Yield the lines of a loop behind which it ends."""
+        if inner and inner[-1].text == "break;":
+            yield from (line for line in inner if line.inner is None)
+        for line in inner:
+            if line.text.startswith(("if (", "} else")):
+                yield from self._lines_that_leave(line.inner or [])
 
     # ---- branches
 

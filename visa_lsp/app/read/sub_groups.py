@@ -29,7 +29,6 @@ _NEUTRAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "float": {"add": ("0.0f",), "max": ("-INFINITY",), "min": ("INFINITY",)},
 }  # fmt: skip
 _ARRAYS: Final = "ABCDEF"
-_LANES: Final = 32  # of a sum of floats, whose order matters
 _ONE: Final = ("each_lane(0, {last}) A[lane] = N;", "A[lane] = X;")
 _TWO: Final = (
     "each_lane(0, 15) A[lane] = N;",
@@ -126,7 +125,7 @@ def _write_fold(body: Body, shared: Mapping[str, str], code: list[Node], index: 
     if (
         parts is None
         or str(parts["N"]) not in _NEUTRAL.get(type_name, {}).get(fold.operation, ())
-        or (type_name == "float" and fold.lanes < _LANES)
+        or (type_name == "float" and fold.lanes != body.lanes)  # the order of a sum matters
     ):
         return False
     steps = code[index : index + len(fold.steps)]
