@@ -72,6 +72,7 @@ class SampledValues:
             if atom.test is not None:
                 value = np.where(self.claim(atom.test), *parts)
             elif atom.divisor:
+                _check(atom.divisor)
                 value = parts[0] // atom.divisor
             elif atom.is_bits:
                 value = parts[0] & parts[1]
