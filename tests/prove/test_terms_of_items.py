@@ -50,7 +50,7 @@ def test_values_of_all_work_items_are_those_of_each():
             one = evaluate(pool, thing, {**sizes, "local_id_x": local, "group_id_x": number_})
             found = own[min(local, own.shape[0] - 1), min(number_, own.shape[1] - 1)]
             assert found == (one.word == "true" if hasattr(thing, "word") else one.constant)
-    wide = pool.wrap(terms[0] + -7, 64, signed=False, line=1)
+    wide = pool.quotient(terms[0] + -7, 1 << 64)
     for unknown in (
         symbols.ids[1],
         wide,
