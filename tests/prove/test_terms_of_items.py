@@ -60,6 +60,13 @@ def test_values_of_all_work_items_are_those_of_each():
             values.term(evaluate(pool, unknown, sizes))
 
 
+def test_a_number_of_more_than_64_bits_is_not_sampled():
+    pool = SumPool()
+    large = pool.symbol("large", Level.ITEM, 0, 1 << 70)
+    with pytest.raises(NotSampled):
+        SampledValues({large.factors[0][0]: LOCAL}).term(pool.quotient(large, 1 << 64))
+
+
 def test_an_access_has_the_same_place_in_terms_of_global_ids():
     pool, symbols, terms, claims = build()
     by_global_ids = GlobalIds(symbols, [0], pool.symbol("lane", Level.ITEM, 0, 15))
