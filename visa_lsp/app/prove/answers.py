@@ -751,6 +751,10 @@ class Prover:
             excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
             if self._leads_on(access.space):
                 return self._report_unknown("bounds", line, excuse, Cause.SIZE)
+        if need is not None and need.natural is None and self._need_finder.pitches_of([access]):
+            # Any launch with a smaller buffer than the unknown product would look like a mistake.
+            why = f"no product of arguments and sizes is what {need.name} needs: --assume 'len({need.name}) >= ...'"
+            return self._explain(self._report_unknown("bounds", line, why), things)
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:

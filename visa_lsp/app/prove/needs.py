@@ -297,6 +297,11 @@ class NeedFinder:
         items = {atom for atom, _ in self.symbols.ids[axis].factors}
         return any(items & atoms for atoms in self._find_guards(accesses))
 
+    def _bounds_groups(self, accesses: Iterable[ItemAccess], axis: int) -> bool:
+        """Return whether a condition about arguments has the group id of an axis."""
+        groups = {atom for atom, _ in self.symbols.groups[axis].factors}
+        return any(groups & atoms for atoms in self._find_guards(accesses))
+
     def _bounds_of_axes(
         self, sample: Mapping[Atom, int], local: Sequence[int], totals: Sequence[int]
     ) -> dict[int, list[int]]:
@@ -585,6 +590,8 @@ class NeedFinder:
             suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
             if axis in guards and not self._bounds_items(accesses, axis):
                 symbols[f"local_size{suffix}"] = self.symbols.local[axis]
+            if axis in guards and own[-1:] == [True] and not self._bounds_groups(accesses, axis):
+                symbols[f"groups{suffix}"] = self.symbols.counts[axis]  # a row of each group
             if axis in guards or not (any(own) or sizes & atoms):
                 continue
             symbols[f"global_size{suffix}"] = self.symbols.totals(axis)
