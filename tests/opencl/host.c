@@ -142,6 +142,20 @@ static void refused_calls(void) {
   EXPECT(!clCreateImage(context, CL_MEM_READ_ONLY, &format, &shape, NULL, &e) && e == CL_IMAGE_FORMAT_NOT_SUPPORTED);
 }
 
+/* What the device says it has not, and machine code, for which the program has the source too. */
+static void other_ways(void) {
+  cl_int e;
+  cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  EXPECT(clCreateSubDevices(device, equally, 0, NULL, NULL) == CL_DEVICE_PARTITION_FAILED);
+  const unsigned char bytes[64] = "\x7f" "ELF", *binary = bytes;
+  size_t size = sizeof bytes;
+  clCreateProgramWithBinary(context, 1, &device, &size, &binary, NULL, &e);
+  EXPECT(e == CL_INVALID_BINARY);
+  cl_kernel k = kernel("other_ways", "kernel void other_ways(global int *x) { x[get_global_id(0)] = 1; }");
+  set(k, 0, buffer(4 * N, numbers));
+  OK(run(k, N, 64));
+}
+
 static void two_queues(const char *name, int is_ordered) {
   char source[256];
   snprintf(source, sizeof source, "kernel void %s_first(global int *x) { x[get_global_id(0)] = 1; }\n"
@@ -451,7 +465,7 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
-    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
+    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };

@@ -293,3 +293,13 @@ def test_refused_calls_have_an_error_and_a_line(host, run_exec):
         "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY", "CL_IMAGE_FORMAT_NOT_SUPPORTED",
     ]  # fmt: skip
     assert all(f"{one['call']} is refused: {one['reason']}" in ran.stderr for one in report["refused"])
+    assert not any(one["harmless"] for one in report["refused"])
+
+
+def test_a_program_that_goes_another_way_keeps_its_status(host, run_exec):
+    ran, report = run_exec("--", host, "other_ways")
+    assert (ran.returncode, report["exit"]) == (0, 0), ran.stderr
+    assert [(one["call"], one["harmless"]) for one in report["refused"]] == [
+        ("clCreateSubDevices", True), ("clCreateProgramWithBinary", True),
+    ]  # fmt: skip
+    assert "0 faults, 2 refused calls (2 harmless)" in ran.stderr

@@ -317,6 +317,17 @@ static int ask(char operation, Message *request, Message *answer) {
   return failed;
 }
 
+static cl_int report_refusal(const char *call, cl_int error, int is_announced, const char *words) {
+  Message request = {0}, answer;
+  put_text(&request, call);
+  put_number(&request, (uint64_t)(int64_t)error);
+  put_number(&request, (uint64_t)is_announced);
+  put_text(&request, words);
+  if (ask('R', &request, &answer)) fprintf(stderr, "visa-lsp exec: %s is refused: %s\n", call, words);
+  free(answer.data);
+  return error;
+}
+
 /* Report a call that does nothing, and return its error. */
 __attribute__((format(printf, 3, 4))) static cl_int refuse(const char *call, cl_int error, const char *format, ...) {
   char words[1024];
@@ -324,17 +335,21 @@ __attribute__((format(printf, 3, 4))) static cl_int refuse(const char *call, cl_
   va_start(values, format);
   vsnprintf(words, sizeof words, format, values);
   va_end(values);
-  Message request = {0}, answer;
-  put_text(&request, call);
-  put_number(&request, (uint64_t)(int64_t)error);
-  put_text(&request, words);
-  if (ask('R', &request, &answer)) fprintf(stderr, "visa-lsp exec: %s is refused: %s\n", call, words);
-  free(answer.data);
-  return error;
+  return report_refusal(call, error, 0, words);
 }
 
 static void *refuse_object(const char *call, cl_int *error, cl_int number, const char *why) {
   refuse(call, number, "%s", why);
+  if (error) *error = number;
+  return NULL;
+}
+
+/* The same for something that the device, when it is queried, says that it has not: every driver of such a device returns
+   this error, and the program may have another way. */
+static cl_int decline(const char *call, cl_int error, const char *why) { return report_refusal(call, error, 1, why); }
+
+static void *decline_object(const char *call, cl_int *error, cl_int number, const char *why) {
+  decline(call, number, why);
   if (error) *error = number;
   return NULL;
 }
@@ -426,7 +441,7 @@ static cl_context CL_API_CALL create_context_from_type(const cl_context_properti
 
 static cl_int CL_API_CALL create_sub_devices(cl_device_id d, const cl_device_partition_property *p, cl_uint n, cl_device_id *out, cl_uint *found) {
   (void)d, (void)p, (void)n, (void)out, (void)found;
-  return refuse("clCreateSubDevices", CL_DEVICE_PARTITION_FAILED, "the simulated device has no parts");
+  return decline("clCreateSubDevices", CL_DEVICE_PARTITION_FAILED, "the simulated device has no parts");
 }
 
 /* ---- memory */
@@ -574,7 +589,7 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   cl_int ignored, *told = error ? error : &ignored;
   cl_bool has_images = CL_TRUE;
   find_fact(&device_facts, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, NULL, told);
-  if (!has_images) return refuse_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images");
+  if (!has_images) return decline_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images");
   if (!format || !desc) return fail_memory(error, format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   size_t texel = texel_bytes(format);
   if (!texel) return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "images have the channels R, RG or RGBA and no packed types");
@@ -1028,10 +1043,8 @@ static cl_program CL_API_CALL create_with_binary(cl_context c, cl_uint n, const 
 }
 
 static cl_program CL_API_CALL create_with_built_in(cl_context c, cl_uint n, const cl_device_id *d, const char *names, cl_int *error) {
-  (void)c, (void)n, (void)d;
-  refuse("clCreateProgramWithBuiltInKernels", CL_INVALID_VALUE, "the simulated device has no built-in kernels (%s)", names ? names : "");
-  if (error) *error = CL_INVALID_VALUE;
-  return NULL;
+  (void)c, (void)n, (void)d, (void)names;
+  return decline_object("clCreateProgramWithBuiltInKernels", error, CL_INVALID_VALUE, "the simulated device has no built-in kernels");
 }
 
 static cl_int CL_API_CALL retain_program(cl_program h) {
@@ -1738,20 +1751,20 @@ static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint 
 
 static cl_mem CL_API_CALL create_pipe(cl_context c, cl_mem_flags f, cl_uint size, cl_uint count, const cl_pipe_properties *p, cl_int *error) {
   (void)c, (void)f, (void)size, (void)count, (void)p;
-  return refuse_object("clCreatePipe", error, CL_INVALID_OPERATION, "the simulated device has no pipes");
+  return decline_object("clCreatePipe", error, CL_INVALID_OPERATION, "the simulated device has no pipes");
 }
 
 static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d, const cl_queue_properties *p, cl_int *error) {
   for (const cl_queue_properties *at = p; at && *at; at += 2)
     if (*at == CL_QUEUE_PROPERTIES && at[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
-      return refuse_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
+      return decline_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
   __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
   return host->clCreateCommandQueueWithProperties(c, own_device(d), p, error);
 }
 
 static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_command_queue q) {
   (void)c, (void)d, (void)q;
-  return refuse("clSetDefaultDeviceCommandQueue", CL_INVALID_OPERATION, "kernels cannot enqueue kernels");
+  return decline("clSetDefaultDeviceCommandQueue", CL_INVALID_OPERATION, "kernels cannot enqueue kernels");
 }
 
 /* Functions of extensions: only those that this file has, because others could run kernels past it. */

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 # CL_SUCCESS, CL_BUILD_PROGRAM_FAILURE and its likes, by the end of a build and what was wanted.
 _FAILURES: Final = {Step.BUILD: -11, Step.COMPILE: -15, Step.LINK: -17}
 _OTHER_FAILURES: Final = {Verdict.BAD_OPTIONS: -43, Verdict.NO_COMPILER: -3, Verdict.BAD_BINARY: -42}
+_FOREIGN_BINARY: Final = "clCreateProgramWithBinary"
 _COMPILED_OBJECT, _EXECUTABLE = 1, 4  # cl_program_binary_type
 _READ_ONLY, _WRITE_ONLY = 1 << 2, 1 << 1
 _KINDS: Final = {"value": "v", "buffer": "b", "local": "l", "image": "i", "sampler": "s"}
@@ -167,6 +168,7 @@ class _Session:
         self._line: tuple[ProgressLine, str] | None = None
         self._numbers: dict[int, int] = {}  # of enqueues that have not run, by their command
         self._unordered = UnorderedCommands(self._settings)
+        self._binaries: list[Refusal] = []  # of which the program has built no other form yet
 
     def run(self) -> None:
         """Answer requests until the connection ends."""
@@ -216,10 +218,13 @@ class _Session:
         return answer.facts(platform_facts(platform)).facts(device_facts(platform))
 
     def _refuse(self, request: Request) -> Answer:
-        call, number = request.text(), request.number()
+        call, number, is_announced = request.text(), request.number(), bool(request.number())
         error = number - (1 << 64) if number >> 63 else number
         reason = f"{ERRORS.get(error, f'error {error}')}: {printable(request.text())}"
-        self._server.say(self._server.report.add_refusal(Refusal(call, reason)))
+        refusal = Refusal(call, reason, is_announced)
+        if call == _FOREIGN_BINARY:
+            self._binaries.append(refusal)
+        self._server.say(self._server.report.add_refusal(refusal))
         return Answer()
 
     def _build(self, request: Request) -> Answer:
@@ -234,6 +239,8 @@ class _Session:
         with self._showing("compiling a program"):
             build = self._server.programs.build(BuildRequest(form, step, data, options, headers, parts, folder))
         self._server.report.add_build(perf_counter() - began, is_program=build.is_executable)
+        if build.is_executable and self._binaries and (refusal := self._binaries.pop()) not in self._binaries:
+            self._server.report.excuse(refusal)
         status = _OTHER_FAILURES.get(build.verdict, 0 if build.verdict is Verdict.BUILT else _FAILURES[step])
         if build.verdict is Verdict.NO_COMPILER:
             self._server.say(self._server.report.add_refusal(Refusal("clBuildProgram", build.log)))
