@@ -53,11 +53,11 @@ SOME_FAULTS = [
     fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared")
 ]  # fmt: skip
 RIGHT = (
-    "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "prints", "links", "binaries", "queries",
+    "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "image_formats", "prints", "links", "binaries", "queries",
     "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
-CAPTURED = ("axpy", "offsets", "images", "links", "copies", "shared_memory", "unified_memory")
+CAPTURED = ("axpy", "offsets", "images", "image_formats", "links", "copies", "shared_memory", "unified_memory")
 
 
 @pytest.fixture(scope="session")
@@ -131,7 +131,7 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     names = (*CAPTURED, "undefined_buffer", "half_written", "race")
     ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
     launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
-    assert len(launches) == report["enqueues"] == 12, ran.stderr
+    assert len(launches) == report["enqueues"] == 16, ran.stderr
     command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}

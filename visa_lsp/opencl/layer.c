@@ -18,9 +18,11 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl_ext.h>
+#include <CL/cl_half.h>
 #include <CL/cl_layer.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -573,12 +575,65 @@ static cl_int CL_API_CALL get_memory_info(cl_mem object, cl_mem_info name, size_
 
 static size_t texel_bytes(const cl_image_format *f) {
   size_t channels = f->image_channel_order == CL_R ? 1 : f->image_channel_order == CL_RG ? 2 : f->image_channel_order == CL_RGBA ? 4 : 0;
+  if (f->image_channel_order == CL_BGRA) return f->image_channel_data_type == CL_UNORM_INT8 ? 4 : 0;
   switch (f->image_channel_data_type) {
   case CL_SNORM_INT8: case CL_UNORM_INT8: case CL_SIGNED_INT8: case CL_UNSIGNED_INT8: return channels;
   case CL_SNORM_INT16: case CL_UNORM_INT16: case CL_SIGNED_INT16: case CL_UNSIGNED_INT16: case CL_HALF_FLOAT: return 2 * channels;
   case CL_SIGNED_INT32: case CL_UNSIGNED_INT32: case CL_FLOAT: return 4 * channels;
   default: return 0;
   }
+}
+
+/* Return the format of the host's object for an image: another one with texels of as many bytes for RG and BGRA, which not every
+   host has. The host copies texels, and converts only colors of fills (alias_color). */
+static cl_image_format host_format(const cl_image_format *f) {
+  if (f->image_channel_order == CL_BGRA) return (cl_image_format){CL_RGBA, CL_UNSIGNED_INT8};
+  if (f->image_channel_order != CL_RG) return *f;
+  switch (texel_bytes(f)) {
+  case 2: return (cl_image_format){CL_R, CL_UNSIGNED_INT16};
+  case 4: return (cl_image_format){CL_R, CL_UNSIGNED_INT32};
+  default: return (cl_image_format){CL_RGBA, CL_UNSIGNED_INT16};
+  }
+}
+
+static long round_to(float value, float scale, float lowest) {
+  value = value != value ? 0 : value < lowest ? lowest : value > 1 ? 1 : value;
+  return lrintf(value * scale);
+}
+
+/* Write a channel of a color of a fill in a format, and return its bytes. */
+static size_t put_channel(char *out, cl_channel_type type, const void *color, int channel) {
+  float real = ((const float *)color)[channel];
+  uint32_t bits = ((const uint32_t *)color)[channel];
+  cl_half half;
+  size_t size = 4;
+  switch (type) {
+  case CL_UNORM_INT8: bits = (uint32_t)round_to(real, 255, 0), size = 1; break;
+  case CL_SNORM_INT8: bits = (uint32_t)round_to(real, 127, -1), size = 1; break;
+  case CL_UNORM_INT16: bits = (uint32_t)round_to(real, 65535, 0), size = 2; break;
+  case CL_SNORM_INT16: bits = (uint32_t)round_to(real, 32767, -1), size = 2; break;
+  case CL_HALF_FLOAT: half = cl_half_from_float(real, CL_HALF_RTE), bits = half, size = 2; break;
+  case CL_SIGNED_INT8: bits = (uint32_t)((int32_t)bits < -128 ? -128 : (int32_t)bits > 127 ? 127 : (int32_t)bits), size = 1; break;
+  case CL_SIGNED_INT16: bits = (uint32_t)((int32_t)bits < -32768 ? -32768 : (int32_t)bits > 32767 ? 32767 : (int32_t)bits), size = 2; break;
+  case CL_UNSIGNED_INT8: bits = bits > 255 ? 255 : bits, size = 1; break;
+  case CL_UNSIGNED_INT16: bits = bits > 65535 ? 65535 : bits, size = 2; break;
+  default: break;
+  }
+  memcpy(out, &bits, size);
+  return size;
+}
+
+/* Return the color of a fill for the host's object of an image: the bytes of a texel as integers, if its format is another one. */
+static const void *alias_color(const Memory *m, const void *color, uint32_t *space) {
+  char texel[16] = {0}, *at = texel;
+  int is_swapped = m && m->format.image_channel_order == CL_BGRA;
+  if (!m || !color || (!is_swapped && m->format.image_channel_order != CL_RG)) return color;
+  for (int i = 0; i < (is_swapped ? 4 : 2); i++) at += put_channel(at, m->format.image_channel_data_type, color, is_swapped && i != 3 ? 2 - i : i);
+  cl_image_format theirs = host_format(&m->format);
+  size_t step = theirs.image_channel_data_type == CL_UNSIGNED_INT8 ? 1 : theirs.image_channel_data_type == CL_UNSIGNED_INT16 ? 2 : 4;
+  memset(space, 0, 4 * sizeof *space);
+  for (size_t i = 0; i < 4; i++) memcpy(space + i, texel + i * step, step);
+  return space;
 }
 
 static size_t or_one(size_t n) { return n ? n : 1; }
@@ -592,7 +647,7 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   if (!has_images) return decline_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images");
   if (!format || !desc) return fail_memory(error, format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   size_t texel = texel_bytes(format);
-  if (!texel) return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "images have the channels R, RG or RGBA and no packed types");
+  if (!texel) return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "images have the channels R, RG, RGBA or BGRA (of 8 bits) and no packed types");
   cl_mem_object_type type = desc->image_type;
   size_t width = desc->image_width, rows = 1, slices = 1;
   if (type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY || type == CL_MEM_OBJECT_IMAGE3D) rows = or_one(desc->image_height);
@@ -621,9 +676,10 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
     tight.image_slice_pitch = slices > 1 || type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? row * rows : 0;
     theirs = (flags & ~host_bits) | CL_MEM_USE_HOST_PTR, memory = place;
   }
+  const cl_image_format alias = host_format(format);
   cl_mem object = properties && host->clCreateImageWithProperties
-                      ? host->clCreateImageWithProperties(c, properties, theirs, format, &tight, memory, told)
-                      : host->clCreateImage(c, theirs, format, &tight, memory, told);
+                      ? host->clCreateImageWithProperties(c, properties, theirs, &alias, &tight, memory, told)
+                      : host->clCreateImage(c, theirs, &alias, &tight, memory, told);
   /* pocl says that no device has images where it lacks the format. */
   if (!object && (*told == CL_INVALID_OPERATION || *told == CL_IMAGE_FORMAT_NOT_SUPPORTED))
     return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "the host's OpenCL has no images of this format; clGetSupportedImageFormats lists those that there are");
@@ -651,15 +707,27 @@ static cl_mem CL_API_CALL create_image_3d(cl_context c, cl_mem_flags flags, cons
 }
 
 static cl_int CL_API_CALL get_image_formats(cl_context c, cl_mem_flags flags, cl_mem_object_type type, cl_uint room, cl_image_format *out, cl_uint *found) {
-  cl_image_format all[256];
+  cl_image_format theirs[256], all[256];
   cl_uint count = 0, kept = 0;
-  cl_int result = host->clGetSupportedImageFormats(c, flags, type, 256, all, &count);
+  cl_int result = host->clGetSupportedImageFormats(c, flags, type, 256, theirs, &count);
   if (result) return result;
-  for (cl_uint i = 0; i < count && i < 256; i++)
-    if (texel_bytes(&all[i])) all[kept++] = all[i];
+  for (cl_uint i = 0; i < count && i < 256 && kept < 254; i++) {
+    const cl_channel_order order = theirs[i].image_channel_order;
+    const cl_channel_type data = theirs[i].image_channel_data_type;
+    if (!texel_bytes(&theirs[i]) || (order != CL_R && order != CL_RGBA)) continue;
+    all[kept++] = theirs[i];
+    if (order == CL_R) all[kept++] = (cl_image_format){CL_RG, data};
+    else if (data == CL_UNORM_INT8) all[kept++] = (cl_image_format){CL_BGRA, data};
+  }
   for (cl_uint i = 0; out && i < kept && i < room; i++) out[i] = all[i];
   if (found) *found = kept;
   return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL get_image_info(cl_mem object, cl_image_info name, size_t room, void *out, size_t *written) {
+  Memory *m = find_memory(object);
+  if (m && m->shape.image_type && name == CL_IMAGE_FORMAT) GIVE(cl_image_format, m->format);
+  return host->clGetImageInfo(object, name, room, out, written);
 }
 
 /* ---- the order of commands */
@@ -1548,7 +1616,7 @@ COMMAND(clEnqueueFillBuffer, 'c', 0, (cl_command_queue q, cl_mem m, const void *
 COMMAND(clEnqueueReadImage, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e), IMAGE(m, 0, o, r))
 COMMAND(clEnqueueWriteImage, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e), IMAGE(m, 1, o, r))
 COMMAND(clEnqueueCopyImage, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e), IMAGE(a, 0, o, s), IMAGE(b, 1, r, s))
-COMMAND(clEnqueueFillImage, 'c', 0, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e), IMAGE(m, 1, o, r))
+COMMAND(clEnqueueFillImage, 'c', 0, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, alias_color(find_memory(m), p, (uint32_t[4]){0}), o, r, n, w, e), IMAGE(m, 1, o, r))
 COMMAND(clEnqueueCopyImageToBuffer, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e), IMAGE(a, 0, o, r), BUFFER(b, 1, s, bytes_of_texels(a, r)))
 COMMAND(clEnqueueCopyBufferToImage, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e), BUFFER(a, 0, s, bytes_of_texels(b, r)), IMAGE(b, 1, o, r))
 COMMAND(clEnqueueMigrateMemObjects, 'c', 0, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e), NOTHING)
@@ -1800,7 +1868,7 @@ static void fill_table(void) {
   DIVERT(clCreateContextFromType, create_context_from_type); DIVERT(clCreateBuffer, create_buffer);
   DIVERT(clCreateBufferWithProperties, create_buffer_with_properties); DIVERT(clCreateSubBuffer, create_sub_buffer);
   DIVERT(clCreateImage, create_image); DIVERT(clCreateImageWithProperties, create_image_with_properties); DIVERT(clCreateImage2D, create_image_2d);
-  DIVERT(clCreateImage3D, create_image_3d); DIVERT(clGetSupportedImageFormats, get_image_formats); DIVERT(clGetMemObjectInfo, get_memory_info);
+  DIVERT(clCreateImage3D, create_image_3d); DIVERT(clGetSupportedImageFormats, get_image_formats); DIVERT(clGetMemObjectInfo, get_memory_info); DIVERT(clGetImageInfo, get_image_info);
   DIVERT(clGetEventInfo, get_event_info); DIVERT(clSVMAlloc, svm_alloc); DIVERT(clSVMFree, svm_free); DIVERT(clEnqueueSVMFree, svm_enqueue_free);
   DIVERT(clEnqueueSVMMemcpy, svm_copy); DIVERT(clEnqueueSVMMemFill, svm_fill); DIVERT(clEnqueueSVMMap, svm_map);
   DIVERT(clEnqueueSVMUnmap, svm_unmap); DIVERT(clEnqueueSVMMigrateMem, svm_migrate); DIVERT(clCreateProgramWithSource, create_with_source);
@@ -1827,7 +1895,7 @@ static void fill_table(void) {
   ORDER(clCreateUserEvent); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
   HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
-  HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
+  HOST(clSetMemObjectDestructorCallback) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
   HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clFlush)
   HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
 }
