@@ -418,7 +418,8 @@ static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_
 
 static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info name, size_t room, void *out, size_t *written) {
   cl_int result;
-  if (is_connected() && find_fact(&device_facts, name, room, out, written, &result)) return result;
+  int is_ours = d && (d == host_device || d == spare_device);
+  if (is_ours && is_connected() && find_fact(&device_facts, name, room, out, written, &result)) return result;
   return host->clGetDeviceInfo(d, name, room, out, written);
 }
 
@@ -559,6 +560,8 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags, c
   if (object && whole) {
     cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
     if (!(flags & access)) flags |= whole->flags & access;
+    access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+    if (!(flags & access)) flags |= whole->flags & access;
     Memory *m = remember_memory(object, whole->place + region->origin, region->size, flags | (whole->flags & host_bits));
     m->whole = whole, m->origin = region->origin;
     m->users = whole->users ? whole->users + region->origin : NULL;
@@ -657,6 +660,7 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   size_t row = width * texel, size = row * rows * slices;
   cl_image_desc tight = *desc;
   Memory *around = desc->mem_object ? find_memory(desc->mem_object) : NULL;
+  if (around && type != CL_MEM_OBJECT_IMAGE1D_BUFFER) return decline_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images of several dimensions over buffers (cl_khr_image2d_from_buffer)");
   int is_users = (flags & CL_MEM_USE_HOST_PTR) != 0;
   size_t row_step = desc->image_row_pitch ? desc->image_row_pitch : row;
   size_t slice_step = desc->image_slice_pitch ? desc->image_slice_pitch : row_step * rows;
@@ -1028,8 +1032,6 @@ typedef struct {
   char *options, *log, *binary;
   size_t binary_size, kernel_count;
   KernelFacts *kernels;
-  void(CL_CALLBACK *notify)(cl_program, void *);
-  void *notify_data;
 } Program;
 typedef struct {
   int is_set;
@@ -1126,7 +1128,6 @@ static cl_int CL_API_CALL release_program(cl_program h) {
   Program *p = program_of(h);
   if (!p) return CL_INVALID_PROGRAM;
   if (__atomic_sub_fetch(&p->references, 1, __ATOMIC_SEQ_CST)) return CL_SUCCESS;
-  if (p->notify) p->notify(h, p->notify_data);
   drop_build(p);
   host->clReleaseContext(p->context);
   p->magic = 0;
@@ -1134,11 +1135,10 @@ static cl_int CL_API_CALL release_program(cl_program h) {
   return CL_SUCCESS;
 }
 
+/* Such a callback waits for destructors of variables, of which the device says that there are none. */
 static cl_int CL_API_CALL set_release_callback(cl_program h, void(CL_CALLBACK *notify)(cl_program, void *), void *data) {
-  Program *p = program_of(h);
-  if (!p) return CL_INVALID_PROGRAM;
-  p->notify = notify, p->notify_data = data;
-  return CL_SUCCESS;
+  (void)notify, (void)data;
+  return program_of(h) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
 static void take_kernels(Program *p, Message *m) {
