@@ -347,6 +347,25 @@ static void image_formats(void) {
     for (size_t n = 0; n < kinds[i].texel; n++) EXPECT(abs(texel[n] - expected[i][n]) <= 1);
   }
 }
+/* A launch of no work items waits for events, and one with a required local size needs none. */
+static void empty_launches(void) {
+  cl_int e;
+  cl_kernel k = kernel("empty_launches", "kernel __attribute__((reqd_work_group_size(32, 1, 1))) void empty_launches(global int *x) { x[get_global_id(0)] = get_local_size(0); }");
+  cl_mem x = buffer(4 * N, numbers);
+  set(k, 0, x);
+  cl_event before = clCreateUserEvent(context, &e), done;
+  cl_int status = CL_COMPLETE;
+  size_t size = 0;
+  OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &size, NULL, 1, &before, &done));
+  OK(clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+  EXPECT(status != CL_COMPLETE);
+  OK(clSetUserEventStatus(before, CL_COMPLETE));
+  OK(clWaitForEvents(1, &done));
+  EXPECT(read_ints(x, N)[0] == numbers[0]);
+  size = 64;
+  OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &size, NULL, 0, NULL, NULL));
+  EXPECT(read_ints(x, N)[0] == 32);
+}
 static void prints(void) {
   cl_kernel k = kernel("prints", "kernel void prints(int n) { printf(\"printed %d\\n\", n); }");
   set_number(k, 0, 42);
@@ -498,7 +517,7 @@ static const struct {
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
-    CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
+    CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 

@@ -1440,6 +1440,13 @@ static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, 
     if (object && (!m || (p->kind == 'i') != (m->shape.image_type != 0)))
       return set_wrong(k, index, CL_INVALID_MEM_OBJECT, p->kind == 'i' ? "is an image, got something else" : "is a buffer, got something else");
     if (!object && p->kind == 'i') return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is an image, got null");
+    if (p->kind == 'i') {
+      cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+      cl_int result;
+      find_fact(&p->facts, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL, &result);
+      if (m->flags & CL_MEM_READ_ONLY && access != CL_KERNEL_ARG_ACCESS_READ_ONLY) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is an image to write, got one with CL_MEM_READ_ONLY");
+      if (m->flags & CL_MEM_WRITE_ONLY && access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is an image to read, got one with CL_MEM_WRITE_ONLY");
+    }
     set_data(a, size, NULL);
     a->memory = m;
     return CL_SUCCESS;
@@ -1722,7 +1729,6 @@ static cl_int check_sizes(const Kernel *k, cl_uint dimensions, const size_t *glo
   size_t items = 1;
   if (dimensions < 1 || dimensions > 3) return refuse(call, CL_INVALID_WORK_DIMENSION, "kernel `%s`: %u dimensions", name, dimensions);
   for (cl_uint i = 0; i < dimensions; i++) {
-    if (!global || !global[i]) return refuse(call, CL_INVALID_GLOBAL_WORK_SIZE, "kernel `%s`: the global size is 0", name);
     if (global[i] > UINT32_MAX) return refuse(call, CL_INVALID_GLOBAL_WORK_SIZE, "kernel `%s`: a global size of %zu is larger than 2^32", name, global[i]);
     if (local && !local[i]) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: the local size is 0", name);
     if (local && local[i] > max_group_items) return refuse(call, CL_INVALID_WORK_ITEM_SIZE, "kernel `%s`: a local size of %zu is larger than %zu", name, local[i], (size_t)max_group_items);
@@ -1732,8 +1738,8 @@ static cl_int check_sizes(const Kernel *k, cl_uint dimensions, const size_t *glo
     if (local) items *= local[i];
   }
   if (items > k->facts->max_items) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: a group of %zu work items; at most %zu", name, items, (size_t)k->facts->max_items);
-  for (cl_uint i = 0; i < 3; i++)
-    if (k->facts->required[0] && (!local || (i < dimensions ? local[i] : 1) != k->facts->required[i]))
+  for (cl_uint i = 0; i < 3 && k->facts->required[0]; i++)
+    if (local ? (i < dimensions ? local[i] : 1) != k->facts->required[i] : (i < dimensions ? global[i] : 1) % k->facts->required[i] && !k->facts->is_ragged)
       return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s` requires a local size of %zu, %zu, %zu", name, (size_t)k->facts->required[0], (size_t)k->facts->required[1], (size_t)k->facts->required[2]);
   return CL_SUCCESS;
 }
@@ -1747,6 +1753,17 @@ static void put_shared(Message *m) {
   pthread_mutex_unlock(&object_lock);
 }
 
+static void CL_CALLBACK do_nothing(void *block) { (void)block; }
+
+/* Enqueue a launch of no work items, which OpenCL has since 2.1: only its events count. */
+static cl_int enqueue_nothing(cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e) {
+  char block = 0;
+  uint64_t number = begin_command("clEnqueueNDRangeKernel", 'c', q, n, w, NULL, 0);
+  cl_int result = host->clEnqueueNativeKernel(q, do_nothing, &block, sizeof block, 0, NULL, NULL, n, w, e);
+  end_command(number, e, result, CL_FALSE);
+  return result;
+}
+
 static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uint dimensions, const size_t *offset, const size_t *global, const size_t *local,
                                          cl_uint n, const cl_event *w, cl_event *e) {
   const char *call = "clEnqueueNDRangeKernel";
@@ -1755,10 +1772,13 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   if (!q) return CL_INVALID_COMMAND_QUEUE;
   if (is_forked && (result = enter(q, call))) return result;
   if (!k) return refuse(call, CL_INVALID_KERNEL, "the kernel is none that the program created");
-  result = check_sizes(k, dimensions, global, local);
+  int is_empty = !global;
+  for (cl_uint i = 0; !is_empty && i < dimensions && i < 3; i++) is_empty = !global[i];
+  result = is_empty ? CL_SUCCESS : check_sizes(k, dimensions, global, local);
   if (result) return result;
   for (size_t i = 0; i < k->facts->count; i++)
     if (!k->arguments[i].is_set) return refuse(call, CL_INVALID_KERNEL_ARGS, "kernel `%s`: argument %zu (%s) is not set", k->facts->name, i, k->facts->parameters[i].name);
+  if (is_empty) return enqueue_nothing(q, n, w, e);
   if (!is_connected()) return CL_OUT_OF_RESOURCES;
   if (k->program->server != servers) return refuse(call, CL_INVALID_PROGRAM_EXECUTABLE, "kernel `%s` was built before the process forked, which now has a server of its own", k->facts->name);
   Launch *l = calloc(1, sizeof *l);
@@ -1830,6 +1850,11 @@ static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d, c
   return host->clCreateCommandQueueWithProperties(c, own_device(d), p, error);
 }
 
+static cl_int CL_API_CALL set_queue_property(cl_command_queue q, cl_command_queue_properties p, cl_bool is_on, cl_command_queue_properties *before) {
+  (void)p, (void)is_on, (void)before;
+  return q ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE; /* as of OpenCL 1.1 */
+}
+
 static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_command_queue q) {
   (void)c, (void)d, (void)q;
   return decline("clSetDefaultDeviceCommandQueue", CL_INVALID_OPERATION, "kernels cannot enqueue kernels");
@@ -1894,7 +1919,7 @@ static void fill_table(void) {
   ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); ORDER(clEnqueueNativeKernel);
   ORDER(clCreateUserEvent); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
-  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
+  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) DIVERT(clSetCommandQueueProperty, set_queue_property); HOST(clRetainMemObject) HOST(clReleaseMemObject)
   HOST(clSetMemObjectDestructorCallback) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
   HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clFlush)
   HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
