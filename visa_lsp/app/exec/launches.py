@@ -47,6 +47,7 @@ _COMPILED_THREADS: Final = (
     20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 )
 _MAX_CHOSEN_ITEMS: Final = 256
+_SMALL_ITEMS: Final = 4096  # of a launch without checks: 0.3 ms for a thread of the host
 _MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
@@ -215,7 +216,7 @@ def _run(
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled,
         show_progress=settings.show_progress, budget=budget,
         engine=_engine_for(kernel) if listener is None else "auto",
-        threads=1 if listener is not None or settings.checks != "none" else os.cpu_count() or 1,
+        threads=1 if listener is not None or settings.checks != "none" else _host_threads(config),
         listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
     prepared = prepare(kernel.module, kernel.info, config, settings.platform, is_checked=kernel.is_checked)
@@ -224,6 +225,12 @@ def _run(
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)
     )
+
+
+def _host_threads(config: LaunchConfig) -> int:
+    """Return the number of threads of the host for a launch: one if it is small, because starting others takes longer."""
+    assert config.global_size is not None
+    return 1 if prod(config.global_size) < _SMALL_ITEMS else os.cpu_count() or 1
 
 
 def _engine_for(kernel: LoadedKernel) -> str:
