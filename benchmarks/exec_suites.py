@@ -1,7 +1,8 @@
 """Test suites and programs of others under `visa-lsp exec`: how many of their tests pass, and what is reported.
 
 They must be there already: those of Debian (clinfo, clpeak, clblast-tests, clfft-client, hashcat) on PATH, those of Python in the
-interpreter of ``--python``, the sources of pyopencl, which have its tests, in ``--pyopencl``. For dpnp ``VISA_LSP_EXEC_HOST`` is
+interpreter of ``--python``, the sources of pyopencl, which have its tests, in ``--pyopencl``, Khronos' conformance tests, built by
+their CMake, in ``--conformance``. For dpnp ``VISA_LSP_EXEC_HOST`` is
 the OpenCL of intel-opencl-rt beside that interpreter. Needs gcc, OpenCL's headers and loader, pocl and ocloc.
 """
 
@@ -18,10 +19,12 @@ import tempfile
 from pathlib import Path
 
 _HASH = "202cb962ac59075b964b07152d234b70"  # MD5 of 123
+_MAX_LISTED = 8  # faults, and refused calls, of a suite
+_CONFORMANCE = ("api", "basic", "buffers", "atomics", "events")
 _PROGRESS = re.compile(r"^([.sxFE]+)(?: +\[ *\d+%\])?$", re.MULTILINE)
 
 
-def suites(python: str, pyopencl: Path | None) -> dict[str, tuple[list[str], str]]:
+def suites(python: str, pyopencl: Path | None, conformance: Path | None) -> dict[str, tuple[list[str], str]]:
     """Return the command of each suite, and the host's OpenCL, if it is not pocl."""
     pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     found = {
@@ -41,6 +44,9 @@ def suites(python: str, pyopencl: Path | None) -> dict[str, tuple[list[str], str
     if pyopencl is not None:
         for path in sorted((pyopencl / "test").glob("test_*.py")):
             found[f"pyopencl {path.stem}"] = ([*pytest, str(path)], "")
+    for name in _CONFORMANCE if conformance is not None else ():
+        assert conformance is not None
+        found[f"conformance {name}"] = ([str(conformance / "test_conformance" / name / f"test_{name}"), "-w"], "")
     packages = sorted(Path(python).parents[1].glob("lib/python*/site-packages/dpnp/tests"))
     for name in ("absolute", "sum", "sort", "search", "random", "linalg") if packages else ():
         host = str(Path(python).parents[1] / "lib" / "libintelocl.so")
@@ -72,10 +78,14 @@ def run(command: list[str], host: str, seconds: int, folder: Path) -> str:
     text = (folder / "output").read_text(errors="replace")
     marks = "".join(_PROGRESS.findall(text))
     passed, failed = _count(text, "passed") or marks.count("."), _count(text, "failed") or marks.count("F")
+    if "test_conformance" in command[0]:
+        passed, failed = (len(re.findall(rf"^\w+ {word}$", text, re.MULTILINE)) for word in ("passed", "FAILED"))
     values = json.loads(report.read_text()) if report.exists() else {"enqueues": "?", "faults": [], "refused": []}
     lines = [f"passed {passed}, failed {failed}, enqueues {values['enqueues']}, status {status}"]
-    lines += [f"  fault: {fault['text'][:150]}" for fault in values["faults"]]
-    lines += [f"  refused: {one['call']}: {one['reason'][:150]}" for one in values["refused"]]
+    lines += [f"  fault: {fault['text'][:150]}" for fault in values["faults"][:_MAX_LISTED]]
+    lines += [f"  refused: {one['call']}: {one['reason'][:150]}" for one in values["refused"][:_MAX_LISTED]]
+    more = [max(0, len(values[key]) - _MAX_LISTED) for key in ("faults", "refused")]
+    lines += [f"  {more[0]} more faults, {more[1]} more refused calls"] * any(more)
     return "\n".join(lines)
 
 
@@ -90,11 +100,12 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.exec_suites", description=__doc__.splitlines()[0])
     parser.add_argument("--python", default=sys.executable, help="interpreter with pyopencl, dpnp and pytest")
     parser.add_argument("--pyopencl", type=Path, help="folder of the sources of pyopencl")
+    parser.add_argument("--conformance", type=Path, help="folder in which Khronos' conformance tests are built")
     parser.add_argument("--seconds", type=int, default=1200, help="longest time of a suite (1200)")
     parser.add_argument("names", nargs="*", help="suites whose names begin so")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        for suite, (command, host) in suites(args.python, args.pyopencl).items():
+        for suite, (command, host) in suites(args.python, args.pyopencl, args.conformance).items():
             if args.names and not suite.startswith(tuple(args.names)):
                 continue
             if shutil.which(command[0]) is None:

@@ -53,11 +53,11 @@ def parent(tmp_path):
     """Start a program in an empty folder."""
     started = []
 
-    def start(program: str, *words: str) -> subprocess.Popen[str]:
+    def start(program: str, *words: str, stdin: int | None = None) -> subprocess.Popen[str]:
         path = [str(Path(children.__file__).parents[1]), str(tmp_path)]
         env = {**os.environ, "PYTHONPATH": os.pathsep.join(path), "TMPDIR": str(tmp_path)}
         command = [sys.executable, "-c", program, *words]
-        started.append(subprocess.Popen(command, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=env))
+        started.append(subprocess.Popen(command, stdin=stdin, stdout=subprocess.PIPE, text=True, cwd=tmp_path, env=env))
         return started[-1]
 
     yield start
@@ -141,4 +141,51 @@ with children.temporary_folder() as folder:
     assert process.returncode == 0
     assert mode == "0"
     assert wait_for_end([int(keeper)])
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of Unix")
+def test_a_killed_keeper_is_replaced(parent, tmp_path):
+    said = tmp_path / "said"
+    program = f"""
+import os, signal, sys, threading
+from visa_lsp import children
+def work():
+    exec({TOOL!r}, globals())
+threading.Thread(target=work, daemon=True).start()
+sys.stdin.readline()
+os.kill(children._keeper._process.pid, signal.SIGKILL)
+children._keeper._process.wait()
+"""
+    process = parent(program, str(said), stdin=subprocess.PIPE)
+    folder = Path(process.stdout.readline().strip())
+    numbers = [int(line) for line in lines_of(said, 2)]
+    process.communicate("\n")
+    assert wait_for_end(numbers)
+    assert patiently(lambda: not folder.exists())
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="folders cannot be locked")
+def test_the_next_start_removes_what_a_killed_process_and_its_keeper_left(parent, tmp_path):
+    program = """
+import os, sys, time
+from visa_lsp import children
+with children.temporary_folder() as folder:
+    os.utime(folder, (0, 0))
+    print(folder, children._keeper._process.pid, flush=True)
+    sys.stdin.readline()
+    print(sorted(os.listdir(folder.parent)), flush=True)
+"""
+    killed, living = parent(program, stdin=subprocess.PIPE), parent(program, stdin=subprocess.PIPE)
+    folder, keeper = killed.stdout.readline().split()
+    kept, _ = living.stdout.readline().split()
+    os.kill(int(keeper), signal.SIGKILL)
+    killed.kill()
+    killed.wait()
+    assert Path(folder).is_dir()
+    other = parent(program, stdin=subprocess.PIPE)
+    own, _ = other.stdout.readline().split()
+    assert sorted(tmp_path.iterdir()) == sorted([Path(kept), Path(own)])
+    other.communicate("\n")
+    living.communicate("\n")
     assert list(tmp_path.iterdir()) == []

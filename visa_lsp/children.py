@@ -2,15 +2,18 @@
 
 A child that runs our own code calls ``end_with_parent``. For other programs, and for folders, there is a *keeper*: a
 small process in a separate session, which gets their names through a pipe, and ends or removes them when the pipe ends.
-Knows nothing about the work of children. Invariant: the keeper gets the name of a process or folder before it exists,
-or immediately after.
+If the keeper is killed, this process starts another. If both are killed, the next process that makes a folder removes
+those whose lock is free. Knows nothing about the work of children. Invariant: the keeper gets the name of a process or
+folder before it exists, or immediately after.
 """
 
 from __future__ import annotations
 
 import atexit
 import contextlib
+import functools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -25,6 +28,8 @@ from typing import Final
 _PR_SET_PDEATHSIG: Final = 1
 _LOOK_SECONDS: Final = 0.25  # seconds between two checks of the parent, if the system sends no signal
 _SYNCHRONIZE: Final = 0x0010_0000  # the right to wait for a process of Windows
+_FOLDER_NAME: Final = re.compile(r"visa-lsp-([a-z]+-)?[0-9a-f]{20}")
+_LOCK_SECONDS: Final = 60.0  # from making a folder to locking it, at most
 # Reads lines: "+" or "-", then "group N" or "folder HEX". A folder is removed repeatedly, because a process that writes
 # into it may take a moment to end.
 _KEEPER: Final = """\
@@ -109,13 +114,52 @@ def _watch(parent: int) -> None:
 @contextlib.contextmanager
 def temporary_folder(prefix: str = "visa-lsp-", parent: Path | None = None) -> Iterator[Path]:
     """Make a folder that only this user can enter; it is removed afterwards, even if this process is killed."""
-    folder = (parent or Path(tempfile.gettempdir())).resolve() / f"{prefix}{os.urandom(8).hex()}"
+    folder = (parent or Path(tempfile.gettempdir())).resolve() / f"{prefix}{os.urandom(10).hex()}"
     with _keep(f"folder {os.fsencode(folder).hex()}"):
+        _remove_abandoned_folders(folder.parent)
         folder.mkdir(mode=0o700)
+        lock = _lock(folder)
         try:
             yield folder
         finally:
             shutil.rmtree(folder, ignore_errors=True)
+            if lock is not None:
+                os.close(lock)
+
+
+@functools.cache
+def _remove_abandoned_folders(parent: Path) -> None:
+    """Remove temporary folders of this user whose processes and keepers were killed; once for each ``parent``."""
+    if sys.platform == "win32":  # a folder cannot be locked
+        return
+    with contextlib.suppress(OSError), os.scandir(parent) as entries:
+        for entry in entries:
+            if not _FOLDER_NAME.fullmatch(entry.name) or not entry.is_dir(follow_symlinks=False):
+                continue
+            about = entry.stat(follow_symlinks=False)
+            if about.st_uid != os.geteuid() or abs(time.time() - about.st_mtime) < _LOCK_SECONDS:
+                continue
+            lock = _lock(Path(entry.path))
+            if lock is not None:
+                shutil.rmtree(entry.path, ignore_errors=True)
+                os.close(lock)
+
+
+def _lock(folder: Path) -> int | None:
+    """Lock a folder until the descriptor is closed, also by a kill; None if another process has the lock."""
+    if sys.platform == "win32":
+        return None
+    import fcntl
+
+    descriptor = -1
+    try:
+        descriptor = os.open(folder, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        if descriptor >= 0:
+            os.close(descriptor)
+        return None
+    return descriptor
 
 
 def end_with_us(process: subprocess.Popen[bytes]) -> contextlib.AbstractContextManager[None]:
@@ -137,24 +181,41 @@ class _Keeper:
 
     def __init__(self) -> None:
         self._process: subprocess.Popen[bytes] | None = None
+        self._names: set[str] = set()  # of living processes and folders, for another keeper if this one is killed
         self._owner = 0  # because a fork must start its own
         self._lock = threading.Lock()
 
     def hear(self, line: str) -> None:
         """Send the keeper a line; without effect if no keeper can be started."""
-        with self._lock, contextlib.suppress(OSError, ValueError):  # closed, while this process ends
-            if self._owner != os.getpid() or self._process is None:
-                self._process, self._owner = _start_keeper(), os.getpid()
+        with self._lock:
+            if self._owner != os.getpid():
+                self._process, self._names, self._owner = None, set(), os.getpid()
                 atexit.register(self.end)
-            assert self._process.stdin is not None
-            self._process.stdin.write(f"{line}\n".encode())
-            self._process.stdin.flush()
+            (self._names.add if line[0] == "+" else self._names.discard)(line[1:])
+            if not self._send(line):
+                self._send(line)
 
     def end(self) -> None:
         """End the keeper, which then ends remaining processes and removes remaining folders."""
-        if self._process is not None and self._owner == os.getpid():
+        with self._lock:
+            if self._owner != os.getpid() or self._process is None:
+                return
+            if self._names:
+                self._send("")
             with contextlib.suppress(OSError):
                 self._process.communicate()
+
+    def _send(self, line: str) -> bool:
+        """Send a line, or all names to a new keeper if there is none; return whether that was possible."""
+        with contextlib.suppress(OSError, ValueError, RuntimeError):  # the last at the end of the interpreter
+            if self._process is None or self._process.poll() is not None:
+                self._process = _start_keeper()
+                line = "\n".join(f"+{name}" for name in self._names)
+            assert self._process.stdin is not None
+            if line:
+                self._process.stdin.write(f"{line}\n".encode())
+            return True
+        return False
 
 
 _keeper: Final = _Keeper()
@@ -162,7 +223,7 @@ _keeper: Final = _Keeper()
 
 def _start_keeper() -> subprocess.Popen[bytes]:
     return subprocess.Popen(
-        [sys.executable, "-I", "-S", "-c", _KEEPER],
+        [sys.executable, "-I", "-S", "-c", _KEEPER], bufsize=0,
         stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
         cwd=os.path.abspath(os.sep), start_new_session=True,  # noqa: PTH100 - no folder is kept from being removed
     )  # fmt: skip

@@ -137,9 +137,23 @@ static void refused_calls(void) {
   size_t size = sizeof bytes;
   clCreateProgramWithBinary(context, 1, &device, &size, &binary, NULL, &e);
   EXPECT(e == CL_INVALID_BINARY);
-  cl_image_format format = {CL_RG, CL_FLOAT}; /* pocl 3.1 has none of two channels */
+  cl_image_format format = {CL_LUMINANCE, CL_FLOAT};
   cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
   EXPECT(!clCreateImage(context, CL_MEM_READ_ONLY, &format, &shape, NULL, &e) && e == CL_IMAGE_FORMAT_NOT_SUPPORTED);
+}
+
+/* What the device says it has not, and machine code, for which the program has the source too. */
+static void other_ways(void) {
+  cl_int e;
+  cl_device_partition_property equally[] = {CL_DEVICE_PARTITION_EQUALLY, 1, 0};
+  EXPECT(clCreateSubDevices(device, equally, 0, NULL, NULL) == CL_DEVICE_PARTITION_FAILED);
+  const unsigned char bytes[64] = "\x7f" "ELF", *binary = bytes;
+  size_t size = sizeof bytes;
+  clCreateProgramWithBinary(context, 1, &device, &size, &binary, NULL, &e);
+  EXPECT(e == CL_INVALID_BINARY);
+  cl_kernel k = kernel("other_ways", "kernel void other_ways(global int *x) { x[get_global_id(0)] = 1; }");
+  set(k, 0, buffer(4 * N, numbers));
+  OK(run(k, N, 64));
 }
 
 static void two_queues(const char *name, int is_ordered) {
@@ -301,6 +315,57 @@ static void images(void) {
     EXPECT(out[i] == (unsigned)(numbers[i] + numbers[(y1 * 8 + x1) * 4 + c]));
   }
 }
+/* Formats that not every host has: a fill, a launch, a copy to a buffer, and a write, in two channels, and with blue first. */
+static void image_formats(void) {
+  cl_kernel k = kernel("image_formats", "kernel void image_formats(read_only image2d_t a, write_only image2d_t b) {\n"
+                                        "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
+                                        "  float4 x = read_imagef(a, at);\n"
+                                        "  write_imagef(b, at, (float4)(x.y, x.x * 0.5f, x.z, x.w));\n}");
+  static const struct { cl_image_format format; size_t texel; } kinds[] = {
+    {{CL_RG, CL_UNORM_INT8}, 2}, {{CL_RG, CL_HALF_FLOAT}, 4}, {{CL_RG, CL_FLOAT}, 8}, {{CL_BGRA, CL_UNORM_INT8}, 4},
+  };
+  static const unsigned char expected[][8] = {{0, 127}, {0, 0, 0, 0x38}, {0, 0, 0, 0, 0, 0, 0, 0x3f}, {51, 127, 0, 255}};
+  const float color[4] = {1, 0, 0.2f, 1};
+  size_t size[3] = {8, 4, 1}, zero[3] = {0, 0, 0};
+  for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+    cl_int e;
+    cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 4};
+    cl_mem a = clCreateImage(context, CL_MEM_READ_ONLY, &kinds[i].format, &shape, NULL, &e);
+    OK(e);
+    cl_mem b = clCreateImage(context, CL_MEM_WRITE_ONLY, &kinds[i].format, &shape, NULL, &e);
+    OK(e);
+    cl_image_format told;
+    OK(clGetImageInfo(b, CL_IMAGE_FORMAT, sizeof told, &told, NULL));
+    EXPECT(!memcmp(&told, &kinds[i].format, sizeof told));
+    OK(clEnqueueFillImage(queue, a, color, zero, size, 0, NULL, NULL));
+    set(k, 0, a), set(k, 1, b);
+    OK(clEnqueueNDRangeKernel(queue, k, 2, NULL, size, NULL, 0, NULL, NULL));
+    cl_mem y = buffer(256, NULL);
+    OK(clEnqueueCopyImageToBuffer(queue, b, y, zero, size, 0, 0, NULL, NULL));
+    unsigned char out[256], *texel = out + 31 * kinds[i].texel;
+    OK(clEnqueueReadBuffer(queue, y, CL_TRUE, 0, 32 * kinds[i].texel, out, 0, NULL, NULL));
+    for (size_t n = 0; n < kinds[i].texel; n++) EXPECT(abs(texel[n] - expected[i][n]) <= 1);
+  }
+}
+/* A launch of no work items waits for events, and one with a required local size needs none. */
+static void empty_launches(void) {
+  cl_int e;
+  cl_kernel k = kernel("empty_launches", "kernel __attribute__((reqd_work_group_size(32, 1, 1))) void empty_launches(global int *x) { x[get_global_id(0)] = get_local_size(0); }");
+  cl_mem x = buffer(4 * N, numbers);
+  set(k, 0, x);
+  cl_event before = clCreateUserEvent(context, &e), done;
+  cl_int status = CL_COMPLETE;
+  size_t size = 0;
+  OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &size, NULL, 1, &before, &done));
+  OK(clGetEventInfo(done, CL_EVENT_COMMAND_EXECUTION_STATUS, sizeof status, &status, NULL));
+  EXPECT(status != CL_COMPLETE);
+  OK(clSetUserEventStatus(before, CL_COMPLETE));
+  OK(clWaitForEvents(1, &done));
+  EXPECT(read_ints(x, N)[0] == numbers[0]);
+  size = 64;
+  OK(clEnqueueNDRangeKernel(queue, k, 1, NULL, &size, NULL, 0, NULL, NULL));
+  EXPECT(read_ints(x, N)[0] == 32);
+}
 static void prints(void) {
   cl_kernel k = kernel("prints", "kernel void prints(int n) { printf(\"printed %d\\n\", n); }");
   set_number(k, 0, 42);
@@ -451,8 +516,8 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
-    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
-    CASE(host_pointer), CASE(offsets), CASE(images), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
+    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
+    CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 

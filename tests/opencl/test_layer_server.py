@@ -6,6 +6,7 @@ import struct
 
 from visa_lsp.app.exec.programs import Programs
 from visa_lsp.app.exec.report import ExecReport
+from visa_lsp.app.launch.report import source_excerpt
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.opencl.layer_server import UNDEFINED_BYTES, Server
 
@@ -21,3 +22,9 @@ def test_a_process_that_ends_without_its_answer_is_no_refusal(tmp_path):
     theirs.shutdown(socket.SHUT_RD)  # the answer cannot be sent
     server.serve(ours)
     assert (said, report.refused) == ([], {})
+
+
+def test_a_long_line_of_a_source_is_shortened(tmp_path):
+    (tmp_path / "one.cl").write_text("x" * 5000)
+    place, line = source_excerpt(None, (str(tmp_path / "one.cl"), 1))
+    assert (place, line) == (f"{tmp_path}/one.cl:1", "x" * 300 + "...")

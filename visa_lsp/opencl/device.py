@@ -93,7 +93,7 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
     }  # fmt: skip
     texts = {
         0x102B: f"visa-lsp simulator of {platform.name}", 0x102C: "visa-lsp", 0x102D: __version__, 0x102E: "FULL_PROFILE",
-        0x102F: f"OpenCL 3.0 visa-lsp {platform.name}", 0x1030: " ".join(_extensions(platform)), 0x103D: "OpenCL C 1.2",
+        0x102F: f"OpenCL 3.0 visa-lsp {platform.name}", 0x1030: " ".join(_extensions(platform)), 0x103D: "OpenCL C 1.2 ",
         0x105B: "SPIR-V_1.2", 0x103F: "", 0x1072: "",
     }  # fmt: skip
     facts = {name: _u32(value) for name, value in numbers.items()}

@@ -18,9 +18,11 @@
 #define CL_USE_DEPRECATED_OPENCL_2_1_APIS
 #define CL_USE_DEPRECATED_OPENCL_2_2_APIS
 #include <CL/cl_ext.h>
+#include <CL/cl_half.h>
 #include <CL/cl_layer.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <pthread.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -317,6 +319,17 @@ static int ask(char operation, Message *request, Message *answer) {
   return failed;
 }
 
+static cl_int report_refusal(const char *call, cl_int error, int is_announced, const char *words) {
+  Message request = {0}, answer;
+  put_text(&request, call);
+  put_number(&request, (uint64_t)(int64_t)error);
+  put_number(&request, (uint64_t)is_announced);
+  put_text(&request, words);
+  if (ask('R', &request, &answer)) fprintf(stderr, "visa-lsp exec: %s is refused: %s\n", call, words);
+  free(answer.data);
+  return error;
+}
+
 /* Report a call that does nothing, and return its error. */
 __attribute__((format(printf, 3, 4))) static cl_int refuse(const char *call, cl_int error, const char *format, ...) {
   char words[1024];
@@ -324,17 +337,21 @@ __attribute__((format(printf, 3, 4))) static cl_int refuse(const char *call, cl_
   va_start(values, format);
   vsnprintf(words, sizeof words, format, values);
   va_end(values);
-  Message request = {0}, answer;
-  put_text(&request, call);
-  put_number(&request, (uint64_t)(int64_t)error);
-  put_text(&request, words);
-  if (ask('R', &request, &answer)) fprintf(stderr, "visa-lsp exec: %s is refused: %s\n", call, words);
-  free(answer.data);
-  return error;
+  return report_refusal(call, error, 0, words);
 }
 
 static void *refuse_object(const char *call, cl_int *error, cl_int number, const char *why) {
   refuse(call, number, "%s", why);
+  if (error) *error = number;
+  return NULL;
+}
+
+/* The same for something that the device, when it is queried, says that it has not: every driver of such a device returns
+   this error, and the program may have another way. */
+static cl_int decline(const char *call, cl_int error, const char *why) { return report_refusal(call, error, 1, why); }
+
+static void *decline_object(const char *call, cl_int *error, cl_int number, const char *why) {
+  decline(call, number, why);
   if (error) *error = number;
   return NULL;
 }
@@ -401,7 +418,8 @@ static cl_int CL_API_CALL get_devices(cl_platform_id p, cl_device_type type, cl_
 
 static cl_int CL_API_CALL get_device_info(cl_device_id d, cl_device_info name, size_t room, void *out, size_t *written) {
   cl_int result;
-  if (is_connected() && find_fact(&device_facts, name, room, out, written, &result)) return result;
+  int is_ours = d && (d == host_device || d == spare_device);
+  if (is_ours && is_connected() && find_fact(&device_facts, name, room, out, written, &result)) return result;
   return host->clGetDeviceInfo(d, name, room, out, written);
 }
 
@@ -426,7 +444,7 @@ static cl_context CL_API_CALL create_context_from_type(const cl_context_properti
 
 static cl_int CL_API_CALL create_sub_devices(cl_device_id d, const cl_device_partition_property *p, cl_uint n, cl_device_id *out, cl_uint *found) {
   (void)d, (void)p, (void)n, (void)out, (void)found;
-  return refuse("clCreateSubDevices", CL_DEVICE_PARTITION_FAILED, "the simulated device has no parts");
+  return decline("clCreateSubDevices", CL_DEVICE_PARTITION_FAILED, "the simulated device has no parts");
 }
 
 /* ---- memory */
@@ -542,6 +560,8 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags, c
   if (object && whole) {
     cl_mem_flags access = CL_MEM_READ_WRITE | CL_MEM_READ_ONLY | CL_MEM_WRITE_ONLY;
     if (!(flags & access)) flags |= whole->flags & access;
+    access = CL_MEM_HOST_WRITE_ONLY | CL_MEM_HOST_READ_ONLY | CL_MEM_HOST_NO_ACCESS;
+    if (!(flags & access)) flags |= whole->flags & access;
     Memory *m = remember_memory(object, whole->place + region->origin, region->size, flags | (whole->flags & host_bits));
     m->whole = whole, m->origin = region->origin;
     m->users = whole->users ? whole->users + region->origin : NULL;
@@ -558,12 +578,65 @@ static cl_int CL_API_CALL get_memory_info(cl_mem object, cl_mem_info name, size_
 
 static size_t texel_bytes(const cl_image_format *f) {
   size_t channels = f->image_channel_order == CL_R ? 1 : f->image_channel_order == CL_RG ? 2 : f->image_channel_order == CL_RGBA ? 4 : 0;
+  if (f->image_channel_order == CL_BGRA) return f->image_channel_data_type == CL_UNORM_INT8 ? 4 : 0;
   switch (f->image_channel_data_type) {
   case CL_SNORM_INT8: case CL_UNORM_INT8: case CL_SIGNED_INT8: case CL_UNSIGNED_INT8: return channels;
   case CL_SNORM_INT16: case CL_UNORM_INT16: case CL_SIGNED_INT16: case CL_UNSIGNED_INT16: case CL_HALF_FLOAT: return 2 * channels;
   case CL_SIGNED_INT32: case CL_UNSIGNED_INT32: case CL_FLOAT: return 4 * channels;
   default: return 0;
   }
+}
+
+/* Return the format of the host's object for an image: another one with texels of as many bytes for RG and BGRA, which not every
+   host has. The host copies texels, and converts only colors of fills (alias_color). */
+static cl_image_format host_format(const cl_image_format *f) {
+  if (f->image_channel_order == CL_BGRA) return (cl_image_format){CL_RGBA, CL_UNSIGNED_INT8};
+  if (f->image_channel_order != CL_RG) return *f;
+  switch (texel_bytes(f)) {
+  case 2: return (cl_image_format){CL_R, CL_UNSIGNED_INT16};
+  case 4: return (cl_image_format){CL_R, CL_UNSIGNED_INT32};
+  default: return (cl_image_format){CL_RGBA, CL_UNSIGNED_INT16};
+  }
+}
+
+static long round_to(float value, float scale, float lowest) {
+  value = value != value ? 0 : value < lowest ? lowest : value > 1 ? 1 : value;
+  return lrintf(value * scale);
+}
+
+/* Write a channel of a color of a fill in a format, and return its bytes. */
+static size_t put_channel(char *out, cl_channel_type type, const void *color, int channel) {
+  float real = ((const float *)color)[channel];
+  uint32_t bits = ((const uint32_t *)color)[channel];
+  cl_half half;
+  size_t size = 4;
+  switch (type) {
+  case CL_UNORM_INT8: bits = (uint32_t)round_to(real, 255, 0), size = 1; break;
+  case CL_SNORM_INT8: bits = (uint32_t)round_to(real, 127, -1), size = 1; break;
+  case CL_UNORM_INT16: bits = (uint32_t)round_to(real, 65535, 0), size = 2; break;
+  case CL_SNORM_INT16: bits = (uint32_t)round_to(real, 32767, -1), size = 2; break;
+  case CL_HALF_FLOAT: half = cl_half_from_float(real, CL_HALF_RTE), bits = half, size = 2; break;
+  case CL_SIGNED_INT8: bits = (uint32_t)((int32_t)bits < -128 ? -128 : (int32_t)bits > 127 ? 127 : (int32_t)bits), size = 1; break;
+  case CL_SIGNED_INT16: bits = (uint32_t)((int32_t)bits < -32768 ? -32768 : (int32_t)bits > 32767 ? 32767 : (int32_t)bits), size = 2; break;
+  case CL_UNSIGNED_INT8: bits = bits > 255 ? 255 : bits, size = 1; break;
+  case CL_UNSIGNED_INT16: bits = bits > 65535 ? 65535 : bits, size = 2; break;
+  default: break;
+  }
+  memcpy(out, &bits, size);
+  return size;
+}
+
+/* Return the color of a fill for the host's object of an image: the bytes of a texel as integers, if its format is another one. */
+static const void *alias_color(const Memory *m, const void *color, uint32_t *space) {
+  char texel[16] = {0}, *at = texel;
+  int is_swapped = m && m->format.image_channel_order == CL_BGRA;
+  if (!m || !color || (!is_swapped && m->format.image_channel_order != CL_RG)) return color;
+  for (int i = 0; i < (is_swapped ? 4 : 2); i++) at += put_channel(at, m->format.image_channel_data_type, color, is_swapped && i != 3 ? 2 - i : i);
+  cl_image_format theirs = host_format(&m->format);
+  size_t step = theirs.image_channel_data_type == CL_UNSIGNED_INT8 ? 1 : theirs.image_channel_data_type == CL_UNSIGNED_INT16 ? 2 : 4;
+  memset(space, 0, 4 * sizeof *space);
+  for (size_t i = 0; i < 4; i++) memcpy(space + i, texel + i * step, step);
+  return space;
 }
 
 static size_t or_one(size_t n) { return n ? n : 1; }
@@ -574,10 +647,10 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   cl_int ignored, *told = error ? error : &ignored;
   cl_bool has_images = CL_TRUE;
   find_fact(&device_facts, CL_DEVICE_IMAGE_SUPPORT, sizeof has_images, &has_images, NULL, told);
-  if (!has_images) return refuse_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images");
+  if (!has_images) return decline_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images");
   if (!format || !desc) return fail_memory(error, format ? CL_INVALID_IMAGE_DESCRIPTOR : CL_INVALID_IMAGE_FORMAT_DESCRIPTOR);
   size_t texel = texel_bytes(format);
-  if (!texel) return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "images have the channels R, RG or RGBA and no packed types");
+  if (!texel) return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "images have the channels R, RG, RGBA or BGRA (of 8 bits) and no packed types");
   cl_mem_object_type type = desc->image_type;
   size_t width = desc->image_width, rows = 1, slices = 1;
   if (type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY || type == CL_MEM_OBJECT_IMAGE3D) rows = or_one(desc->image_height);
@@ -587,6 +660,7 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   size_t row = width * texel, size = row * rows * slices;
   cl_image_desc tight = *desc;
   Memory *around = desc->mem_object ? find_memory(desc->mem_object) : NULL;
+  if (around && type != CL_MEM_OBJECT_IMAGE1D_BUFFER) return decline_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images of several dimensions over buffers (cl_khr_image2d_from_buffer)");
   int is_users = (flags & CL_MEM_USE_HOST_PTR) != 0;
   size_t row_step = desc->image_row_pitch ? desc->image_row_pitch : row;
   size_t slice_step = desc->image_slice_pitch ? desc->image_slice_pitch : row_step * rows;
@@ -606,9 +680,10 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
     tight.image_slice_pitch = slices > 1 || type == CL_MEM_OBJECT_IMAGE1D_ARRAY || type == CL_MEM_OBJECT_IMAGE2D_ARRAY ? row * rows : 0;
     theirs = (flags & ~host_bits) | CL_MEM_USE_HOST_PTR, memory = place;
   }
+  const cl_image_format alias = host_format(format);
   cl_mem object = properties && host->clCreateImageWithProperties
-                      ? host->clCreateImageWithProperties(c, properties, theirs, format, &tight, memory, told)
-                      : host->clCreateImage(c, theirs, format, &tight, memory, told);
+                      ? host->clCreateImageWithProperties(c, properties, theirs, &alias, &tight, memory, told)
+                      : host->clCreateImage(c, theirs, &alias, &tight, memory, told);
   /* pocl says that no device has images where it lacks the format. */
   if (!object && (*told == CL_INVALID_OPERATION || *told == CL_IMAGE_FORMAT_NOT_SUPPORTED))
     return refuse_object(call, error, CL_IMAGE_FORMAT_NOT_SUPPORTED, "the host's OpenCL has no images of this format; clGetSupportedImageFormats lists those that there are");
@@ -636,15 +711,27 @@ static cl_mem CL_API_CALL create_image_3d(cl_context c, cl_mem_flags flags, cons
 }
 
 static cl_int CL_API_CALL get_image_formats(cl_context c, cl_mem_flags flags, cl_mem_object_type type, cl_uint room, cl_image_format *out, cl_uint *found) {
-  cl_image_format all[256];
+  cl_image_format theirs[256], all[256];
   cl_uint count = 0, kept = 0;
-  cl_int result = host->clGetSupportedImageFormats(c, flags, type, 256, all, &count);
+  cl_int result = host->clGetSupportedImageFormats(c, flags, type, 256, theirs, &count);
   if (result) return result;
-  for (cl_uint i = 0; i < count && i < 256; i++)
-    if (texel_bytes(&all[i])) all[kept++] = all[i];
+  for (cl_uint i = 0; i < count && i < 256 && kept < 254; i++) {
+    const cl_channel_order order = theirs[i].image_channel_order;
+    const cl_channel_type data = theirs[i].image_channel_data_type;
+    if (!texel_bytes(&theirs[i]) || (order != CL_R && order != CL_RGBA)) continue;
+    all[kept++] = theirs[i];
+    if (order == CL_R) all[kept++] = (cl_image_format){CL_RG, data};
+    else if (data == CL_UNORM_INT8) all[kept++] = (cl_image_format){CL_BGRA, data};
+  }
   for (cl_uint i = 0; out && i < kept && i < room; i++) out[i] = all[i];
   if (found) *found = kept;
   return CL_SUCCESS;
+}
+
+static cl_int CL_API_CALL get_image_info(cl_mem object, cl_image_info name, size_t room, void *out, size_t *written) {
+  Memory *m = find_memory(object);
+  if (m && m->shape.image_type && name == CL_IMAGE_FORMAT) GIVE(cl_image_format, m->format);
+  return host->clGetImageInfo(object, name, room, out, written);
 }
 
 /* ---- the order of commands */
@@ -945,8 +1032,6 @@ typedef struct {
   char *options, *log, *binary;
   size_t binary_size, kernel_count;
   KernelFacts *kernels;
-  void(CL_CALLBACK *notify)(cl_program, void *);
-  void *notify_data;
 } Program;
 typedef struct {
   int is_set;
@@ -1028,10 +1113,8 @@ static cl_program CL_API_CALL create_with_binary(cl_context c, cl_uint n, const 
 }
 
 static cl_program CL_API_CALL create_with_built_in(cl_context c, cl_uint n, const cl_device_id *d, const char *names, cl_int *error) {
-  (void)c, (void)n, (void)d;
-  refuse("clCreateProgramWithBuiltInKernels", CL_INVALID_VALUE, "the simulated device has no built-in kernels (%s)", names ? names : "");
-  if (error) *error = CL_INVALID_VALUE;
-  return NULL;
+  (void)c, (void)n, (void)d, (void)names;
+  return decline_object("clCreateProgramWithBuiltInKernels", error, CL_INVALID_VALUE, "the simulated device has no built-in kernels");
 }
 
 static cl_int CL_API_CALL retain_program(cl_program h) {
@@ -1045,7 +1128,6 @@ static cl_int CL_API_CALL release_program(cl_program h) {
   Program *p = program_of(h);
   if (!p) return CL_INVALID_PROGRAM;
   if (__atomic_sub_fetch(&p->references, 1, __ATOMIC_SEQ_CST)) return CL_SUCCESS;
-  if (p->notify) p->notify(h, p->notify_data);
   drop_build(p);
   host->clReleaseContext(p->context);
   p->magic = 0;
@@ -1053,11 +1135,10 @@ static cl_int CL_API_CALL release_program(cl_program h) {
   return CL_SUCCESS;
 }
 
+/* Such a callback waits for destructors of variables, of which the device says that there are none. */
 static cl_int CL_API_CALL set_release_callback(cl_program h, void(CL_CALLBACK *notify)(cl_program, void *), void *data) {
-  Program *p = program_of(h);
-  if (!p) return CL_INVALID_PROGRAM;
-  p->notify = notify, p->notify_data = data;
-  return CL_SUCCESS;
+  (void)notify, (void)data;
+  return program_of(h) ? CL_INVALID_OPERATION : CL_INVALID_PROGRAM;
 }
 
 static void take_kernels(Program *p, Message *m) {
@@ -1359,6 +1440,13 @@ static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, 
     if (object && (!m || (p->kind == 'i') != (m->shape.image_type != 0)))
       return set_wrong(k, index, CL_INVALID_MEM_OBJECT, p->kind == 'i' ? "is an image, got something else" : "is a buffer, got something else");
     if (!object && p->kind == 'i') return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is an image, got null");
+    if (p->kind == 'i') {
+      cl_kernel_arg_access_qualifier access = CL_KERNEL_ARG_ACCESS_NONE;
+      cl_int result;
+      find_fact(&p->facts, CL_KERNEL_ARG_ACCESS_QUALIFIER, sizeof access, &access, NULL, &result);
+      if (m->flags & CL_MEM_READ_ONLY && access != CL_KERNEL_ARG_ACCESS_READ_ONLY) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is an image to write, got one with CL_MEM_READ_ONLY");
+      if (m->flags & CL_MEM_WRITE_ONLY && access != CL_KERNEL_ARG_ACCESS_WRITE_ONLY) return set_wrong(k, index, CL_INVALID_ARG_VALUE, "is an image to read, got one with CL_MEM_WRITE_ONLY");
+    }
     set_data(a, size, NULL);
     a->memory = m;
     return CL_SUCCESS;
@@ -1535,7 +1623,7 @@ COMMAND(clEnqueueFillBuffer, 'c', 0, (cl_command_queue q, cl_mem m, const void *
 COMMAND(clEnqueueReadImage, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e), IMAGE(m, 0, o, r))
 COMMAND(clEnqueueWriteImage, 'c', b, (cl_command_queue q, cl_mem m, cl_bool b, const size_t *o, const size_t *r, size_t a, size_t s, const void *p, cl_uint n, const cl_event *w, cl_event *e), (q, m, b, o, r, a, s, p, n, w, e), IMAGE(m, 1, o, r))
 COMMAND(clEnqueueCopyImage, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, const size_t *s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e), IMAGE(a, 0, o, s), IMAGE(b, 1, r, s))
-COMMAND(clEnqueueFillImage, 'c', 0, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, p, o, r, n, w, e), IMAGE(m, 1, o, r))
+COMMAND(clEnqueueFillImage, 'c', 0, (cl_command_queue q, cl_mem m, const void *p, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, m, alias_color(find_memory(m), p, (uint32_t[4]){0}), o, r, n, w, e), IMAGE(m, 1, o, r))
 COMMAND(clEnqueueCopyImageToBuffer, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, const size_t *o, const size_t *r, size_t s, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, o, r, s, n, w, e), IMAGE(a, 0, o, r), BUFFER(b, 1, s, bytes_of_texels(a, r)))
 COMMAND(clEnqueueCopyBufferToImage, 'c', 0, (cl_command_queue q, cl_mem a, cl_mem b, size_t s, const size_t *o, const size_t *r, cl_uint n, const cl_event *w, cl_event *e), (q, a, b, s, o, r, n, w, e), BUFFER(a, 0, s, bytes_of_texels(b, r)), IMAGE(b, 1, o, r))
 COMMAND(clEnqueueMigrateMemObjects, 'c', 0, (cl_command_queue q, cl_uint c, const cl_mem *m, cl_mem_migration_flags f, cl_uint n, const cl_event *w, cl_event *e), (q, c, m, f, n, w, e), NOTHING)
@@ -1641,7 +1729,6 @@ static cl_int check_sizes(const Kernel *k, cl_uint dimensions, const size_t *glo
   size_t items = 1;
   if (dimensions < 1 || dimensions > 3) return refuse(call, CL_INVALID_WORK_DIMENSION, "kernel `%s`: %u dimensions", name, dimensions);
   for (cl_uint i = 0; i < dimensions; i++) {
-    if (!global || !global[i]) return refuse(call, CL_INVALID_GLOBAL_WORK_SIZE, "kernel `%s`: the global size is 0", name);
     if (global[i] > UINT32_MAX) return refuse(call, CL_INVALID_GLOBAL_WORK_SIZE, "kernel `%s`: a global size of %zu is larger than 2^32", name, global[i]);
     if (local && !local[i]) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: the local size is 0", name);
     if (local && local[i] > max_group_items) return refuse(call, CL_INVALID_WORK_ITEM_SIZE, "kernel `%s`: a local size of %zu is larger than %zu", name, local[i], (size_t)max_group_items);
@@ -1651,8 +1738,8 @@ static cl_int check_sizes(const Kernel *k, cl_uint dimensions, const size_t *glo
     if (local) items *= local[i];
   }
   if (items > k->facts->max_items) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: a group of %zu work items; at most %zu", name, items, (size_t)k->facts->max_items);
-  for (cl_uint i = 0; i < 3; i++)
-    if (k->facts->required[0] && (!local || (i < dimensions ? local[i] : 1) != k->facts->required[i]))
+  for (cl_uint i = 0; i < 3 && k->facts->required[0]; i++)
+    if (local ? (i < dimensions ? local[i] : 1) != k->facts->required[i] : (i < dimensions ? global[i] : 1) % k->facts->required[i] && !k->facts->is_ragged)
       return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s` requires a local size of %zu, %zu, %zu", name, (size_t)k->facts->required[0], (size_t)k->facts->required[1], (size_t)k->facts->required[2]);
   return CL_SUCCESS;
 }
@@ -1666,6 +1753,17 @@ static void put_shared(Message *m) {
   pthread_mutex_unlock(&object_lock);
 }
 
+static void CL_CALLBACK do_nothing(void *block) { (void)block; }
+
+/* Enqueue a launch of no work items, which OpenCL has since 2.1: only its events count. */
+static cl_int enqueue_nothing(cl_command_queue q, cl_uint n, const cl_event *w, cl_event *e) {
+  char block = 0;
+  uint64_t number = begin_command("clEnqueueNDRangeKernel", 'c', q, n, w, NULL, 0);
+  cl_int result = host->clEnqueueNativeKernel(q, do_nothing, &block, sizeof block, 0, NULL, NULL, n, w, e);
+  end_command(number, e, result, CL_FALSE);
+  return result;
+}
+
 static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uint dimensions, const size_t *offset, const size_t *global, const size_t *local,
                                          cl_uint n, const cl_event *w, cl_event *e) {
   const char *call = "clEnqueueNDRangeKernel";
@@ -1674,10 +1772,13 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   if (!q) return CL_INVALID_COMMAND_QUEUE;
   if (is_forked && (result = enter(q, call))) return result;
   if (!k) return refuse(call, CL_INVALID_KERNEL, "the kernel is none that the program created");
-  result = check_sizes(k, dimensions, global, local);
+  int is_empty = !global;
+  for (cl_uint i = 0; !is_empty && i < dimensions && i < 3; i++) is_empty = !global[i];
+  result = is_empty ? CL_SUCCESS : check_sizes(k, dimensions, global, local);
   if (result) return result;
   for (size_t i = 0; i < k->facts->count; i++)
     if (!k->arguments[i].is_set) return refuse(call, CL_INVALID_KERNEL_ARGS, "kernel `%s`: argument %zu (%s) is not set", k->facts->name, i, k->facts->parameters[i].name);
+  if (is_empty) return enqueue_nothing(q, n, w, e);
   if (!is_connected()) return CL_OUT_OF_RESOURCES;
   if (k->program->server != servers) return refuse(call, CL_INVALID_PROGRAM_EXECUTABLE, "kernel `%s` was built before the process forked, which now has a server of its own", k->facts->name);
   Launch *l = calloc(1, sizeof *l);
@@ -1738,20 +1839,25 @@ static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint 
 
 static cl_mem CL_API_CALL create_pipe(cl_context c, cl_mem_flags f, cl_uint size, cl_uint count, const cl_pipe_properties *p, cl_int *error) {
   (void)c, (void)f, (void)size, (void)count, (void)p;
-  return refuse_object("clCreatePipe", error, CL_INVALID_OPERATION, "the simulated device has no pipes");
+  return decline_object("clCreatePipe", error, CL_INVALID_OPERATION, "the simulated device has no pipes");
 }
 
 static cl_command_queue CL_API_CALL create_queue(cl_context c, cl_device_id d, const cl_queue_properties *p, cl_int *error) {
   for (const cl_queue_properties *at = p; at && *at; at += 2)
     if (*at == CL_QUEUE_PROPERTIES && at[1] & (CL_QUEUE_ON_DEVICE | CL_QUEUE_ON_DEVICE_DEFAULT))
-      return refuse_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
+      return decline_object("clCreateCommandQueueWithProperties", error, CL_INVALID_QUEUE_PROPERTIES, "kernels cannot enqueue kernels");
   __atomic_add_fetch(&queue_count, 1, __ATOMIC_SEQ_CST);
   return host->clCreateCommandQueueWithProperties(c, own_device(d), p, error);
 }
 
+static cl_int CL_API_CALL set_queue_property(cl_command_queue q, cl_command_queue_properties p, cl_bool is_on, cl_command_queue_properties *before) {
+  (void)p, (void)is_on, (void)before;
+  return q ? CL_INVALID_OPERATION : CL_INVALID_COMMAND_QUEUE; /* as of OpenCL 1.1 */
+}
+
 static cl_int CL_API_CALL set_device_queue(cl_context c, cl_device_id d, cl_command_queue q) {
   (void)c, (void)d, (void)q;
-  return refuse("clSetDefaultDeviceCommandQueue", CL_INVALID_OPERATION, "kernels cannot enqueue kernels");
+  return decline("clSetDefaultDeviceCommandQueue", CL_INVALID_OPERATION, "kernels cannot enqueue kernels");
 }
 
 /* Functions of extensions: only those that this file has, because others could run kernels past it. */
@@ -1787,7 +1893,7 @@ static void fill_table(void) {
   DIVERT(clCreateContextFromType, create_context_from_type); DIVERT(clCreateBuffer, create_buffer);
   DIVERT(clCreateBufferWithProperties, create_buffer_with_properties); DIVERT(clCreateSubBuffer, create_sub_buffer);
   DIVERT(clCreateImage, create_image); DIVERT(clCreateImageWithProperties, create_image_with_properties); DIVERT(clCreateImage2D, create_image_2d);
-  DIVERT(clCreateImage3D, create_image_3d); DIVERT(clGetSupportedImageFormats, get_image_formats); DIVERT(clGetMemObjectInfo, get_memory_info);
+  DIVERT(clCreateImage3D, create_image_3d); DIVERT(clGetSupportedImageFormats, get_image_formats); DIVERT(clGetMemObjectInfo, get_memory_info); DIVERT(clGetImageInfo, get_image_info);
   DIVERT(clGetEventInfo, get_event_info); DIVERT(clSVMAlloc, svm_alloc); DIVERT(clSVMFree, svm_free); DIVERT(clEnqueueSVMFree, svm_enqueue_free);
   DIVERT(clEnqueueSVMMemcpy, svm_copy); DIVERT(clEnqueueSVMMemFill, svm_fill); DIVERT(clEnqueueSVMMap, svm_map);
   DIVERT(clEnqueueSVMUnmap, svm_unmap); DIVERT(clEnqueueSVMMigrateMem, svm_migrate); DIVERT(clCreateProgramWithSource, create_with_source);
@@ -1813,8 +1919,8 @@ static void fill_table(void) {
   ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); ORDER(clEnqueueNativeKernel);
   ORDER(clCreateUserEvent); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
-  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) HOST(clSetCommandQueueProperty) HOST(clRetainMemObject) HOST(clReleaseMemObject)
-  HOST(clSetMemObjectDestructorCallback) HOST(clGetImageInfo) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
+  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) DIVERT(clSetCommandQueueProperty, set_queue_property); HOST(clRetainMemObject) HOST(clReleaseMemObject)
+  HOST(clSetMemObjectDestructorCallback) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
   HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clFlush)
   HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)
 }

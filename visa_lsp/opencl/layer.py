@@ -19,7 +19,7 @@ from visa_lsp.disk_cache import folder_of_user
 
 SOURCE: Final = Path(__file__).with_name("layer.c")
 _FLAGS: Final = ("-std=gnu11", "-O2", "-shared", "-fPIC")
-_LIBRARIES: Final = ("-lpthread",)
+_LIBRARIES: Final = ("-lpthread", "-lm")
 _COMPILE_SECONDS: Final = 120
 _VENDORS: Final = Path("/etc/OpenCL/vendors")
 _HOSTS: Final = ("pocl", "intelocl")  # CPU platforms, by a part of the name of their library

@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 # CL_SUCCESS, CL_BUILD_PROGRAM_FAILURE and its likes, by the end of a build and what was wanted.
 _FAILURES: Final = {Step.BUILD: -11, Step.COMPILE: -15, Step.LINK: -17}
 _OTHER_FAILURES: Final = {Verdict.BAD_OPTIONS: -43, Verdict.NO_COMPILER: -3, Verdict.BAD_BINARY: -42}
+_FOREIGN_BINARY: Final = "clCreateProgramWithBinary"
 _COMPILED_OBJECT, _EXECUTABLE = 1, 4  # cl_program_binary_type
 _READ_ONLY, _WRITE_ONLY = 1 << 2, 1 << 1
 _KINDS: Final = {"value": "v", "buffer": "b", "local": "l", "image": "i", "sampler": "s"}
@@ -68,7 +69,8 @@ _ADDRESSING: Final = {
     0x1130: "none", 0x1131: "clamp_to_edge", 0x1132: "clamp", 0x1133: "repeat", 0x1134: "mirrored_repeat",
 }  # fmt: skip
 _LINEAR: Final = 0x1141
-_CHANNELS: Final = {0x10B0: 1, 0x10B2: 2, 0x10B5: 4}
+_CHANNELS: Final = {0x10B0: 1, 0x10B2: 2, 0x10B5: 4, 0x10B6: 4}
+_BGRA: Final = 0x10B6
 _TEXELS: Final = {
     0x10D0: ("snorm8", "i1"), 0x10D1: ("snorm16", "i2"), 0x10D2: ("unorm8", "u1"), 0x10D3: ("unorm16", "u2"),
     0x10D7: ("sint8", "i1"), 0x10D8: ("sint16", "i2"), 0x10D9: ("sint32", "i4"), 0x10DA: ("uint8", "u1"),
@@ -167,6 +169,8 @@ class _Session:
         self._line: tuple[ProgressLine, str] | None = None
         self._numbers: dict[int, int] = {}  # of enqueues that have not run, by their command
         self._unordered = UnorderedCommands(self._settings)
+        self._blue_first: dict[int, Array] = {}  # the texels of such images of a launch, by place
+        self._binaries: list[Refusal] = []  # of which the program has built no other form yet
 
     def run(self) -> None:
         """Answer requests until the connection ends."""
@@ -216,10 +220,13 @@ class _Session:
         return answer.facts(platform_facts(platform)).facts(device_facts(platform))
 
     def _refuse(self, request: Request) -> Answer:
-        call, number = request.text(), request.number()
+        call, number, is_announced = request.text(), request.number(), bool(request.number())
         error = number - (1 << 64) if number >> 63 else number
         reason = f"{ERRORS.get(error, f'error {error}')}: {printable(request.text())}"
-        self._server.say(self._server.report.add_refusal(Refusal(call, reason)))
+        refusal = Refusal(call, reason, is_announced)
+        if call == _FOREIGN_BINARY:
+            self._binaries.append(refusal)
+        self._server.say(self._server.report.add_refusal(refusal))
         return Answer()
 
     def _build(self, request: Request) -> Answer:
@@ -234,6 +241,8 @@ class _Session:
         with self._showing("compiling a program"):
             build = self._server.programs.build(BuildRequest(form, step, data, options, headers, parts, folder))
         self._server.report.add_build(perf_counter() - began, is_program=build.is_executable)
+        if build.is_executable and self._binaries and (refusal := self._binaries.pop()) not in self._binaries:
+            self._server.report.excuse(refusal)
         status = _OTHER_FAILURES.get(build.verdict, 0 if build.verdict is Verdict.BUILT else _FAILURES[step])
         if build.verdict is Verdict.NO_COMPILER:
             self._server.say(self._server.report.add_refusal(Refusal("clBuildProgram", build.log)))
@@ -253,29 +262,32 @@ class _Session:
         """Run a launch; the answer has the output of its printf."""
         server = self._server
         number = 0
-        try:
-            enqueue = self._enqueue(request)
-            number = self._numbers.pop(enqueue.command, 0) or server.report.begin()
-            kernel = server.programs.kernel(enqueue.program, enqueue.kernel)
-            captures = server.captures
-            before = captures.save(number, kernel, enqueue) if captures is not None else None
-            began = perf_counter()
-            with self._showing(f"enqueue {number}: kernel {kernel.name}"):
-                result, races = self._unordered.run(number, kernel, enqueue)
-        except (HostGoneError, WireError):
-            raise
-        except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program
-            is_users = isinstance(error, LaunchError | TextProblems)
-            what = str(error) if is_users else f"internal error: {type(error).__name__}: {error}"
-            words = " ".join(f"enqueue {number}: {what}".split())
-            server.say(server.report.add_refusal(Refusal("clEnqueueNDRangeKernel", words)))
-            return Answer().data(b"")
-        lines = server.report.add_run(number, kernel, enqueue, result, perf_counter() - began)
-        if captures is not None and before is not None:
+        self._blue_first = {}
+        with contextlib.ExitStack() as ending:
             try:
-                lines += captures.write(number, kernel, enqueue, before, result)
-            except UserError as error:
-                lines.append(str(error))
+                enqueue = self._enqueue(request)
+                ending.enter_context(_red_first(list(self._blue_first.values())))
+                number = self._numbers.pop(enqueue.command, 0) or server.report.begin()
+                kernel = server.programs.kernel(enqueue.program, enqueue.kernel)
+                captures = server.captures
+                before = captures.save(number, kernel, enqueue) if captures is not None else None
+                began = perf_counter()
+                with self._showing(f"enqueue {number}: kernel {kernel.name}"):
+                    result, races = self._unordered.run(number, kernel, enqueue)
+            except (HostGoneError, WireError):
+                raise
+            except Exception as error:  # noqa: BLE001 - a mistake of ours must not end the program
+                is_users = isinstance(error, LaunchError | TextProblems)
+                what = str(error) if is_users else f"internal error: {type(error).__name__}: {error}"
+                words = " ".join(f"enqueue {number}: {what}".split())
+                server.say(server.report.add_refusal(Refusal("clEnqueueNDRangeKernel", words)))
+                return Answer().data(b"")
+            lines = server.report.add_run(number, kernel, enqueue, result, perf_counter() - began)
+            if captures is not None and before is not None:
+                try:
+                    lines += captures.write(number, kernel, enqueue, before, result)
+                except UserError as error:
+                    lines.append(str(error))
         server.say(lines)
         self._say_races(races)
         return Answer().data(result.report.printed)
@@ -371,7 +383,21 @@ class _Session:
         _, width, height, depth, order, data_type = request.numbers(6)
         form, dtype = _TEXELS[data_type]
         texels = whole[origin : origin + part].view(dtype)
+        if order == _BGRA:
+            self._blue_first[place + origin] = texels.reshape(-1, 4)
         return ImageArg(texels, form, _CHANNELS[order], (width, height, depth), access=access, in_place=True)
+
+
+@contextlib.contextmanager
+def _red_first(images: list[Array]) -> Iterator[None]:
+    """Exchange blue and red of texels with blue first for a launch, because the simulator's images have red first."""
+    for texels in images:
+        texels[:, [0, 2]] = texels[:, [2, 0]]
+    try:
+        yield
+    finally:
+        for texels in images:
+            texels[:, [0, 2]] = texels[:, [2, 0]]
 
 
 def _region(is_write: int, *numbers: int) -> Region:

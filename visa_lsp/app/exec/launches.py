@@ -40,12 +40,14 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Arg
     from visa_lsp.sim.observers.hooks import Observer
 
-_MAX_FOLLOWED_STEPS: Final = 100_000  # of the interpreter, some 10 seconds
+_FIRST_FOLLOWED_STEPS: Final = 10_000  # of the interpreter, a second, in which most uses of undefined bytes are seen
+_MAX_FOLLOWED_STEPS: Final = 100_000  # if the first ones have no such use
 _MAX_FOLLOWED_PARTS: Final = 3  # of launches of a kernel with more steps
 _COMPILED_THREADS: Final = (
     20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 )
 _MAX_CHOSEN_ITEMS: Final = 256
+_SMALL_ITEMS: Final = 4096  # of a launch without checks: 0.3 ms for a thread of the host
 _MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
@@ -93,23 +95,40 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
     reads: tuple[Fault, ...] = ()
     if masks:
         before = [array.copy() for array in _arrays(config)]
-        probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-        with contextlib.suppress(_LateError):
-            report = _run(kernel, probe, _with_limit(settings), is_probe=True)
-            if not report.faults:
-                return EnqueueResult(report, local, undefined=masks)
-        _restore(config, before)
-        if kernel.followed_parts < _MAX_FOLLOWED_PARTS:
-            followed = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
-            report = _run(kernel, followed, settings, budget=_MAX_FOLLOWED_STEPS)
-            if all(fault.kind is not FaultKind.BUDGET for fault in report.faults):
-                return EnqueueResult(report, local, undefined=masks)
-            kernel.followed_parts += 1
-            reads = tuple(fault for fault in report.faults if fault.kind is FaultKind.UNINITIALISED)
+        for steps in (_FIRST_FOLLOWED_STEPS, _MAX_FOLLOWED_STEPS):
+            if reads:
+                break
+            result, reads = _run_followed(kernel, config, settings, masks, steps)
+            if result is not None:
+                return EnqueueResult(result, local, undefined=masks)
             _restore(config, before)
+        kernel.followed_parts += 1
         note = "the launch is too large to follow all undefined bytes that it reads"
     report = _run(kernel, config, settings)
     return EnqueueResult(replace(report, faults=(*report.faults, *reads)), local, note, masks)
+
+
+def _run_followed(
+    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, masks: dict[int | str, Array], steps: int
+) -> tuple[RunReport | None, tuple[Fault, ...]]:
+    """Run a launch that has bytes that nothing has written; return its report, or None if it takes more than ``steps``.
+
+    Returns also the uses of such bytes until then, unless earlier launches of the kernel were too large.
+    """
+    memory = [array.copy() for array in _arrays(config)]
+    probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
+    with contextlib.suppress(_LateError):
+        report = _run(kernel, probe, _with_limit(settings, steps), is_probe=True)
+        if not report.faults:
+            return report, ()
+    if kernel.followed_parts >= _MAX_FOLLOWED_PARTS:
+        return None, ()
+    _restore(config, memory)
+    followed = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
+    report = _run(kernel, followed, settings, budget=steps)
+    if all(fault.kind is not FaultKind.BUDGET for fault in report.faults):
+        return report, ()
+    return None, tuple(fault for fault in report.faults if fault.kind is FaultKind.UNINITIALISED)
 
 
 def _restore(config: LaunchConfig, before: list[Array]) -> None:
@@ -118,8 +137,8 @@ def _restore(config: LaunchConfig, before: list[Array]) -> None:
         array[...] = saved
 
 
-def _with_limit(settings: LaunchSettings) -> LaunchSettings:
-    """Return settings that end a run in which one group takes more than so many steps: it is interpreted, because it reads.
+def _with_limit(settings: LaunchSettings, limit: int) -> LaunchSettings:
+    """Return settings that end a run in which one group takes more than ``limit`` steps: it is interpreted, because it reads.
 
     Compiled groups show their progress when they have ended.
     """
@@ -129,7 +148,7 @@ def _with_limit(settings: LaunchSettings) -> LaunchSettings:
         nonlocal ended
         if completed != ended[0] or steps < ended[1]:
             ended = completed, steps
-        elif steps - ended[1] > _MAX_FOLLOWED_STEPS:
+        elif steps - ended[1] > limit:
             raise _LateError
         if settings.show_progress is not None:
             settings.show_progress(groups, completed, steps)
@@ -197,7 +216,7 @@ def _run(
         checks=f"{settings.checks},access" if is_probe else settings.checks, compiled=kernel.compiled,
         show_progress=settings.show_progress, budget=budget,
         engine=_engine_for(kernel) if listener is None else "auto",
-        threads=1 if listener is not None or settings.checks != "none" else os.cpu_count() or 1,
+        threads=1 if listener is not None or settings.checks != "none" else _host_threads(config),
         listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
     prepared = prepare(kernel.module, kernel.info, config, settings.platform, is_checked=kernel.is_checked)
@@ -206,6 +225,12 @@ def _run(
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)
     )
+
+
+def _host_threads(config: LaunchConfig) -> int:
+    """Return the number of threads of the host for a launch: one if it is small, because starting others takes longer."""
+    assert config.global_size is not None
+    return 1 if prod(config.global_size) < _SMALL_ITEMS else os.cpu_count() or 1
 
 
 def _engine_for(kernel: LoadedKernel) -> str:

@@ -130,7 +130,11 @@ class Enqueue(Struct, frozen=True):
 
 
 class Refusal(Struct, frozen=True):
-    """A call that did nothing, and why."""
+    """A call that did nothing, and why.
+
+    ``is_harmless`` if a device of this kind has no such thing and says so, or the program went another way.
+    """
 
     call: str
     reason: str
+    is_harmless: bool = False

@@ -10,6 +10,8 @@ from threading import Lock
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+from msgspec.structs import replace
+
 from visa_lsp.app.launch.printing import counted, duration, fault_lines, fault_values
 
 if TYPE_CHECKING:
@@ -39,7 +41,7 @@ class ExecReport:
     @property
     def is_clean(self) -> bool:
         """True if all kernels ran and none had a fault."""
-        return not self.faults and not self.refused
+        return not self.faults and all(refusal.is_harmless for refusal in self.refused)
 
     def begin(self) -> int:
         """Count an enqueue and return its number."""
@@ -58,6 +60,12 @@ class ExecReport:
         with self._lock:
             self.refused[refusal] = self.refused.get(refusal, 0) + 1
             return [] if self.refused[refusal] > 1 else [f"{refusal.call} is refused: {refusal.reason}"]
+
+    def excuse(self, refusal: Refusal) -> None:
+        """Take a recorded refusal as harmless, because the program went another way."""
+        with self._lock:
+            if count := self.refused.pop(refusal, 0):
+                self.refused[replace(refusal, is_harmless=True)] = count
 
     def add_run(
         self, number: int, kernel: LoadedKernel, enqueue: Enqueue, result: EnqueueResult, seconds: float
@@ -117,6 +125,8 @@ class ExecReport:
             counted(self.instructions, "instruction"),
         ]  # fmt: skip
         ending = f"{counted(len(self.faults), 'fault')}, {counted(len(self.refused), 'refused call')}"
+        if harmless := sum(refusal.is_harmless for refusal in self.refused):
+            ending += f" ({harmless} harmless)"
         return [*lines, f"{', '.join(counts)}; {times}; {ending}"]
 
     def values(self, status: int) -> dict[str, Any]:
@@ -128,7 +138,10 @@ class ExecReport:
             "instructions": self.instructions,
             "time": self._times(),
             "faults": self.faults,
-            "refused": [{"call": refusal.call, "reason": refusal.reason} for refusal in self.refused],
+            "refused": [
+                {"call": refusal.call, "reason": refusal.reason, "harmless": refusal.is_harmless}
+                for refusal in self.refused
+            ],
             "exit": status,
         }
 

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 
 _MAX_SOURCE_BYTES: Final = 16 << 20
+_MAX_EXCERPT_CHARS: Final = 300  # sources that a program puts together are often one line
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
@@ -179,7 +180,8 @@ def _line_of(path: Path, line: int) -> str:
         lines = read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
     except (OSError, ValueError):
         return ""
-    return lines[line - 1].strip() if line <= len(lines) else ""
+    excerpt = lines[line - 1].strip() if line <= len(lines) else ""
+    return excerpt if len(excerpt) <= _MAX_EXCERPT_CHARS else f"{excerpt[:_MAX_EXCERPT_CHARS]}..."
 
 
 def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
