@@ -123,7 +123,10 @@ class Emitter(Writer):
         self.has_atomics, self.shared_unit = plan.has_atomics, plan.shared_unit
         self.uses = plan.uses
         self.outside: Node = None  # where an instruction goes that the interpreter has to do
-        self.definedness = plan.definedness
+        self.code, self.definedness = plan.code, plan.definedness
+        self.from_caller = (
+            0 if plan.code.kernel.is_kernel else plan.code.layout.predefined_end
+        )  # bytes of a new activation
         self.pc = 0
         self.held = plan.held
         # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.

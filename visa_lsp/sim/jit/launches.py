@@ -38,14 +38,19 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     if mode.watched and any(buffer.undefined and isinstance(buffer, Image) for buffer in buffers):
         return "images hold nothing at first"
     # The proof comes first, because it takes a tenth of the time of writing the code.
-    if mode.watched and machine.definedness is None:
+    if mode.watched and machine.definedness_of(dispatch.kernel) is None:
         return "no proof that registers are written before they are read"
     if mode.watched and _count_elements(machine) > _MAX_WATCHED_ELEMENTS:
         return "compiling the tests of so many accesses would take longer"
-    body = machine.compile_for(machine.code(dispatch.kernel)).body
-    if not body.never_leaves:
+    functions = machine.compile_called()
+    if functions is None:
+        return "the kernel calls functions with different modes of floats"
+    bodies = [compiled.body for compiled in machine.bodies.values()]
+    if not all(body.never_leaves for body in bodies):
         return "the kernel leaves compiled code"
-    if (mode.watched and not body.is_fully_compiled) or (mode.side_by_side and not body.is_alone):
+    if any(
+        (mode.watched and not body.is_fully_compiled) or (mode.side_by_side and not body.is_alone) for body in bodies
+    ):
         return "a message of the kernel has no compiled form"
     with machine.compiling:
         return GroupRunner(machine)
@@ -53,11 +58,12 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
 
 def _count_elements(machine: CompiledMachine) -> int:
     """Return the number of elements that each lane loads and stores, counted by the text."""
-    plans = machine.definedness.plans if machine.definedness is not None else ()
-    messages = (plan for plan in plans if plan is not None and plan.kind is InstructionKind.MESSAGE)
+    proofs = (machine.definedness_of(body) for body in machine.program)
+    messages = (plan for proof in proofs if proof is not None for plan in proof.plans if plan is not None)
     return sum(
         max(1, len(operand.places) // max(1, plan.lanes))
         for plan in messages
+        if plan.kind is InstructionKind.MESSAGE
         for operand in (*plan.sources, *plan.targets)
         if operand.places is not None and not operand.address
     )
@@ -67,7 +73,7 @@ def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making
     """Compile a body for an interpreting machine, with another machine of the same kind."""
     quiet, watched = replace(machine.dispatch, show_progress=None), machine.mode.watched
     other = _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
-    if kernel is machine.dispatch.kernel:
+    if watched or kernel is machine.dispatch.kernel:
         runner_of(other)  # which writes the scheduler of groups
     if not watched:
         _ = other.compile_for(other.code(kernel), modes).call

@@ -13,6 +13,7 @@ from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import numbers, spaces, state
 from visa_lsp.sim.jit.atomics import emit_atomic
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
+from visa_lsp.sim.jit.followed_registers import find_stored_masks
 from visa_lsp.sim.jit.memory_access import elements_of, move_block, transfer, wide
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.writer import I1, I32, I64, Node, integer, splat
@@ -83,13 +84,9 @@ def _emit_block(e: Emitter, site: Site, space: spaces.Found, message: ElementMes
     size = len(message.elements) * message.size
     start, write = raw_start(site, message.data, size), message.use is MemoryUse.WRITE
     address = e.builder.extract_element(wide(e, _addresses(e, site, message, 1)), ir.Constant(I32, 0))
-    enabled = e.enable(site)
-    if enabled is None:
-        move_block(e, space, address, start, size, write=write)
-        return
-    bits = e.some(enabled, site)
+    bits, undefined = e.some(e.enable(site), site), find_stored_masks(e, site.pc)
     with e.builder.if_then(bits if site.lanes == 1 else e.builder.trunc(bits, I1)):
-        move_block(e, space, address, start, size, write=write)
+        move_block(e, space, address, start, size, write=write, undefined=undefined)
 
 
 def emit_fence(e: Emitter, site: Site) -> None:
