@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 ALL: Final = 255
-MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is analysed
+MAX_PROOF_INSTRUCTIONS: Final = 8_000  # of a body that is analysed: some three seconds
 _MAX_ROUNDS: Final = 8
 _TESTED: Final = frozenset({InstructionKind.VALUE, InstructionKind.MESSAGE, InstructionKind.BRANCH})
 
@@ -134,11 +134,11 @@ def find_definedness(frames: Sequence[Frame], *, full: bool) -> list[Definedness
     for frame in frames:
         for pc in range(len(frame.code.kernel.instructions)):
             frame.code.op(pc)  # which notes the registers that it touches
-    changed = _find_changed([frame.code for frame in frames])
+    changed = _find_changed([frame.code for frame in frames]) if len(frames) > 1 else np.zeros(0, np.bool_)
     proofs = [_Proof(f.code, Known(f, changed, together=full and f.code.kernel.is_kernel), changed) for f in frames]
     if not all(proof.is_settled() for proof in proofs):
         return None
-    followed = np.zeros(changed.size if len(frames) > 1 else 0, np.bool_)
+    followed = np.zeros_like(changed)
     while True:
         results = [proof.definedness(followed) for proof in proofs]
         together = np.logical_or.reduce([result.followed[: followed.size] for result in results])
