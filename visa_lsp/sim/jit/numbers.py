@@ -18,9 +18,8 @@ from visa_lsp.program import regions
 from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.jit import check_instrumentation
-from visa_lsp.sim.jit.arithmetic import quiet
+from visa_lsp.sim.jit.arithmetic import cut, quiet
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
-from visa_lsp.sim.jit.rounding import cut
 from visa_lsp.sim.jit.writer import (
     F16,
     F32,
