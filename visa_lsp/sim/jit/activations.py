@@ -6,7 +6,7 @@ variables and masks of undefined bits behind those of the caller. Where a thread
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
@@ -27,6 +27,35 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 _MAX_BYTES: Final = 1 << 25  # of the activations of all threads of a group
+
+
+class ActivationLayout(NamedTuple):
+    """The byte offsets of the parts of an activation behind its block."""
+
+    registers: int
+    addresses: int
+    masks: int  # of undefined bits
+    end: int
+
+    @staticmethod
+    def of(compiled: CompiledBody) -> ActivationLayout:
+        """Return the layout of a body's activations."""
+        code, definedness = compiled.code, compiled.body.definedness
+        cells = sum(max(1, variable.num_elements) for variable in code.kernel.addresses)
+        masks = definedness.followed.size if definedness is not None else 0
+        sizes = (compiled.body.layout.size, code.layout.size, 8 * cells, masks)
+        return ActivationLayout(*(int(end) for end in np.cumsum([-(-size // 64) * 64 for size in sizes])))
+
+    def place(self, frame: Frame, compiled: CompiledBody, memory: Array) -> state.StateBlock:
+        """Let a frame have its registers and address variables in the memory of an activation; return its block."""
+        memory[self.registers :][: frame.regs.size] = frame.regs
+        return self.attach(frame, compiled, memory)
+
+    def attach(self, frame: Frame, compiled: CompiledBody, memory: Array) -> state.StateBlock:
+        """Let a frame have the registers and address variables of an activation; return its block."""
+        frame.lie_in(memory[self.registers :][: frame.regs.size])
+        frame.addr = memory[self.addresses :][: frame.addr.nbytes].view(np.int64)
+        return state.StateBlock(compiled.body.layout, memory[: compiled.body.layout.size])
 
 
 class Activations:
@@ -59,15 +88,12 @@ class Activations:
 
     def _fill(self, row: Array, compiled: CompiledBody) -> int:
         """Fill a body's row of the table but for its function; return the bytes of an activation."""
-        layout, block = compiled.body.layout, state.StateBlock(compiled.body.layout)
-        frame = Frame(compiled.code)
-        block.take(frame)
+        block, layout = state.StateBlock(compiled.body.layout), ActivationLayout.of(compiled)
+        block.take(Frame(compiled.code))
         self._first_blocks.append(block)
-        sizes = (layout.size, frame.regs.size, 8 * frame.addr.size, count_masks(compiled))
-        ends = np.cumsum([-(-size // 64) * 64 for size in sizes])
         row[state.BODY_COUNTS // 8], row[state.FIRST_BLOCK // 8] = compiled.counts.ctypes.data, block.address
-        row[state.REGISTERS_OFFSET // 8 :] = ends
-        return int(ends[-1])
+        row[state.REGISTERS_OFFSET // 8 :] = layout
+        return layout.end
 
     def link(self) -> None:
         """Write the addresses of the functions into the table."""
@@ -98,21 +124,10 @@ class Activations:
         return [self._kernels[number], *reversed(frames)]
 
     def _frame(self, part: Array, at: int, body: int) -> Frame:
-        compiled, row = self._bodies[body], self._rows[body]
-        frame = self._frames.get((at, body))
+        compiled, frame = self._bodies[body], self._frames.get((at, body))
         if frame is None:
-            activation = part[at - int(part.ctypes.data) :]
             frame = self._frames[at, body] = Frame(compiled.code)
-            size, addresses = frame.regs.size, frame.addr.size
-            frame.lie_in(activation[row[state.REGISTERS_OFFSET // 8] :][:size])
-            frame.addr = activation[row[state.ADDRESSES_OFFSET // 8] :][: 8 * addresses].view(np.int64)
-            block = state.StateBlock(compiled.body.layout, activation[: compiled.body.layout.size])
-            self._machine.blocks[id(frame)] = block
+            memory = part[at - int(part.ctypes.data) :]
+            self._machine.blocks[id(frame)] = ActivationLayout.of(compiled).attach(frame, compiled, memory)
         frame.set_modes(frame.word(compiled.code.layout.offset(CR0)))
         return frame
-
-
-def count_masks(compiled: CompiledBody) -> int:
-    """Return the number of masks of undefined bits of an activation."""
-    definedness = compiled.body.definedness
-    return definedness.followed.size if definedness is not None else 0

@@ -247,16 +247,15 @@ class _BodyWriter:
         b.position_at_end(self.new_thread)
         thread = e.get(e.thread, I64)
 
-        def row(base: int, stride: int) -> Node:
-            offset = b.mul(thread, e.constant(e.launch, stride))
-            return b.gep(e.table(base), [offset], source_etype=I8)
-
-        registers, initial = (row(base, state.REGISTERS_STRIDE) for base in (state.REGISTERS, state.REGISTERS_FIRST))
-        block, block_first = (row(base, state.BLOCKS_STRIDE) for base in (state.BLOCKS, state.BLOCKS_FIRST))
+        offset = b.mul(thread, e.constant(e.launch, state.STRIDE))
+        blocks = [
+            b.gep(e.table(base), [offset], source_etype=I8) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST)
+        ]
+        registers, initial = (e.address(block, e.layout.size) for block in blocks)
         begin = ir.Function(e.module, ir.FunctionType(ir.VoidType(), (PTR, PTR, I64, I64, I64)), BEGIN)
         begin.linkage = "internal"
         b.call(begin, [registers, initial, *(e.get(cell, I64) for cell in ids)])
-        e.begin_thread(registers, block, block_first)
+        e.begin_thread(registers, *blocks)
         e.take_held(e.held.live_pieces(0), initial)
         b.branch(self._to(0))
 

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     import numpy as np
 
+    from visa_lsp.sim.jit.activations import ActivationLayout
     from visa_lsp.sim.jit.bodies import CompiledBody
 
 _MASKS: Final = 32  # copied at a time; every register begins at a multiple
@@ -39,15 +40,14 @@ class GroupField(NamedTuple):
 
 
 class Sizes(NamedTuple):
-    """The sizes in bytes of the registers and addresses of each thread, and of the shared memory of a group.
+    """The layout of each thread's activation of the kernel, and the bytes of the shared memory of a group.
 
     ``given`` are the registers set at the start of a thread; it writes all others before it reads them. ``changed`` are
     registers not held by the function that a thread may leave with other values. ``scratch`` is the size of the marks
     behind a thread's scratch space; 0 without checkers.
     """
 
-    registers: int
-    addresses: int
+    activation: ActivationLayout
     shared: int
     given: tuple[range, ...]
     changed: tuple[range, ...]
@@ -135,8 +135,8 @@ class GroupWriter(Writer):
         base = self.builder.inttoptr(self._number(where), PTR)
         return self.builder.gep(base, [self.builder.mul(number, ir.Constant(I64, size))], source_etype=I8)
 
-    def _block(self, number: Node) -> Node:
-        return self._of(state.BLOCKS, number, self.plan.layout.size)
+    def _block(self, number: Node, base: int = state.ACTIVATIONS) -> Node:
+        return self._of(base, number, self.sizes.activation.end)
 
     def _copy(self, to: Node, source: Node, size: int) -> None:
         no = ir.Constant(I1, 0)
@@ -267,21 +267,19 @@ class GroupWriter(Writer):
             self._put(memory.ordered, b.and_(self._number(memory.ordered), b.zext(ordered, I64)))
 
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
-        sizes, b = self.sizes, self.builder
-        registers = self._of(state.REGISTERS, thread, sizes.registers)
-        initial = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
+        sizes, layout, b = self.sizes, self.sizes.activation, self.builder
+        block, initial_block = (self._block(thread, base) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST))
+        registers, initial = (self.address(of, layout.registers) for of in (block, initial_block))
         for given in sizes.given:
             self._copy(self.address(registers, given.start), self.address(initial, given.start), len(given))
         for field in self.fields:
             self._put_field(registers, field, ids[field.dimension])
-        self._copy(
-            self._block(thread), self._of(state.BLOCKS_FIRST, thread, self.plan.layout.size), self.plan.layout.size
-        )
+        self._copy(block, initial_block, self.plan.layout.size)
         if sizes.scratch:
-            scratch = b.add(self.word(self._block(thread), state.SCRATCH), ir.Constant(I64, sizes.scratch))
+            scratch = b.add(self.word(block, state.SCRATCH), ir.Constant(I64, sizes.scratch))
             self._clear(b.inttoptr(scratch, PTR), sizes.scratch)
-        if sizes.addresses:
-            self._clear(self._of(state.ADDRESSES, thread, sizes.addresses), sizes.addresses)
+        if layout.masks > layout.addresses:
+            self._clear(self.address(block, layout.addresses), layout.masks - layout.addresses)
 
     def _put_field(self, registers: Node, field: GroupField, value: Node) -> None:
         number = self.builder.trunc(value, I16 if field.size == 2 else I32)
@@ -305,7 +303,7 @@ class GroupWriter(Writer):
         b.branch(run)
         b.position_at_end(run)
         activation = block if self.calls is None else self.word(block, state.TOP, PTR)
-        why = self._enter(activation, thread)
+        why = self._enter(activation)
         choice = b.switch(why, other)
         cases = {state.LEAVE: ended, state.BARRIER: barrier, state.SWITCH: late}
         if self.calls is not None:
@@ -327,13 +325,12 @@ class GroupWriter(Writer):
         self._spent(activation, after)
         b.position_at_end(after)
 
-    def _enter(self, activation: Node, thread: Node) -> Node:
+    def _enter(self, activation: Node) -> Node:
         """Run the function of a thread's running activation; return why it left."""
-        b, sizes, body = self.builder, self.sizes, self.body
+        b, layout, body = self.builder, self.sizes.activation, self.body
         if self.calls is None:
-            registers = self._of(state.REGISTERS, thread, sizes.registers)
-            addresses = self._of(state.ADDRESSES, thread, sizes.addresses)
-            return b.call(body, [registers, addresses, activation, self.launch])
+            own = (self.address(activation, offset) for offset in (layout.registers, layout.addresses))
+            return b.call(body, [*own, activation, self.launch])
         row = self.word(activation, state.BODY, PTR)
         self._put(state.COUNTS, self.word(row, state.BODY_COUNTS))
         function = b.inttoptr(self.word(row, state.FUNCTION), PTR)

@@ -57,11 +57,9 @@ BUDGET: Final = 64
 BARRIERS: Final = 72
 ARRIVED: Final = 80
 CURRENT: Final = 88  # round of the barrier
-REGISTERS: Final = 96  # of all threads of a group, contiguous
-ADDRESSES: Final = 104
-BLOCKS: Final = 112
-REGISTERS_FIRST: Final = 120  # the initial state of each block
-BLOCKS_FIRST: Final = 128
+ACTIVATIONS: Final = 96  # of the kernel in all threads of a group, contiguous; each begins with its block
+ACTIVATIONS_FIRST: Final = 104  # their initial state
+STRIDE: Final = 112  # the bytes between two
 GROUPS_X: Final = 136
 GROUPS_Y: Final = 144
 THREADS: Final = 152
@@ -78,12 +76,9 @@ SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that is never read
-# For threads of several groups that run one after another in one call: the end of the groups, the id of the first, and
-# the bytes between the registers, and between the blocks, of two threads.
+# For threads of several groups that run one after another in one call: the end of the groups, and the id of the first.
 END: Final = 248
 GROUP_IDS: Final = (256, 264, 272)
-REGISTERS_STRIDE: Final = 280
-BLOCKS_STRIDE: Final = 288
 SYMBOLS: Final = 296  # the address of their addresses
 # A call of a function: the number of its body among the rows of the table, and the lanes that it takes.
 BODIES: Final = 304

@@ -15,7 +15,7 @@ import numpy as np
 from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.activations import Activations, count_masks
+from visa_lsp.sim.jit.activations import ActivationLayout, Activations
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread, address
 from visa_lsp.sim.machine import SCRATCH_BYTES
@@ -133,71 +133,53 @@ class GroupRunner:
         self.number = 0
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
-        code = self.frames[0].code
-        self.compiled = compiled = machine.compile_for(code)
+        self.compiled = compiled = machine.compile_for(self.frames[0].code)
         self.functions = machine.compile_called() or {}
         plans = [of.body for of in (compiled, *self.functions.values())]
         self.shared = self.group.slm.data
-        count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
-        self._registers = allocate_aligned(count * size).reshape(count, size)
-        self._undefined = np.zeros((count, count_masks(compiled)), np.uint8)
-        self._makes_scratch = machine.mode.watched and any(plan.reaches_scratch for plan in plans)
-        self._scratch = np.zeros((count, 2 * SCRATCH_BYTES if self._makes_scratch else 0), np.uint8)
-        self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
-        layout = compiled.body.layout
-        self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
-        self.states = [state.StateBlock(layout, row) for row in self._blocks]
+        layout, count = ActivationLayout.of(compiled), len(threads)
+        self._memory = allocate_aligned(count * layout.end).reshape(count, layout.end)
+        makes_scratch = machine.mode.watched and any(plan.reaches_scratch for plan in plans)
+        self._scratch = np.zeros((count, 2 * SCRATCH_BYTES * makes_scratch), np.uint8)
         self.uses = spaces.BufferUses.of({use for plan in plans for use in plan.uses}, dispatch.surfaces)
         marks = 0
         if machine.mode.watched:
             kinds = 3 if compiled.body.has_atomics else 2
             machine.make_marks(self.uses.race, kinds)
             marks = machine.marks_address(self.group.slm, kinds, compiled.body.shared_unit)
+        self.states = list[state.StateBlock]()
         for number, frame in enumerate(self.frames):
-            self._registers[number, : frame.regs.size] = frame.regs
-            frame.lie_in(self._registers[number, : frame.regs.size])
-            frame.addr = self._addresses[number][: frame.addr.size]
-            block = self.states[number]
+            block = layout.place(frame, compiled, self._memory[number])
             block.take(frame)
-            block.words[state.SLM // 8] = address(self.group.slm)
-            block.words[state.SLM_SIZE // 8] = self.group.slm.size
-            block.words[state.SLM_MARKS // 8] = marks
-            if self._makes_scratch:
-                block.words[state.SCRATCH // 8] = self._scratch[number].ctypes.data
-            block.words[state.DISPATCHED // 8] = frame.emask
-            block.words[state.UNDEFINED_BITS // 8] = self._undefined[number].ctypes.data
+            for place, value in (
+                (state.SLM, address(self.group.slm)), (state.SLM_SIZE, self.group.slm.size), (state.SLM_MARKS, marks),
+                (state.SCRATCH, self._scratch[number].ctypes.data * makes_scratch), (state.DISPATCHED, frame.emask),
+                (state.UNDEFINED_BITS, block.address + layout.masks),
+            ):  # fmt: skip
+                block.words[place // 8] = value
             machine.blocks[id(frame)] = block
+            self.states.append(block)
         self._activations = (
             Activations(machine, self.frames, self.states, compiled, self.functions) if self.functions else None
         )
-        self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
+        self._initial = self._memory.copy()
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
             shared = self.group.slm.size if any(plan.reaches_shared for plan in plans) else 0
-            sizes = groups.Sizes(
-                size,
-                8 * self.frames[0].addr.size,
-                shared,
-                self._first_bytes(size),
-                self._find_changed(),
-                SCRATCH_BYTES if self._makes_scratch else 0,
-            )
+            given, scratch = self._first_bytes(layout.addresses - layout.registers), SCRATCH_BYTES * makes_scratch
+            sizes = groups.Sizes(layout, shared, given, self._find_changed(), scratch)
             orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
             calls = self._activations.calls() if self._activations is not None else None
             groups.GroupWriter(compiled, sizes, self._fields(), calls, barrier_orders=orders).write()
             compiled.has_groups = True
-        launch = machine.launch
-        for place, array in (
-            (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
-            (state.REGISTERS_FIRST, self._registers_first), (state.BLOCKS_FIRST, self._blocks_first),
-            (state.COUNTS, compiled.counts),
+        for place, value in (
+            (state.ACTIVATIONS, self._memory.ctypes.data), (state.ACTIVATIONS_FIRST, self._initial.ctypes.data),
+            (state.STRIDE, layout.end), (state.COUNTS, compiled.counts.ctypes.data), (state.THREADS, count),
+            (state.GROUPS_X, dispatch.groups[0]), (state.GROUPS_Y, dispatch.groups[1]),
+            (state.BUDGET, dispatch.step_budget),
+            (state.GLOBAL_NEXT, 1), (state.SHARED_NEXT, 1),  # 0 stands for no thread
         ):  # fmt: skip
-            launch[place // 8] = array.ctypes.data
-        launch[state.REGISTERS_STRIDE // 8], launch[state.BLOCKS_STRIDE // 8] = size, layout.size
-        launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
-        launch[state.THREADS // 8] = count
-        launch[state.BUDGET // 8] = dispatch.step_budget
-        launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 stands for no thread
+            machine.launch[place // 8] = value
         self._call = compiled.native.function("groups", native.GROUPS)
         if self._activations is not None:
             self._activations.link()
