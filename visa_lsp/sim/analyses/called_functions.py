@@ -25,7 +25,7 @@ def find_called(kernel: Kernel, functions: Mapping[str, Kernel]) -> dict[str, Ke
     while callers:
         caller = callers.pop()
         names = {called_name(caller, inst) for inst in caller.instructions}
-        new = {name: functions[name] for name in names if name in functions and name not in called}
+        new = {name: functions[name] for name in names if name and name in functions and name not in called}
         called |= new
         callers += new.values()
     return called

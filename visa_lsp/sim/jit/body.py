@@ -16,7 +16,7 @@ from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, MemoryUse, TexelForm
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.message import ElementMessage, Message, TexelMessage, understood_message_of
-from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, PredicateOperand, State
+from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, State
 from visa_lsp.sim.analyses.called_functions import called_name
 from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
@@ -24,7 +24,7 @@ from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
-from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import begin_following, follow_instruction
 from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
 from visa_lsp.sim.jit.lanes import emit_lane
@@ -110,18 +110,15 @@ class BodyPlan:
         self.shared_unit = 1 if any(map(_stores_part, messages)) else check_instrumentation.DWORD
         self.written_surfaces = self._find_written_surfaces()
         self.definedness = definedness
-        named = [value for inst in self.instructions for value in inst.values]
-        predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
-        # The values kept by a function that runs threads one after another; None if it runs one thread.
-        alone = (
+        # Whether the function runs threads one after another.
+        self.runs_threads = bool(
             self.held.pieces and code.kernel.is_kernel and not (self.leaving or mode.watched or code.kernel.addresses)
         )
-        self.local = Local(predicates, self.written_surfaces) if alone else None
 
     @property
     def counted(self) -> Sequence[int]:
         """The stretches whose counts are values of the function."""
-        return self.starts if self.local and len(self.starts) <= MAX_LOCAL_COUNTS else ()
+        return self.starts if self.runs_threads and len(self.starts) <= MAX_LOCAL_COUNTS else ()
 
     def _find_written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""

@@ -283,10 +283,8 @@ def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
 def _clear(e: Emitter, byte_numbers: Node, enabled: Node, size: int) -> None:
     """Clear the masks of the elements at byte numbers."""
     lanes = lanes_of(byte_numbers)
-    bits = e.builder.bitcast(enabled, integer(lanes))
-    kept = e.keep_lanes(e.builder.add(byte_numbers, e.spread(_first_mask(e), lanes)))
-    with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-        e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), ir.Constant(integer(8 * size), 0)))
+    places = e.builder.add(byte_numbers, e.spread(_first_mask(e), lanes))
+    e.store_each(splat(integer(8 * size), 0, lanes), places, e.builder.bitcast(enabled, integer(lanes)))
 
 
 def _mark(e: Emitter, places: Array, lanes: int, which: _Lanes, masks: Node | None) -> None:

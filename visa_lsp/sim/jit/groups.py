@@ -102,7 +102,7 @@ class GroupWriter(Writer):
     @property
     def runs_threads(self) -> bool:
         """True if the kernel's function runs new threads one after another."""
-        return self.plan.local is not None and not self.sizes.shared
+        return self.plan.runs_threads and not self.sizes.shared
 
     def write(self) -> None:
         """Write the function, and in that of the kernel the code that starts threads."""

@@ -365,16 +365,14 @@ def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved, e
 
 
 def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved) -> None:
-    """Store lanes in memory; scattered ones one by one, because machines rarely have an instruction for this."""
+    """Store lanes in memory."""
     value, base = _value(e, lanes_of(where.addresses), element), _base(e, place, element)
     if where.bits is None:
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
         return
 
     def scatter(base: Node, addresses: Node, bits: Node, value: Node) -> Node:
-        kept, values = e.keep_lanes(e.places(base, wide(e, addresses))), e.keep_lanes(value)
-        kind = value.type.element
-        e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), e.lane_of(values, lane, kind)))
+        e.store_each(value, e.places(base, wide(e, addresses)), bits)
         return ir.Constant(I1, 0)
 
     given = [base, where.addresses, where.bits, value]
