@@ -36,7 +36,6 @@ class GroupField(NamedTuple):
     size: int
     dimension: int
     read: bool  # read by an instruction
-    is_held: bool | None  # held by a function, which loads it when a thread begins; None: held in part
 
 
 class Sizes(NamedTuple):
@@ -199,9 +198,8 @@ class GroupWriter(Writer):
         self.builder = ir.IRBuilder(function.append_basic_block())
         for changed in self.sizes.changed:
             self._copy(self.address(registers, changed.start), self.address(initial, changed.start), len(changed))
-        for field in self.fields:
-            rows = ((registers, not field.is_held), (initial, field.is_held is not False))
-            for row in (row for row, wanted in rows if wanted and field.read):
+        for field in (field for field in self.fields if field.read):
+            for row in (registers, initial):  # from which a function loads what it holds
                 self._put_field(row, field, ids[field.dimension])
         self.builder.ret_void()
 

@@ -24,7 +24,7 @@ from visa_lsp.sim.jit.memory_access import (
     wide,
 )
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
-from visa_lsp.sim.jit.words import FLOAT
+from visa_lsp.sim.jit.words import FLOAT, RING, choose
 from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, integer, splat, vector
 
 if TYPE_CHECKING:
@@ -113,19 +113,15 @@ def emit_fence(e: Emitter, site: Site) -> None:
 # ---- atomics: lane by lane, in order, as in ``sim.messages.atomic``
 
 _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
-    "add": lambda e, o, a, _b: e.builder.add(o, a),
-    "sub": lambda e, o, a, _b: e.builder.sub(o, a),
+    **{word: lambda e, o, a, _b, word=word: RING[word](e, o, a) for word in ("add", "sub", "and", "or", "xor")},
     "inc": lambda e, o, _a, _b: e.builder.add(o, ir.Constant(o.type, 1)),
     "dec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
-    "min": lambda e, o, a, _b: e.builder.select(e.builder.icmp_unsigned("<=", o, a), o, a),
-    "max": lambda e, o, a, _b: e.builder.select(e.builder.icmp_unsigned(">=", o, a), o, a),
-    "minsint": lambda e, o, a, _b: e.builder.select(e.builder.icmp_signed("<=", o, a), o, a),
-    "maxsint": lambda e, o, a, _b: e.builder.select(e.builder.icmp_signed(">=", o, a), o, a),
+    "min": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=False),
+    "max": lambda e, o, a, _b: choose(e, o, a, relation=">=", signed=False),
+    "minsint": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=True),
+    "maxsint": lambda e, o, a, _b: choose(e, o, a, relation=">=", signed=True),
     "xchg": lambda _e, _o, a, _b: a,
     "load": lambda _e, o, _a, _b: o,
-    "and": lambda e, o, a, _b: e.builder.and_(o, a),
-    "or": lambda e, o, a, _b: e.builder.or_(o, a),
-    "xor": lambda e, o, a, _b: e.builder.xor(o, a),
     "cmpxchg": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, b), a, o),
     "icas": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, a), b, o),
 }

@@ -210,7 +210,7 @@ class GroupRunner:
         """Return the places of a group's numbers in the registers of its threads, found by comparing with another group."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, body, read = self.machine, self.compiled.body, _find_touched(self.compiled.body.code, write=False)
+        machine, read = self.machine, _find_touched(self.compiled.body.code, write=False)
         fields, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
@@ -218,8 +218,8 @@ class GroupRunner:
             number[dimension] = 0x5A5A5A5A
             other = machine.first_registers((number[0], number[1], number[2]), shape)
             for place in _ranges(plain != other):
-                own, used = body.held.at(place.start, place.stop), bool(read[place.start : place.stop].any())
-                fields.append(GroupField(place.start, len(place), dimension, used, None if own is None else own >= 0))
+                used = bool(read[place.start : place.stop].any())
+                fields.append(GroupField(place.start, len(place), dimension, used))
         return fields
 
     def run(self, queue: GroupQueue) -> None:
