@@ -21,9 +21,10 @@ import numpy as np
 from visa_lsp.flow.pointers import find_pointed_variables
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import number_of
-from visa_lsp.isa.lane import Lane
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import Combine, Indirect, Inst
+from visa_lsp.program.model import Combine, Immediate, Indirect, Inst
 from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, Travel, plan_of
 from visa_lsp.sim.observers.shadow import EMPTY, UNWRITTEN, RegisterShadow
 
@@ -214,6 +215,22 @@ class _Proof:
         self.limits = np.full(start.values.size, ALL, np.uint8)
         self._loose: dict[int, Array] = {}  # by instruction: the registers it reads that may be undefined
         self._tested, self._unknown = set[int](), set[int]()
+        self._constants = self._find_constants()
+
+    def _find_constants(self) -> dict[int, Array]:
+        """Return the predicate variables that a single instruction sets to a number: 0 or 1 for each bit that it writes, else 2."""
+        writers: dict[int, list[int]] = {}
+        for pc, plan in enumerate(self._plans):
+            for var in plan.preds_written if plan is not None else ():
+                writers.setdefault(var, []).append(pc)
+        constants: dict[int, Array] = {}
+        for var, (pc, *others) in writers.items():
+            inst, plan = self._instructions[pc], self._plans[pc]
+            number = inst.get("src0") if effect_of(inst.row.meaning) == "setp" and not others else None
+            if isinstance(number, Immediate) and number.type in (ty.D, ty.UD) and plan is not None and plan.no_mask:
+                bits = constants[var] = np.full(32, 2, np.uint8)
+                bits[plan.mask_offset :][: plan.lanes] = [number.bits >> lane & 1 for lane in range(plan.lanes)]
+        return constants
 
     def is_settled(self) -> bool:
         """Follow all paths until nothing changes; return whether no undefined value has an effect."""
@@ -337,11 +354,8 @@ class _Proof:
         def read(cells: Array, *, by_lane: bool) -> None:
             nonlocal result
             rows = cells.reshape(-1, plan.lanes, cells.shape[-1]) if by_lane else cells.reshape(1, 1, -1)
-            defined = np.where((rows == ALL).all(axis=(0, 2)), ALL, 0)
-            if by_lane:
-                mine = ((rows == ALL) | (rows == own[:, None])).all(axis=(0, 2))
-                defined = np.where(mine, np.maximum(defined, own), 0)
-            result = _meet(result, defined)
+            mine = ((rows == ALL) | (rows == own[:, None])).all(axis=(0, 2))
+            result = _meet(result, np.where((rows == ALL).all(axis=(0, 2)), ALL, np.where(mine, own, 0)))
 
         def read_each(cells: Array, *, by_lane: bool = True) -> None:
             by_lane = by_lane and len(cells) == plan.lanes
@@ -370,6 +384,10 @@ class _Proof:
                 read_each(np.concatenate([state.values[r.start : r.stop] for r in ranges]), by_lane=False)
         if plan.travel in (Travel.FOUR, Travel.WHOLE) and not result.all():
             result[:] = 0
+        if plan.pred is not None and plan.pred.var in self._constants and plan.pred.combine is Combine.NONE:
+            lanes = (own - 1) % 32
+            never = self._constants[plan.pred.var][lanes] == int(plan.pred.inverse)
+            result[never & (state.predicate(plan.pred.var)[lanes] == ALL)] = ALL  # lanes that do not execute it
         return result
 
     def _write(self, plan: DefinednessPlan, state: Known, result: Array, *, everybody: bool) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
@@ -24,7 +25,7 @@ from visa_lsp.sim.jit.memory_access import (
     wide,
 )
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
-from visa_lsp.sim.jit.words import FLOAT, RING, choose
+from visa_lsp.sim.jit.words import FLOAT, RING, Body, choose
 from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, integer, splat, vector
 
 if TYPE_CHECKING:
@@ -112,8 +113,13 @@ def emit_fence(e: Emitter, site: Site) -> None:
 
 # ---- atomics: lane by lane, in order, as in ``sim.messages.atomic``
 
+
+def _in_ring(word: Body, e: Emitter, old: Node, a: Node, _b: Node) -> Node:
+    return word(e, old, a)
+
+
 _INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
-    **{word: lambda e, o, a, _b, word=word: RING[word](e, o, a) for word in ("add", "sub", "and", "or", "xor")},
+    **{word: partial(_in_ring, RING[word]) for word in ("add", "sub", "and", "or", "xor")},
     "inc": lambda e, o, _a, _b: e.builder.add(o, ir.Constant(o.type, 1)),
     "dec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
     "min": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=False),
