@@ -1,8 +1,8 @@
 """The instructions that compiled code leaves to the interpreter, by kernel: ``python -m benchmarks.run --left`` prints the table.
 
 Each kernel of both corpora runs with the launch that ``run --init`` proposes. The first share is that of the executed instructions
-that the interpreter carries out: within compiled code, or because compiled code is left there. Barriers of whole groups are
-compiled. The second is that of the time of a launch whose code is made: what goes to the interpreter for them. Where nothing is
+that the interpreter carries out: within compiled code, or because compiled code is left there. Barriers and calls of functions of
+whole groups are compiled. The second is that of the time of a launch whose code is made: what goes to the interpreter for them. Where nothing is
 left, none goes there. A kernel is notable that spends more than 5 % so, whatever their number is.
 
 A second table has the launches without a fault that the interpreter runs, wholly or in part, when all checkers watch, with the reason.
@@ -47,9 +47,10 @@ def instructions_left(run: ReadyRun) -> tuple[Counter[str], int]:
     making = Making()
     result = engine.run(run.dispatch(_STEPS), making=making, at_once=True)
     left = Counter[str]()
+    is_whole = all(compiled.body.never_leaves for compiled in making.bodies.values())
     for compiled in making.bodies.values():
         plan, counts = compiled.body, result.executions.get(compiled.code.kernel.name, ())
-        for pc in (plan.called_out | plan.leaving) - plan.barriers:
+        for pc in plan.called_out | (plan.exits if is_whole else plan.leaving):
             if pc < len(counts) and counts[pc]:
                 left[plan.instructions[pc].row.mnemonic] += counts[pc]
     return left, result.steps

@@ -1,4 +1,4 @@
-"""Random programs that end: straight code, loops, divergence, shared memory, barriers, atomics, subroutines.
+"""Random programs that end: straight code, loops, divergence, shared memory, barriers, atomics, subroutines, recursive functions.
 
 Every program begins with all of its variables holding something and ends by storing what all of their bytes sum up to. A *tidy* one does
 nothing that a checker reports or cannot be sure of: no indirect registers, no odd addresses, no shared memory that is read before it is written.
@@ -7,6 +7,7 @@ Behind that, some go astray in one group.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cache
@@ -42,6 +43,11 @@ _BASES: Final = 4  # variables with registers of their own; as many more are oth
 _GIVEN: Final = 3  # of them come with the payload, the others are loaded
 ASTRAY: Final = "a group that goes astray"  # what a program has, as it is counted
 _STRAYS: Final = 0.3  # of all programs
+_RECURSIVE: Final = 0.3  # of all programs
+_ARGUMENT: Final = (
+    ".decl argument v_type=G type=ud num_elts=64 align=GRF alias=<%arg, 0>",
+    ".decl result v_type=G type=ud num_elts=32 align=GRF alias=<%retval, 0>",
+)
 _TRIED: Final = 80  # random lines, a quarter of them right
 
 
@@ -96,6 +102,7 @@ class _Writer(Kernels):
         self.threads, self.groups = draw.choice((1, 2, 3)), draw.choice((1, 2, 3))
         self.own: list[tuple[str, str]] = []  # variables with their types
         self.subroutines: list[list[str]] = []
+        self.has_function = draw.random() < _RECURSIVE
         self.count = 0
         self.stored_bytes = 4 * self.threads * self.groups * self.lanes  # atomics have these first ones
         self.ok: list[str] = []
@@ -131,7 +138,7 @@ class _Writer(Kernels):
         out += [f".decl P{n} v_type=P num_elts=32" for n in range(1, 6)]
         out += [".decl A0 v_type=A num_elts=16", ".decl A1 v_type=A num_elts=16"]
         out += [".decl src v_type=T num_elts=1", ".input src offset=128 size=4"]
-        out += [".decl dst v_type=T num_elts=1", ".input dst offset=132 size=4"]
+        out += [".decl dst v_type=T num_elts=1", ".input dst offset=132 size=4", *_ARGUMENT * self.has_function]
         return [*out, f".kernel_attr SimdSize={self.lanes}", f".kernel_attr SLMSize={_SLM // 1024}"]
 
     def make_computation(self) -> str:
@@ -157,12 +164,44 @@ class _Writer(Kernels):
 
     def text(self, lines: int) -> str:
         """Return a program of about so many instructions."""
-        head = [".version 4.1", '.kernel "k"', *self.declarations()]
+        self.declared = self.declarations()
+        head = [".version 4.1", '.kernel "k"', *self.declared]
         self.ok = self.candidates(head) or ["mov (M1, 8) V50(0,0)<1> 0x1:ud"]
-        body = [*self.begin(), *self.block(lines, 0), *self.end(), *self.stray(), "ret (M1, 1)"]
+        call = self.call_function() if self.has_function else []
+        body = [*self.begin(), *self.block(lines, 0), *call, *self.end(), *self.stray(), "ret (M1, 1)"]
         for number, inside in enumerate(self.subroutines):
             body += [f'.function "sub{number}"', f"sub{number}:", *inside, f"ret (M1, {self.lanes})"]
+        body += self.function() if self.has_function else ()
         return "\n".join([*head, *(line if line.endswith((":", '"')) else f"    {line}" for line in body), ""])
+
+    def function(self) -> Iterator[str]:
+        """Return a function that some lanes call again, as often as the low bits of its first argument say."""
+        lanes, row = self.lanes, max(1, self.lanes // 8)
+        yield '.global_function "walk"'
+        yield from (line for line in self.declared if not line.startswith((".input", ".kernel_attr SLM")))
+        yield f"mov (M1_NM, {lanes}) V50(0,0)<1> argument(0,0)<1;1,0>"
+        yield f"and (M1_NM, {lanes}) V52(0,0)<1> argument(0,0)<1;1,0> 0x3:ud"
+        for number in range(_BASES):
+            for at in range(0, _BYTES, 128):
+                factor = self.draw.randrange(1, 1 << 15)
+                yield f"mov (M1_NM, 32) bits{number}({at // 32},0)<1> {self.draw.getrandbits(32):#x}:ud"
+                yield f"mul (M1_NM, {lanes}) bits{number}({at // 32},0)<1> V50(0,0)<1;1,0> {factor:#x}:uw"
+        for number in range(1, 4):
+            word = self.draw.choice(("lt", "gt", "ne"))
+            yield f"cmp.{word} (M1_NM, 32) P{number} bits{number}(0,0)<1;1,0> {self.draw.getrandbits(32):#x}:ud"
+        yield from (line for line in self.draw.choices(self.ok, k=6) if not re.search(r"ids|A[01]|src|dst|group", line))
+        yield f"cmp.gt (M1, {lanes}) P4 V52(0,0)<1;1,0> 0x0:d"
+        yield f"add (M1_NM, {lanes}) argument(0,0)<1> V52(0,0)<1;1,0> 0xffffffff:d"
+        yield f"add (M1_NM, {lanes}) argument({row},0)<1> bits1(0,0)<1;1,0> V50(0,0)<1;1,0>"
+        yield f"mov (M1_NM, {lanes}) result(0,0)<1> bits0(0,0)<1;1,0>"
+        if self.draw.random() < 0.5:
+            yield f"(!P4) goto (M1, {lanes}) last"
+            yield f"fcall (M1, {lanes}) walk {2 * row} {row}"
+            yield "last:"
+        else:
+            yield f"(P4) fcall (M1, {lanes}) walk {2 * row} {row}"
+        yield f"mad (M1, {lanes}) result(0,0)<1> result(0,0)<1;1,0> 0x21:uw bits2(0,0)<1;1,0>"
+        yield f"fret (M1, {lanes})"
 
     def begin(self) -> Iterator[str]:
         """Give every variable a value, and the number of each lane to V50, four times that to V51."""
@@ -230,7 +269,21 @@ class _Writer(Kernels):
         if depth and not self.tidy and pick < 0.43:
             self.has["barriers that lanes or threads miss"] += 1
             return ["barrier"]
+        if self.has_function and depth < _LOOPS and pick < 0.46:
+            return self.call_function()
         return [self.draw.choice(self.ok)]
+
+    def call_function(self) -> list[str]:
+        """Call the recursive function with all lanes or some, and take its result."""
+        self.has["functions"] += 1
+        lanes, row, name = self.lanes, max(1, self.lanes // 8), f"bits{self.draw.randrange(_BASES)}"
+        return [
+            f"and (M1_NM, {lanes}) argument(0,0)<1> {name}(0,0)<1;1,0> 0xff:ud",
+            f"mov (M1_NM, {lanes}) argument({row},0)<1> V50(0,0)<1;1,0>",
+            f"mov (M1_NM, {lanes}) result(0,0)<1> V50(0,0)<1;1,0>",
+            self.draw.choice(("", "(P1) ", "(!P2) ")) + f"fcall (M1, {lanes}) walk {2 * row} {row}",
+            f"mov (M1, {lanes}) {name}(0,0)<1> result(0,0)<1;1,0>",
+        ]
 
     def label(self) -> str:
         """Return a new label."""

@@ -127,6 +127,22 @@ def test_elements_at_any_address_are_clean_where_no_other_thread_is():
     assert report.buffers[0].array.tobytes()[0x3F:0x43] == bytes([0, 0, 0, 0])
 
 
+def test_a_register_that_one_lane_addresses_is_clean_while_lanes_are_elsewhere():
+    body = """    cmp.lt (M1, 16) P1 ids(0,0)<1;1,0> 0x9:uw
+    (!P1) goto (M1, 16) out
+    shl (M1, 16) word(0,0)<1> ids(0,0)<1;1,0> 0x2:uw
+    addr_add (M1, 16) A0(0)<1> &value word(0,0)<1;1,0>
+    setp (M1_NM, 16) P2 0x4:ud
+    (P2) mov (M1, 8) r[A0(2),0]<1>:d 0x63:d
+    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0
+out:
+"""
+    declared = ".decl word v_type=G type=uw num_elts=16 align=GRF\n.decl A0 v_type=A num_elts=16\n.decl P2 v_type=P num_elts=16\n"
+    found, expected = (ran(body, name, groups=1, declared=declared) for name in ("jit", "interp"))
+    assert (found.engine, told(found)) == ("jit", told(expected))
+    assert (found.buffers[0].array == expected.buffers[0].array).all()
+
+
 def test_a_loop_over_lanes_with_equal_values_is_clean_while_lanes_are_elsewhere():
     body = """    cmp.lt (M1, 16) P1 ids(0,0)<1;1,0> 0x9:uw
     (!P1) goto (M1, 16) out

@@ -88,7 +88,7 @@ def test_a_launch_is_compiled_where_the_first_group_says_that_it_pays(checks, mo
 
 
 def test_a_report_says_why_a_named_engine_could_not_run_the_launch(monkeypatch):
-    monkeypatch.setattr(machine.CompiledMachine, "definedness", None)
+    monkeypatch.setattr(machine.CompiledMachine, "definedness_of", lambda *_: None)
     report = ran(STORE, "jit", groups=2)
     assert report.engine == "interp"
     assert "the interpreter ran the launch: no proof that registers are written before they are read" in report.notes

@@ -231,7 +231,7 @@ class Machine:
                     observer.on_end()
                 self.take_findings()
         counts: Counter[str] = Counter()
-        for code in self._codes.values():
+        for code in (code for code in self._codes.values() if any(code.counts)):
             self.result.executions[code.kernel.name] = tuple(code.counts[: len(code.kernel.instructions)])
             for inst, count in zip(code.kernel.instructions, code.counts, strict=False):
                 if count and not inst.row.opens_label and not inst.row.marks_source:

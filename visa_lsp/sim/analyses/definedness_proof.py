@@ -6,6 +6,9 @@ instruction while all lanes of the thread are together. An indirect operand read
 compiled code tests that it does. Where registers or predicates may be undefined, the instructions that use them for an
 effect are tested at run time (``Definedness``); where address variables may be, there is no proof. The plan of an
 instruction is that of the checker (``observers.definedness_plan``).
+
+A function begins with the predefined registers of its caller, and gives them back. So what a body of the program may
+write there counts as undefined where a function begins and behind a call, and all bodies follow the same of them.
 """
 
 from __future__ import annotations
@@ -18,11 +21,12 @@ import numpy as np
 from visa_lsp.flow.pointers import find_pointed_variables
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.flow.steps import number_of
-from visa_lsp.isa.lane import Lane
+from visa_lsp.isa import types as ty
+from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.model import Combine, Indirect, Inst
+from visa_lsp.program.model import Combine, Immediate, Indirect, Inst
 from visa_lsp.sim.observers.definedness_plan import DefinednessPlan, InstructionKind, Travel, plan_of
-from visa_lsp.sim.observers.shadow import RegisterShadow
+from visa_lsp.sim.observers.shadow import EMPTY, UNWRITTEN, RegisterShadow
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -33,7 +37,7 @@ if TYPE_CHECKING:
 Array = np.ndarray[Any, np.dtype[Any]]
 
 ALL: Final = 255
-MAX_PROOF_INSTRUCTIONS: Final = 4000  # of a body that is analysed
+MAX_PROOF_INSTRUCTIONS: Final = 8_000  # of a body that is analysed: some three seconds
 _MAX_ROUNDS: Final = 8
 _TESTED: Final = frozenset({InstructionKind.VALUE, InstructionKind.MESSAGE, InstructionKind.BRANCH})
 
@@ -49,8 +53,10 @@ class Known:
     The bytes of the registers are first, then address cells, bits of predicates, surface and sampler variables.
     """
 
-    def __init__(self, frame: Frame, *, together: bool) -> None:
+    def __init__(self, frame: Frame, changed: Array, *, together: bool) -> None:
         shadow = RegisterShadow(frame, None)
+        if not frame.code.kernel.is_kernel:
+            shadow.bytes[: changed.size][changed] = UNWRITTEN
         given = (
             shadow.bytes, np.ones(frame.addr.size, np.bool_), np.repeat(np.array(shadow.pred_bits) != 0, 32),
             shadow.surfaces, shadow.samplers,
@@ -119,21 +125,44 @@ class Definedness(NamedTuple):
         return read & self.given
 
 
-def find_definedness(code: Code, frame: Frame, *, full: bool) -> Definedness | None:
-    """Return what to follow; None without a proof for the rest. ``full``: all lanes of each thread have a work item."""
-    instructions = code.kernel.instructions
-    if len(instructions) > MAX_PROOF_INSTRUCTIONS:
+def find_definedness(frames: Sequence[Frame], *, full: bool) -> list[Definedness] | None:
+    """Return what to follow in a kernel, the first, and its functions; None without a proof for the rest.
+
+    ``frames`` has one of each body. ``full``: all lanes of each thread have a work item.
+    """
+    if any(len(frame.code.kernel.instructions) > MAX_PROOF_INSTRUCTIONS for frame in frames):
         return None
-    for pc in range(len(instructions)):
-        code.op(pc)  # which notes the registers that it touches
-    proof = _Proof(code, Known(frame, together=full))
-    for _ in range(_MAX_ROUNDS):
-        limits = proof.limits.copy()
-        if not proof.follows_all():
-            return None
-        if np.array_equal(limits, proof.limits):
-            return proof.definedness()
-    return None
+    for frame in frames:
+        for pc in range(len(frame.code.kernel.instructions)):
+            frame.code.op(pc)  # which notes the registers that it touches
+    changed = _find_changed([frame.code for frame in frames]) if len(frames) > 1 else np.zeros(0, np.bool_)
+    proofs = [_Proof(f.code, Known(f, changed, together=full and f.code.kernel.is_kernel), changed) for f in frames]
+    if not all(proof.is_settled() for proof in proofs):
+        return None
+    followed = np.zeros_like(changed)
+    while True:
+        results = [proof.definedness(followed) for proof in proofs]
+        together = np.logical_or.reduce([result.followed[: followed.size] for result in results])
+        if np.array_equal(together, followed):
+            return results
+        followed = together
+
+
+def _find_changed(codes: Sequence[Code]) -> Array:
+    """Return the flags of the predefined registers that a body may write, or leave without a value."""
+    changed = np.zeros(codes[0].layout.predefined_end, np.bool_)
+    for code in codes:
+        ranges = find_indirect_ranges(code)
+        for pc, touches in code.touches.items():
+            for touch in (touch for touch in touches if touch.write):
+                if touch.indirect is None:
+                    changed[touch.places[touch.places < changed.size]] = True
+                for written in (ranges.get(pc) or [range(changed.size)]) if touch.indirect is not None else ():
+                    changed[max(written.start, 0) : written.stop] = True
+    for number in EMPTY:
+        start = codes[0].layout.offset(number)
+        changed[start : start + codes[0].layout.byte_size(number)] = True
+    return changed
 
 
 def find_indirect_ranges(code: Code) -> dict[int, list[range]]:
@@ -178,19 +207,46 @@ class _Proof:
     there for a lane that is elsewhere, or a lane may leave one in its own cell, which others may read.
     """
 
-    def __init__(self, code: Code, start: Known) -> None:
-        self._code, self._first = code, start
+    def __init__(self, code: Code, start: Known, changed: Array) -> None:
+        self._code, self._first, self._changed = code, start, changed
         self._instructions = code.kernel.instructions
         self._plans = [plan_of(code, pc) if not i.row.opens_label else None for pc, i in enumerate(self._instructions)]
         self._ranges = find_indirect_ranges(code)
         self.limits = np.full(start.values.size, ALL, np.uint8)
         self._loose: dict[int, Array] = {}  # by instruction: the registers it reads that may be undefined
         self._tested, self._unknown = set[int](), set[int]()
+        self._constants = self._find_constants()
 
-    def definedness(self) -> Definedness:
-        """Return the registers to follow: those that tested instructions read, and those that they are computed from."""
+    def _find_constants(self) -> dict[int, Array]:
+        """Return the predicate variables that a single instruction sets to a number: 0 or 1 for each bit that it writes, else 2."""
+        writers: dict[int, list[int]] = {}
+        for pc, plan in enumerate(self._plans):
+            for var in plan.preds_written if plan is not None else ():
+                writers.setdefault(var, []).append(pc)
+        constants: dict[int, Array] = {}
+        for var, (pc, *others) in writers.items():
+            inst, plan = self._instructions[pc], self._plans[pc]
+            number = inst.get("src0") if effect_of(inst.row.meaning) == "setp" and not others else None
+            if isinstance(number, Immediate) and number.type in (ty.D, ty.UD) and plan is not None and plan.no_mask:
+                bits = constants[var] = np.full(32, 2, np.uint8)
+                bits[plan.mask_offset :][: plan.lanes] = [number.bits >> lane & 1 for lane in range(plan.lanes)]
+        return constants
+
+    def is_settled(self) -> bool:
+        """Follow all paths until nothing changes; return whether no undefined value has an effect."""
+        for _ in range(_MAX_ROUNDS):
+            limits = self.limits.copy()
+            if not self.follows_all():
+                return False
+            if np.array_equal(limits, self.limits):
+                return True
+        return False
+
+    def definedness(self, shared: Array) -> Definedness:
+        """Return the registers to follow: ``shared``, those that tested instructions read, and those that they come from."""
         followed = np.zeros(self._first.followable, np.bool_)
-        waiting = set(self._tested)
+        followed[: shared.size] = shared
+        waiting = {*self._tested, *(pc for pc in self._loose if self._writes(pc, followed))}
         while waiting:
             for pc in waiting:
                 followed |= self._loose[pc]
@@ -264,6 +320,9 @@ class _Proof:
                 self._tested.add(pc)
                 result[:] = ALL
         self._write(plan, state, result, everybody=everybody)
+        if self._instructions[pc].row.flow is FlowClass.FUNCTION_CALL:
+            for flags in (state.values, self.limits):
+                flags[: self._changed.size][self._changed] = 0
         return True
 
     def _loosen(self, plan: DefinednessPlan, pc: int, state: Known, *, everybody: bool) -> None:
@@ -295,11 +354,8 @@ class _Proof:
         def read(cells: Array, *, by_lane: bool) -> None:
             nonlocal result
             rows = cells.reshape(-1, plan.lanes, cells.shape[-1]) if by_lane else cells.reshape(1, 1, -1)
-            defined = np.where((rows == ALL).all(axis=(0, 2)), ALL, 0)
-            if by_lane:
-                mine = ((rows == ALL) | (rows == own[:, None])).all(axis=(0, 2))
-                defined = np.where(mine, np.maximum(defined, own), 0)
-            result = _meet(result, defined)
+            mine = ((rows == ALL) | (rows == own[:, None])).all(axis=(0, 2))
+            result = _meet(result, np.where((rows == ALL).all(axis=(0, 2)), ALL, np.where(mine, own, 0)))
 
         def read_each(cells: Array, *, by_lane: bool = True) -> None:
             by_lane = by_lane and len(cells) == plan.lanes
@@ -328,6 +384,10 @@ class _Proof:
                 read_each(np.concatenate([state.values[r.start : r.stop] for r in ranges]), by_lane=False)
         if plan.travel in (Travel.FOUR, Travel.WHOLE) and not result.all():
             result[:] = 0
+        if plan.pred is not None and plan.pred.var in self._constants and plan.pred.combine is Combine.NONE:
+            lanes = (own - 1) % 32
+            never = self._constants[plan.pred.var][lanes] == int(plan.pred.inverse)
+            result[never & (state.predicate(plan.pred.var)[lanes] == ALL)] = ALL  # lanes that do not execute it
         return result
 
     def _write(self, plan: DefinednessPlan, state: Known, result: Array, *, everybody: bool) -> None:

@@ -94,7 +94,9 @@ def find_held(code: Code, starts: Sequence[int], ends: Mapping[int, int], *, to_
     registers.pieces = _pieces(code)
     shared = ~_bits(_lanewise(code))
     uses = [_use(code, pc, shared) for pc in range(len(instructions))]
-    last = (1 << code.layout.size // _DWORD) - 1 if to_the_end else 0
+    # A function gives the predefined registers back, of all lanes of the caller.
+    end = code.layout.size if to_the_end else 0 if code.kernel.is_kernel else code.layout.predefined_end
+    last = (1 << end // _DWORD) - 1
     lives = _Lives(code, starts, ends, uses, shared, last)
     registers.whole = frozenset(
         pc

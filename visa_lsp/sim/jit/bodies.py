@@ -14,6 +14,9 @@ from visa_lsp.sim.jit.body import BEGIN, BodyPlan
 from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, ObjectStore, RunMode, Stopwatch
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.analyses.modes import ModePlan
     from visa_lsp.sim.interp import Code
@@ -25,20 +28,20 @@ class CompiledBody:
     def __init__(
         self, code: Code, modes: ModePlan, bindings: Bindings, compiling: Stopwatch,
         mode: RunMode = PLAIN, store: ObjectStore | None = None, definedness: Definedness | None = None,
+        program: Sequence[Kernel] = (),
     ) -> None:  # fmt: skip
         self.compiling = compiling
         self._store = store
         for pc in range(len(code.kernel.instructions)):
             code.op(pc)  # which records the registers that the instruction touches
         self.code = code
-        self.body = BodyPlan(code, modes, bindings, mode, definedness)
+        self.body = BodyPlan(code, modes, bindings, mode, definedness, program)
         self.module = ir.Module("body")
         self.has_groups = False  # whether the module has the scheduler of whole groups
         size = code.layout.size
         self.function = self.body.emit(self.module, "body")
         code.grow_frames(size)
-        # Counts by stretch, followed by those of single instructions.
-        self.counts = np.zeros(2 * len(code.kernel.instructions) + 2, np.int64)
+        self.counts = np.zeros(len(code.kernel.instructions) + 1, np.int64)  # by stretch
 
     def twin(self, code: Code) -> Self:
         """Return the same functions for another machine's form of the same kernel, with separate counts."""
@@ -68,12 +71,8 @@ class CompiledBody:
         """Add the counts of stretches to the counts of instructions."""
         counts = self.code.counts
         for start in np.flatnonzero(self.counts).tolist():
-            number = int(self.counts[start])
-            if start >= len(counts):
-                counts[start - len(counts)] += number
-                continue
             for pc in self.stretch(start):
-                counts[pc] += number
+                counts[pc] += int(self.counts[start])
         self.counts[:] = 0
 
     def stretch(self, pc: int) -> range:
@@ -81,4 +80,4 @@ class CompiledBody:
         body, count = self.body, len(self.code.counts)
         start = max(s for s in body.starts if s <= pc)
         end = min(body.ends[start], count - 1) if start < count - 1 else count
-        return range(start, end - (end - 1 in body.leaving))
+        return range(start, end - (end - 1 in body.exits))

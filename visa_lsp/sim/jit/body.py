@@ -16,14 +16,15 @@ from visa_lsp.isa.lane import Effect, Lane, effect_of
 from visa_lsp.isa.message_forms import BlockForm, ElementForm, FenceForm, MemoryUse, TexelForm
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.message import ElementMessage, Message, TexelMessage, understood_message_of
-from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, PredicateOperand, State
+from visa_lsp.program.model import Combine, General, Indirect, Inst, Predicate, State
+from visa_lsp.sim.analyses.called_functions import called_name
 from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
-from visa_lsp.sim.jit.emitter import Emitter, Local, Uncompiled
+from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import begin_following, follow_instruction
 from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
 from visa_lsp.sim.jit.lanes import emit_lane
@@ -39,13 +40,14 @@ from visa_lsp.sim.registers import SCRATCH_SURFACE, SLM_SURFACE, STATELESS_SURFA
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.interp import Code
 
-# Effects that move lanes or make the thread wait, without a compiled form: compiled code is left for the interpreter.
+# Effects that move lanes or make the thread wait: compiled code is left for them.
 # After an effect of the first set, the thread may continue anywhere.
-_MOVING: Final = frozenset(["switchjmp", "call", "fcall", "ifcall", "if", "else", "while", "break", "cont"])
-_LEAVING: Final = _MOVING | {"barrier", "sbarrier_wait", "nbarrier_wait"}
+_MOVING: Final = frozenset(["switchjmp", "call", "if", "else", "while", "break", "cont"])
+_LEAVING: Final = _MOVING | {"fcall", "ifcall", "barrier", "sbarrier_wait", "nbarrier_wait"}
 _EFFECTS: Final = MOVES | SAMPLES
 _BY_FORM: Final[dict[type, Callable[[Emitter, Site], None]]] = {
     ElementForm: emit_elements,
@@ -64,8 +66,9 @@ class BodyPlan:
 
     def __init__(
         self, code: Code, modes: ModePlan, bindings: Bindings, mode: RunMode = PLAIN,
-        definedness: Definedness | None = None,
+        definedness: Definedness | None = None, program: Sequence[Kernel] = (),
     ) -> None:  # fmt: skip
+        """Plan a body; ``program`` has the kernel and the functions that share marks with it."""
         self.code = code
         self.mode = mode
         self.modes = modes
@@ -73,6 +76,13 @@ class BodyPlan:
         self.layout = StateLayout(code)
         self.instructions = code.kernel.instructions
         self.leaving = {pc for pc, inst in enumerate(self.instructions) if self._leaves(pc, inst)}
+        effects = {pc: effect_of(self.instructions[pc].row.meaning) for pc in self.leaving}
+        self.barriers = {pc for pc, effect in effects.items() if effect == "barrier"}
+        names = {pc: called_name(code.kernel, self.instructions[pc]) for pc in effects}
+        # The calls of functions of the launch, with the numbers of these.
+        self.calls = {pc: bindings.functions.index(name) for pc, name in names.items() if name in bindings.functions}
+        # The instructions for which the function is left to the interpreter, which counts them.
+        self.exits = self.leaving - self.barriers - self.calls.keys()
         self.reaches_shared = True  # whether an instruction may access shared memory of a group
         # The names of spaces that messages access, and how; complete once the function is written.
         self.uses = set[tuple[str, int]]()
@@ -80,7 +90,7 @@ class BodyPlan:
         ahead = {pc: code.labels.get(_label(inst), -1) for pc, inst in enumerate(self.instructions) if _jumps(inst)}
         count, resumptions = len(self.instructions), {pc + 1 for pc in self.leaving}
         self.entries = {0, *resumptions, *(target for pc, target in ahead.items() if 0 <= target <= pc)}
-        if any(effect_of(self.instructions[pc].row.meaning) in _MOVING for pc in self.leaving):
+        if not _MOVING.isdisjoint(effects.values()):
             self.entries |= {*self.layout.joins, *code.labels.values()}
         branch = {pc + 1 for pc, inst in enumerate(self.instructions) if branches(inst)}
         starts = {*self.entries, *self.layout.joins, *branch, *ahead.values(), count}
@@ -90,7 +100,8 @@ class BodyPlan:
         self.held = find_held(code, self.starts, self.ends, to_the_end=mode.to_the_end) if small else Held()
         self.messages = sum(type(inst.row.meaning) in _BY_FORM for inst in self.instructions)
         # Marks need them; without checkers there are none.
-        messages = [understood_message_of(inst) for inst in self.instructions] if mode.watched else []
+        kernels = (program or (code.kernel,)) if mode.watched else ()
+        messages = [understood_message_of(inst) for kernel in kernels for inst in kernel.instructions]
         self.has_atomics = any(
             isinstance(message, ElementMessage | TexelMessage) and message.use is MemoryUse.ATOMIC
             for message in messages
@@ -99,16 +110,15 @@ class BodyPlan:
         self.shared_unit = 1 if any(map(_stores_part, messages)) else check_instrumentation.DWORD
         self.written_surfaces = self._find_written_surfaces()
         self.definedness = definedness
-        named = [value for inst in self.instructions for value in inst.values]
-        predicates = frozenset(value.var for value in named if isinstance(value, Predicate | PredicateOperand))
-        # The values kept by a function that runs threads one after another; None if it runs one thread.
-        alone = self.held.pieces and not (self.leaving or mode.watched or code.kernel.addresses)
-        self.local = Local(predicates, self.written_surfaces) if alone else None
+        # Whether the function runs threads one after another.
+        self.runs_threads = bool(
+            self.held.pieces and code.kernel.is_kernel and not (self.leaving or mode.watched or code.kernel.addresses)
+        )
 
     @property
     def counted(self) -> Sequence[int]:
         """The stretches whose counts are values of the function."""
-        return self.starts if self.local and len(self.starts) <= MAX_LOCAL_COUNTS else ()
+        return self.starts if self.runs_threads and len(self.starts) <= MAX_LOCAL_COUNTS else ()
 
     def _find_written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""
@@ -148,12 +158,6 @@ class BodyPlan:
         return writer.e.function
 
     @property
-    def barriers(self) -> frozenset[int]:
-        """The places of barriers, if only barriers leave the function; else empty."""
-        places = {pc for pc in self.leaving if effect_of(self.instructions[pc].row.meaning) == "barrier"}
-        return frozenset(places) if places == self.leaving else frozenset()
-
-    @property
     def is_fully_compiled(self) -> bool:
         """True if no checked access falls back to the interpreter; valid once the function is written."""
         return not any(_is_checked(self.instructions[pc]) for pc in self.called_out)
@@ -165,8 +169,8 @@ class BodyPlan:
 
     @property
     def never_leaves(self) -> bool:
-        """True if only barriers leave the function."""
-        return len(self.barriers) == len(self.leaving)
+        """True if only barriers and calls of functions leave the function."""
+        return not self.exits
 
 
 def _stores_part(message: Message | None) -> bool:
@@ -240,16 +244,15 @@ class _BodyWriter:
         b.position_at_end(self.new_thread)
         thread = e.get(e.thread, I64)
 
-        def row(base: int, stride: int) -> Node:
-            offset = b.mul(thread, e.constant(e.launch, stride))
-            return b.gep(e.table(base), [offset], source_etype=I8)
-
-        registers, initial = (row(base, state.REGISTERS_STRIDE) for base in (state.REGISTERS, state.REGISTERS_FIRST))
-        block, block_first = (row(base, state.BLOCKS_STRIDE) for base in (state.BLOCKS, state.BLOCKS_FIRST))
+        offset = b.mul(thread, e.constant(e.launch, state.STRIDE))
+        blocks = [
+            b.gep(e.table(base), [offset], source_etype=I8) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST)
+        ]
+        registers, initial = (e.address(block, e.layout.size) for block in blocks)
         begin = ir.Function(e.module, ir.FunctionType(ir.VoidType(), (PTR, PTR, I64, I64, I64)), BEGIN)
         begin.linkage = "internal"
         b.call(begin, [registers, initial, *(e.get(cell, I64) for cell in ids)])
-        e.begin_thread(registers, block, block_first)
+        e.begin_thread(registers, *blocks)
         e.take_held(e.held.live_pieces(0), initial)
         b.branch(self._to(0))
 
@@ -338,7 +341,7 @@ class _BodyWriter:
             e.builder.branch(self.dispatch)
             return
         # The interpreter counts the instruction that is left to it.
-        counted = last - start - (last - 1 in self.body.leaving)
+        counted = last - start - (last - 1 in self.body.exits)
         if counted:
             e.count(start, counted)
         for pc in range(start, last):
@@ -350,7 +353,9 @@ class _BodyWriter:
                     lanes = e.builder.trunc(e.word(e.block, state.DISPATCHED), I32)
                     missing = e.builder.and_(lanes, e.builder.not_(e.get(e.emask)))
                     check_instrumentation.suspect(e, e.builder.icmp_unsigned("!=", missing, ir.Constant(I32, 0)))
-                self._leave(state.EXIT, pc + 1, pc)
+                if pc in self.body.calls:
+                    self._call(pc)
+                self._leave(self._reason(pc), pc + 1, pc)
                 return
             inst = self.body.instructions[pc]
             if branches(inst):
@@ -359,6 +364,18 @@ class _BodyWriter:
                 return
             self._instruction(inst, pc)
         e.builder.branch(self._to(last))
+
+    def _reason(self, pc: int) -> int:
+        if pc in self.body.calls:
+            return state.CALL
+        return state.BARRIER if pc in self.body.barriers else state.EXIT
+
+    def _call(self, pc: int) -> None:
+        """Say which function a call enters, and with which lanes."""
+        e, inst = self.e, self.body.instructions[pc]
+        follow_instruction(e, Site(self.code, inst, pc))
+        e.put_word(e.launch, state.CALLED, self.body.calls[pc])
+        e.put_word(e.launch, state.CALLED_LANES, e.builder.zext(self._take_lanes(inst, pc), I64))
 
     def _instruction(self, inst: Inst, pc: int) -> None:
         e, control = self.e, self.body.modes.controls.get(pc)

@@ -114,12 +114,16 @@ def outline_message(e: Emitter, name: str, start: int, arguments: Sequence[Node]
     suspect_outlined(e, name, [e.block, e.address(e.registers, start), *arguments], write_body)
 
 
-def mark(e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None = None) -> None:
+def mark(
+    e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None = None, undefined: Node | None = None
+) -> None:
     """Record suspected races of a use of ``size`` contiguous bytes from an offset on, and mark the use.
 
-    ``same`` has a bit for each mark whose bytes a store does not change.
+    ``same`` has a bit for each mark whose bytes a store does not change; ``undefined``, which needs it, has the undefined
+    bits of each byte that is stored.
     """
-    _outline_marks(e, place, f"{size}", [start, *([] if same is None else [same])], partial(_mark, size=size))
+    given = [start, *(node for node in (same, undefined) if node is not None)]
+    _outline_marks(e, place, f"{size}_{len(given)}", given, partial(_mark, size=size))
 
 
 def mark_each(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, size: int, same: Node | None = None) -> None:
@@ -188,8 +192,9 @@ class _Marks:
 
 
 def _mark(
-    e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, *, size: int, bits: Node | None = None
-) -> None:
+    e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, undefined: Node | None = None,
+    *, size: int, bits: Node | None = None,
+) -> None:  # fmt: skip
     """Emit the marks of ``size`` bytes from an offset on; with ``bits``, from the offset of each set lane on."""
     unit = unit_of(e, place)
     count = max(1, size // unit)
@@ -198,32 +203,42 @@ def _mark(
     else:
         offsets = (splat(I64, unit * k, lanes_of(start)) for k in range(count))
         parts = [_Marks(e, place, e.builder.add(start, offset), 1, bits) for offset in offsets]
+    b, use = e.builder, place.use
+    carries = None if undefined is None else any_of(e, b.icmp_unsigned("!=", undefined, splat(I8, 0, size)))
     if place.shared:
+        if carries is not None:
+            suspect(e, carries)
         for marks in parts:
             _test_and_set(e, place, marks, same)
         return
-    b, use = e.builder, place.use
     with b.if_else(has_flag(e, place.flags, state.PRIVATE), likely=False) as (own, seen):
         with own:
-            _mark_private(e, place, start, size, bits)
+            _mark_private(e, place, start, size, bits, undefined)
         with seen:
-            undefined = has_flag(e, place.flags, state.UNDEFINED)
+            empty = has_flag(e, place.flags, state.UNDEFINED)
             if use == WRITTEN:
+                if carries is not None:
+                    suspect(e, carries)
                 if size < 4:
-                    suspect(e, undefined)  # because a mark would claim that the whole dword is written
+                    suspect(e, empty)  # because a mark would claim that the whole dword is written
                 for marks in parts:
                     _test_and_set(e, place, marks, same)
                 return
             for marks in parts:
-                with b.if_then(undefined, likely=False):
+                with b.if_then(empty, likely=False):
                     marks.suspect(b.icmp_unsigned("==", marks.load(WRITTEN), splat(I32, 0, marks.lanes)))
             with b.if_then(b.not_(has_flag(e, place.flags, state.UNRACED))):
                 for marks in parts:
                     _test_and_set(e, place, marks, same)
 
 
-def _mark_private(e: Emitter, place: SpacePlace, start: Node, size: int, bits: Node | None) -> None:
-    """Suspect reads of what no thread has written yet; private memory has a mark for each byte, and no races."""
+def _mark_private(
+    e: Emitter, place: SpacePlace, start: Node, size: int, bits: Node | None, undefined: Node | None = None
+) -> None:
+    """Suspect reads of what no thread has written yet; private memory has a mark for each byte, and no races.
+
+    Bytes with undefined bits count as not written.
+    """
     b, kind = e.builder, vector(I8, size)
     if bits is not None:
         offsets = e.keep_lanes(start)
@@ -234,7 +249,9 @@ def _mark_private(e: Emitter, place: SpacePlace, start: Node, size: int, bits: N
         empty = b.icmp_unsigned("==", b.load(pointer, typ=kind, align=1), splat(I8, 0, size))
         suspect(e, any_of(e, empty))
     if place.use != READ:
-        b.store(splat(I8, 1, size), pointer, align=1)
+        none = splat(I8, 0, size)
+        written = splat(I8, 1, size) if undefined is None else b.zext(b.icmp_unsigned("==", undefined, none), kind)
+        b.store(written, pointer, align=1)
 
 
 def _test_and_set(e: Emitter, place: SpacePlace, marks: _Marks, same: Node | None) -> None:

@@ -87,12 +87,13 @@ PLAIN: Final = RunMode()
 
 
 class Bindings(NamedTuple):
-    """The parts of a launch that its code contains: numbers of surfaces with forms of images, samplers, names of symbols."""
+    """The parts of a launch that its code contains: numbers of surfaces with forms of images, samplers, names of symbols, functions."""
 
     surfaces: tuple[int, ...] = ()
     forms: tuple[ImageForm, ...] = ()
     samplers: tuple[tuple[int, Sampler], ...] = ()
     symbols: tuple[str, ...] = ()
+    functions: tuple[str, ...] = ()
 
     @staticmethod
     def of(dispatch: Dispatch) -> Bindings:
@@ -100,7 +101,8 @@ class Bindings(NamedTuple):
         surfaces, samplers = sorted(dispatch.surfaces.items()), sorted(dispatch.samplers.items())
         forms = tuple(form_of(buffer)[0] for _, buffer in surfaces)
         symbols = tuple(sorted({*dispatch.symbols, *dispatch.functions}))
-        return Bindings(tuple(number for number, _ in surfaces), forms, tuple(samplers), symbols)
+        numbers, functions = tuple(number for number, _ in surfaces), tuple(sorted(dispatch.functions))
+        return Bindings(numbers, forms, tuple(samplers), symbols, functions)
 
 
 class Making:

@@ -28,13 +28,6 @@ MAX_INLINE_MESSAGES: Final = 32  # of a body under checkers
 CALLBACK: Final = "visa_lsp_interpret"  # the symbol of the function that executes one instruction
 
 
-class Local(NamedTuple):
-    """The predicates and surface variables that a function keeps in values, because it writes them."""
-
-    predicates: frozenset[int]
-    surfaces: frozenset[int]
-
-
 class _Kept(NamedTuple):
     """A number that a function keeps in a cell while it runs, and its place in the block or in the launch."""
 
@@ -63,15 +56,15 @@ class Emitter(Writer):
     def __init__(self, module: ir.Module, name: str, plan: BodyPlan) -> None:
         """Begin a function.
 
-        A function that runs threads one after another keeps the contents of the block in cells: the predicates and
-        surface variables named by the plan, and the counts of stretches if there are few.
+        A function that runs threads one after another keeps the contents of the block in cells, and the counts of
+        stretches if there are few.
         """
-        local, layout = plan.local, plan.layout
+        layout = plan.layout
         kind = ir.FunctionType(I32, (PTR, PTR, PTR, PTR))
         super().__init__(ir.Function(module, kind, name))
         self.layout = layout
         self.mode = plan.mode
-        self._threads = local is not None
+        self._threads = plan.runs_threads
         self._registers, self.addresses, self._block, self.launch = self.function.args
         for argument in self.function.args:
             argument.add_attribute("noalias")
@@ -95,12 +88,11 @@ class Emitter(Writer):
             self._keep(layout.waits_at + 4 * n, I32, new=True, own=self._threads) for n in range(len(layout.joins))
         ]
         self.predicates = [
-            self._keep(layout.predicates_at + 4 * n, I32, new=True, looked_at=True, own=local and n in local.predicates)
+            self._keep(layout.predicates_at + 4 * n, I32, new=True, looked_at=True, own=self._threads)
             for n in range(layout.predicates)
         ]
         self.surfaces = [
-            self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=local and n in local.surfaces)
-            for n in range(layout.surfaces)
+            self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=self._threads) for n in range(layout.surfaces)
         ]
         self.scratch = self._keep(state.SCRATCH, own=self._threads and plan.reaches_scratch, new=True, looked_at=True)
         # Whether messages are functions of the module, because they are many.
@@ -123,7 +115,10 @@ class Emitter(Writer):
         self.has_atomics, self.shared_unit = plan.has_atomics, plan.shared_unit
         self.uses = plan.uses
         self.outside: Node = None  # where an instruction goes that the interpreter has to do
-        self.definedness = plan.definedness
+        self.code, self.definedness = plan.code, plan.definedness
+        self.from_caller = (
+            0 if plan.code.kernel.is_kernel else plan.code.layout.predefined_end
+        )  # bytes of a new activation
         self.pc = 0
         self.held = plan.held
         # Arrays for the held pieces, because LLVM promotes arrays to better values than vectors.

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from llvmlite import ir
 
+from visa_lsp.isa.message_forms import MemoryUse
+from visa_lsp.program.message import ElementMessage, understood_message_of
 from visa_lsp.program.model import Combine, Indirect
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.numbers import indirect_places
@@ -39,10 +41,12 @@ class _Lanes(NamedTuple):
 
 
 def begin_following(e: Emitter) -> None:
-    """Set the masks of a new thread: those of registers that the launch fills are clear."""
+    """Set the masks of a new activation: those of registers that the launch fills are clear, or come from the caller."""
     definedness = _definedness(e)
-    places = np.flatnonzero(definedness.followed)
-    for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1):
+    followed = definedness.followed.copy()
+    followed[: e.from_caller] = False
+    places = np.flatnonzero(followed)
+    for run in np.split(places, np.flatnonzero(np.diff(places) > 1) + 1) if places.size else ():
         masks = constants(I8, np.where(definedness.given[run], 0, 255).tolist())
         e.builder.store(masks, _masks(e, int(run[0])), align=1)
 
@@ -78,6 +82,24 @@ def follow_instruction(e: Emitter, site: Site) -> Callable[[], None]:
     return follow
 
 
+def find_stored_masks(e: Emitter, pc: int) -> Node | None:
+    """Return the undefined bits of each byte that a store of a block carries; None if all are defined."""
+    data = _find_stored(e, pc)
+    return _load(e, data.reshape(-1)) if data is not None else None
+
+
+def _find_stored(e: Emitter, pc: int) -> Array | None:
+    """Return the places of the bytes that a store of a block carries, if they are followed; private memory keeps their masks."""
+    definedness = e.definedness
+    plan = definedness.plans[pc] if definedness is not None and pc in definedness.tested else None
+    message = understood_message_of(e.code.kernel.instructions[pc]) if plan is not None else None
+    if plan is None or not (isinstance(message, ElementMessage) and message.single and message.use is MemoryUse.WRITE):
+        return None
+    data = [source.places for source in plan.sources if not source.address]
+    size = len(message.elements) * message.size
+    return data[0] if len(data) == 1 and data[0] is not None and data[0].size == size and size % 4 == 0 else None
+
+
 def _definedness(e: Emitter) -> Definedness:
     assert e.definedness is not None
     return e.definedness
@@ -93,13 +115,12 @@ def _is_followed(e: Emitter, pc: int, operand: RegisterOperand) -> bool:
 
 
 def _masks(e: Emitter, byte: int) -> Node:
-    """Return the address of the running thread's mask of a byte."""
+    """Return the address of the running activation's mask of a byte."""
     return e.builder.inttoptr(e.builder.add(_first_mask(e), ir.Constant(I64, byte)), PTR)
 
 
 def _first_mask(e: Emitter) -> Node:
-    row = e.builder.mul(e.word(e.launch, state.THREAD), ir.Constant(I64, _definedness(e).followed.size))
-    return e.builder.add(e.constant(e.launch, state.UNDEFINED_BYTES), row)
+    return e.constant(e.block, state.UNDEFINED_BITS)
 
 
 def _find_lanes(e: Emitter, site: Site, plan: DefinednessPlan) -> _Lanes:
@@ -151,8 +172,9 @@ def _find_undefined(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
     """Return the lanes for which an instruction reads an undefined register or predicate."""
     b, lanes = e.builder, plan.lanes
     undefined = splat(I1, int(site.pc in _definedness(e).unknown), lanes)
+    is_kept = _find_stored(e, site.pc) is not None
     for source in plan.sources:
-        if not _is_followed(e, site.pc, source):
+        if not _is_followed(e, site.pc, source) or (is_kept and not source.address):
             continue
         places = source.places
         if places is None:
@@ -261,10 +283,8 @@ def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
 def _clear(e: Emitter, byte_numbers: Node, enabled: Node, size: int) -> None:
     """Clear the masks of the elements at byte numbers."""
     lanes = lanes_of(byte_numbers)
-    bits = e.builder.bitcast(enabled, integer(lanes))
-    kept = e.keep_lanes(e.builder.add(byte_numbers, e.spread(_first_mask(e), lanes)))
-    with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-        e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), ir.Constant(integer(8 * size), 0)))
+    places = e.builder.add(byte_numbers, e.spread(_first_mask(e), lanes))
+    e.store_each(splat(integer(8 * size), 0, lanes), places, e.builder.bitcast(enabled, integer(lanes)))
 
 
 def _mark(e: Emitter, places: Array, lanes: int, which: _Lanes, masks: Node | None) -> None:

@@ -8,19 +8,25 @@ machine continues.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from functools import partial
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from llvmlite import ir
 
 from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import state
 from visa_lsp.sim.jit.body import BEGIN
-from visa_lsp.sim.jit.writer import I1, I8, I16, I32, I64, PTR, Node, Writer
+from visa_lsp.sim.jit.writer import I1, I8, I16, I32, I64, PTR, Node, Writer, constants, splat, vector
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    import numpy as np
+
+    from visa_lsp.sim.jit.activations import ActivationLayout
     from visa_lsp.sim.jit.bodies import CompiledBody
+
+_MASKS: Final = 32  # copied at a time; every register begins at a multiple
 
 
 class GroupField(NamedTuple):
@@ -30,23 +36,32 @@ class GroupField(NamedTuple):
     size: int
     dimension: int
     read: bool  # read by an instruction
-    is_held: bool | None  # held by a function, which loads it when a thread begins; None: held in part
 
 
 class Sizes(NamedTuple):
-    """The sizes in bytes of the registers and addresses of each thread, and of the shared memory of a group.
+    """The layout of each thread's activation of the kernel, and the bytes of the shared memory of a group.
 
     ``given`` are the registers set at the start of a thread; it writes all others before it reads them. ``changed`` are
     registers not held by the function that a thread may leave with other values. ``scratch`` is the size of the marks
     behind a thread's scratch space; 0 without checkers.
     """
 
-    registers: int
-    addresses: int
+    activation: ActivationLayout
     shared: int
     given: tuple[range, ...]
     changed: tuple[range, ...]
     scratch: int = 0
+
+
+class Calls(NamedTuple):
+    """The part of the registers that a call of a function copies to the callee, and back, in bytes.
+
+    ``followed`` has the flags of its bytes whose undefined bits are followed; ``argument`` are undefined after a call.
+    """
+
+    copied: int
+    followed: np.ndarray[Any, np.dtype[np.bool_]]
+    argument: range
 
 
 class _Memory(NamedTuple):
@@ -69,18 +84,24 @@ class GroupWriter(Writer):
     """Writes ``groups`` into the module of a kernel's function; ``barrier_orders``: any barrier orders shared memory."""
 
     def __init__(
-        self, compiled: CompiledBody, sizes: Sizes, fields: Sequence[GroupField], *, barrier_orders: bool
+        self,
+        compiled: CompiledBody,
+        sizes: Sizes,
+        fields: Sequence[GroupField],
+        calls: Calls | None,
+        *,
+        barrier_orders: bool,
     ) -> None:
         super().__init__(ir.Function(compiled.module, ir.FunctionType(I64, (PTR, I64, I64)), "groups"))
         self.body, self.plan, self.sizes, self.fields = compiled.function, compiled.body, sizes, fields
-        self.barrier_orders = barrier_orders
+        self.barrier_orders, self.calls = barrier_orders, calls
         self.launch, self.first, self.end = self.function.args
         (self.stop,) = self.blocks("stop")
 
     @property
     def runs_threads(self) -> bool:
         """True if the kernel's function runs new threads one after another."""
-        return self.plan.local is not None and not self.sizes.shared
+        return self.plan.runs_threads and not self.sizes.shared
 
     def write(self) -> None:
         """Write the function, and in that of the kernel the code that starts threads."""
@@ -113,8 +134,8 @@ class GroupWriter(Writer):
         base = self.builder.inttoptr(self._number(where), PTR)
         return self.builder.gep(base, [self.builder.mul(number, ir.Constant(I64, size))], source_etype=I8)
 
-    def _block(self, number: Node) -> Node:
-        return self._of(state.BLOCKS, number, self.plan.layout.size)
+    def _block(self, number: Node, base: int = state.ACTIVATIONS) -> Node:
+        return self._of(base, number, self.sizes.activation.end)
 
     def _copy(self, to: Node, source: Node, size: int) -> None:
         no = ir.Constant(I1, 0)
@@ -177,9 +198,8 @@ class GroupWriter(Writer):
         self.builder = ir.IRBuilder(function.append_basic_block())
         for changed in self.sizes.changed:
             self._copy(self.address(registers, changed.start), self.address(initial, changed.start), len(changed))
-        for field in self.fields:
-            rows = ((registers, not field.is_held), (initial, field.is_held is not False))
-            for row in (row for row, wanted in rows if wanted and field.read):
+        for field in (field for field in self.fields if field.read):
+            for row in (registers, initial):  # from which a function loads what it holds
                 self._put_field(row, field, ids[field.dimension])
         self.builder.ret_void()
 
@@ -245,30 +265,28 @@ class GroupWriter(Writer):
             self._put(memory.ordered, b.and_(self._number(memory.ordered), b.zext(ordered, I64)))
 
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
-        sizes, b = self.sizes, self.builder
-        registers = self._of(state.REGISTERS, thread, sizes.registers)
-        initial = self._of(state.REGISTERS_FIRST, thread, sizes.registers)
+        sizes, layout, b = self.sizes, self.sizes.activation, self.builder
+        block, initial_block = (self._block(thread, base) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST))
+        registers, initial = (self.address(of, layout.registers) for of in (block, initial_block))
         for given in sizes.given:
             self._copy(self.address(registers, given.start), self.address(initial, given.start), len(given))
         for field in self.fields:
             self._put_field(registers, field, ids[field.dimension])
-        self._copy(
-            self._block(thread), self._of(state.BLOCKS_FIRST, thread, self.plan.layout.size), self.plan.layout.size
-        )
+        self._copy(block, initial_block, self.plan.layout.size)
         if sizes.scratch:
-            scratch = b.add(self.word(self._block(thread), state.SCRATCH), ir.Constant(I64, sizes.scratch))
+            scratch = b.add(self.word(block, state.SCRATCH), ir.Constant(I64, sizes.scratch))
             self._clear(b.inttoptr(scratch, PTR), sizes.scratch)
-        if sizes.addresses:
-            self._clear(self._of(state.ADDRESSES, thread, sizes.addresses), sizes.addresses)
+        if layout.masks > layout.addresses:
+            self._clear(self.address(block, layout.addresses), layout.masks - layout.addresses)
 
     def _put_field(self, registers: Node, field: GroupField, value: Node) -> None:
         number = self.builder.trunc(value, I16 if field.size == 2 else I32)
         self.builder.store(number, self.address(registers, field.offset), align=1)
 
     def _turn(self, thread: Node) -> None:
-        b, sizes, block, one = self.builder, self.sizes, self._block(thread), ir.Constant(I64, 1)
-        alive, may, run, ended, exits, late, other, after = self.blocks(
-            "alive", "may", "run", "ended", "exits", "late", "other", "after"
+        b, block, one = self.builder, self._block(thread), ir.Constant(I64, 1)
+        alive, may, run, ended, barrier, late, other, after = self.blocks(
+            "alive", "may", "run", "ended", "barrier", "late", "other", "after"
         )
         status = self.word(block, state.STATUS)
         b.cbranch(self._is("==", status, state.ENDED), after, alive)
@@ -280,54 +298,65 @@ class GroupWriter(Writer):
         self.add_to(self.moved, one)
         self.put_word(block, state.STATUS, state.READY)
         self._put(state.THREAD, thread)
-        self.put_word(block, state.STEPS, 0)
         b.branch(run)
         b.position_at_end(run)
-        registers = self._of(state.REGISTERS, thread, sizes.registers)
-        addresses = self._of(state.ADDRESSES, thread, sizes.addresses)
-        why = b.call(self.body, [registers, addresses, block, self.launch])
+        activation = block if self.calls is None else self.word(block, state.TOP, PTR)
+        why = self._enter(activation)
         choice = b.switch(why, other)
-        for reason, to in ((state.LEAVE, ended), (state.EXIT, exits), (state.SWITCH, late)):
+        cases = {state.LEAVE: ended, state.BARRIER: barrier, state.SWITCH: late}
+        if self.calls is not None:
+            cases[state.CALL], cases[state.LEAVE] = self.blocks("call", "left")
+            b.position_at_end(cases[state.CALL])
+            self._call(self.calls, block, activation, run)
+            b.position_at_end(cases[state.LEAVE])
+            self._return(self.calls, block, activation, ended, run)
+        for reason, to in cases.items():
             choice.add_case(ir.Constant(I32, reason), to)
         b.position_at_end(other)
         self._stop(why)
-        b.position_at_end(late)
-        self._spent(block, after)
         b.position_at_end(ended)
         self.put_word(block, state.STATUS, state.ENDED)
-        self._spent(block, after)
-        b.position_at_end(exits)
-        self._exit(block, run, after, why)
+        b.branch(late)
+        b.position_at_end(barrier)
+        self._barrier(block, activation, run, late)
+        b.position_at_end(late)
+        self._spent(activation, after)
         b.position_at_end(after)
 
-    def _spent(self, block: Node, after: ir.Block) -> None:
+    def _enter(self, activation: Node) -> Node:
+        """Run the function of a thread's running activation; return why it left."""
+        b, layout, body = self.builder, self.sizes.activation, self.body
+        if self.calls is None:
+            own = (self.address(activation, offset) for offset in (layout.registers, layout.addresses))
+            return b.call(body, [*own, activation, self.launch])
+        row = self.word(activation, state.BODY, PTR)
+        self._put(state.COUNTS, self.word(row, state.BODY_COUNTS))
+        function = b.inttoptr(self.word(row, state.FUNCTION), PTR)
+        function.type = ir.PointerType(body.function_type)  # which the call needs, and does not print
+        own = (self.word(activation, offset, PTR) for offset in (state.OWN_REGISTERS, state.OWN_ADDRESSES))
+        return b.call(function, [*own, activation, self.launch])
+
+    def _spent(self, activation: Node, after: ir.Block) -> None:
         """Subtract a slice's steps from the budget."""
-        total = self.builder.add(self._number(state.TOTAL), self.word(block, state.STEPS))
+        total = self.builder.add(self._number(state.TOTAL), self.word(activation, state.STEPS))
         self._put(state.TOTAL, total)
+        self.put_word(activation, state.STEPS, 0)
         (over,) = self.blocks("over")
         self.builder.cbranch(self.builder.icmp_signed(">", total, self._number(state.BUDGET)), over, after)
         self.builder.position_at_end(over)
         self._stop(state.OVER)
 
-    def _exit(self, block: Node, run: ir.Block, after: ir.Block, why: Node) -> None:
-        """Emit an instruction that leaves the function: a barrier is handled here, everything else by the machine."""
-        b, one, pc = self.builder, ir.Constant(I64, 1), self.word(block, state.PC)
-        here, other, full, wait = self.blocks("barrier", "not_ours", "full", "wait")
-        choice = b.switch(pc, other)
-        for place in sorted(self.plan.barriers):
-            choice.add_case(ir.Constant(I64, place), here)
-        b.position_at_end(other)
-        self._stop(why)
-        b.position_at_end(here)
-        counts = b.inttoptr(self._number(state.COUNTS), PTR)
-        cell = b.gep(counts, [b.add(pc, ir.Constant(I64, len(self.plan.instructions) + 1))], source_etype=I64)
-        for place in (cell, *(self.address(block, offset) for offset in (state.STEPS, state.PC)), self.address(self.launch, state.BARRIERS)):  # fmt: skip
+    def _barrier(self, block: Node, activation: Node, run: ir.Block, wait: ir.Block) -> None:
+        """Emit the arrival of a thread at the barrier, which runs on if it is the last one."""
+        b, one = self.builder, ir.Constant(I64, 1)
+        full, stays = self.blocks("full", "stays")
+        for place in (self.address(activation, state.PC), self.address(self.launch, state.BARRIERS)):
             self.add_to(place, one)
         if self.plan.mode.watched:
-            self._order(block)
+            self._order(activation)
         arrived = b.add(self._number(state.ARRIVED), one)
         self._put(state.ARRIVED, arrived)
-        b.cbranch(b.icmp_signed(">=", arrived, self.threads), full, wait)
+        b.cbranch(b.icmp_signed(">=", arrived, self.threads), full, stays)
         b.position_at_end(full)
         for memory in _MEMORIES if self.plan.mode.watched else ():
             with b.if_then(self._is("!=", self._number(memory.ordered), 0)):
@@ -336,7 +365,71 @@ class GroupWriter(Writer):
         self._put(state.ARRIVED, 0)
         self.add_to(self.address(self.launch, state.CURRENT), one)
         b.branch(run)
-        b.position_at_end(wait)
+        b.position_at_end(stays)
         self.put_word(block, state.STATUS, state.WAITING)
         self.put_word(block, state.ROUND, self._number(state.CURRENT))
-        self._spent(block, after)
+        b.branch(wait)
+
+    # ---- functions
+
+    def _call(self, calls: Calls, block: Node, caller: Node, run: ir.Block) -> None:
+        """Emit a call: a new activation behind that of the caller, which goes on behind the call. Without memory for it the machine calls."""
+        b, lanes = self.builder, self._number(state.CALLED_LANES)
+        row, new = self._of(state.BODIES, self._number(state.CALLED), state.BODY_ROW), self.word(caller, state.FREE)
+        end = b.add(new, self.word(row, state.ACTIVATION_BYTES))
+        no_room, room, begins = self.blocks("no_room", "room", "begins")
+        b.cbranch(b.icmp_unsigned("<=", end, self.word(caller, state.LIMIT)), room, no_room)
+        b.position_at_end(no_room)
+        self._stop(state.CALL)
+        b.position_at_end(room)
+        self.add_to(self.address(caller, state.PC), ir.Constant(I64, 1))
+        b.cbranch(self._is("!=", lanes, 0), begins, run)
+        b.position_at_end(begins)
+        callee, size, no = b.inttoptr(new, PTR), self.word(row, state.REGISTERS_OFFSET), ir.Constant(I1, 0)
+        copy = partial(self.intrinsic, "llvm.memcpy.p0.p0.i64", ir.VoidType())
+        copy(callee, self.word(row, state.FIRST_BLOCK, PTR), size, no)
+        self._copy(self.address(callee, state.SCRATCH), self.address(caller, state.SCRATCH), state.BODY - state.SCRATCH)
+        registers, rest = b.add(new, size), b.sub(self.word(row, state.ACTIVATION_BYTES), size)
+        own = b.inttoptr(registers, PTR)
+        self.intrinsic("llvm.memset.p0.i64", ir.VoidType(), own, ir.Constant(I8, 0), rest, no)
+        self._copy(own, self.word(caller, state.OWN_REGISTERS, PTR), calls.copied)
+        for offset, value in (
+            (state.EMASK, lanes), (state.CALL_MASK, lanes), (state.CALLER, b.ptrtoint(caller, I64)),
+            (state.BODY, b.ptrtoint(row, I64)), (state.OWN_REGISTERS, registers), (state.FREE, end),
+            (state.OWN_ADDRESSES, b.add(new, self.word(row, state.ADDRESSES_OFFSET))),
+            (state.UNDEFINED_BITS, b.add(new, self.word(row, state.MASKS_OFFSET))),
+            (state.LIMIT, self.word(caller, state.LIMIT)),
+        ):  # fmt: skip
+            self.put_word(callee, offset, value)
+        self._copy_masks(calls, callee, caller)
+        self.put_word(block, state.TOP, new)
+        self._spent(caller, run)
+
+    def _return(self, calls: Calls, block: Node, callee: Node, ended: ir.Block, run: ir.Block) -> None:
+        """Emit the end of an activation: its caller goes on; a thread that has none ends."""
+        b, (back,) = self.builder, self.blocks("back")
+        caller = self.word(callee, state.CALLER, PTR)
+        b.cbranch(b.icmp_unsigned("==", caller, ir.Constant(PTR, None)), ended, back)
+        b.position_at_end(back)
+        own, others = (self.word(of, state.OWN_REGISTERS, PTR) for of in (caller, callee))
+        self._copy(own, others, calls.copied)
+        self.put_word(caller, state.FENCED, self.word(callee, state.FENCED))
+        self._copy_masks(calls, caller, callee, calls.argument)
+        self.put_word(block, state.TOP, b.ptrtoint(caller, I64))
+        self._spent(callee, run)
+
+    def _copy_masks(self, calls: Calls, to: Node, source: Node, undefined: range = range(0)) -> None:
+        """Copy the masks of undefined bits from another activation; a byte with undefined bits has no other ones there.
+
+        The bytes ``undefined`` are undefined.
+        """
+        b, kind = self.builder, vector(I8, _MASKS)
+        old, new = (self.word(of, state.UNDEFINED_BITS, PTR) for of in (source, to))
+        for start in range(0, calls.copied, _MASKS):
+            followed = calls.followed[start : start + _MASKS]
+            if not followed.any():
+                continue
+            masks = b.load(self.address(old, start), typ=kind, align=1)
+            masks = b.sext(b.icmp_unsigned("!=", masks, splat(I8, 0, _MASKS)), kind)
+            fresh = [255 if flag and start + n in undefined else 0 for n, flag in enumerate(followed)]
+            b.store(b.or_(masks, constants(I8, fresh)), self.address(new, start), align=1)

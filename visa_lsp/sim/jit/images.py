@@ -115,21 +115,17 @@ class _Image:
         """
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
-        bits, kept = builder.and_(bits, there), e.keep_lanes(places)
-        channels = [(self._channel(value), number * size) for number, value in values.items()]
-        own = [(e.keep_lanes(channel), ir.Constant(I64, offset)) for channel, offset in channels]
-
-        def put(lane: Node) -> None:
-            texel = e.lane_of(kept, lane, I64)
-            for place, offset in own:
-                e.store_at(builder.add(texel, offset), e.lane_of(place, lane, integer(8 * size)))
-
+        bits, differs = builder.and_(bits, there), ir.Constant(I1, 0)
+        channels = [
+            (self._channel(value), builder.add(places, splat(I64, number * size, self.lanes)))
+            for number, value in values.items()
+        ]
         with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-            e.each_lane(bits, put)
+            for channel, there in channels:
+                e.store_each(channel, there, bits)
             e.put_word(self.row, state.WRITTEN, 1)
-        differs: Node = ir.Constant(I1, 0)
-        for channel, offset in channels if e.mode.watched else ():
-            stored = e.gather(channel.type, builder.add(places, splat(I64, offset, self.lanes)), bits, 1)
+        for channel, there in channels if e.mode.watched else ():
+            stored = e.gather(channel.type, there, bits, 1)
             lost = builder.and_(builder.icmp_unsigned("!=", stored, channel), e.lanes(bits, self.lanes))
             differs = builder.or_(differs, check_instrumentation.any_of(e, lost))
         return differs

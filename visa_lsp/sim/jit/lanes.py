@@ -12,8 +12,8 @@ from visa_lsp.program.model import PredicateOperand, Value
 from visa_lsp.sim import exact, values
 from visa_lsp.sim import words as meanings
 from visa_lsp.sim.jit import check_instrumentation, numbers, words
+from visa_lsp.sim.jit.arithmetic import ODD, round_directed
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
-from visa_lsp.sim.jit.rounding import ODD, round_directed
 from visa_lsp.sim.jit.writer import Node, integer, lanes_of, splat
 from visa_lsp.sim.lanes import compose, modifier_of, saturates, source_count, words_of
 

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import replace
 from math import prod
+from operator import add
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.contents import Contents
+from visa_lsp.sim.dispatch import RunResult
 from visa_lsp.sim.jit.code_cache import Making, RunMode
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.replay import Replay
-from visa_lsp.sim.jit.side_by_side import run_side_by_side
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion, end_soon
+from visa_lsp.sim.machine import fault_key
 from visa_lsp.sim.memory import Image
 from visa_lsp.sim.observers.definedness_plan import InstructionKind
 
@@ -20,9 +23,11 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.modes import Modes
-    from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.observers.hooks import Observer
 
+MAX_RUNNERS: Final = 256
+_POLL: Final = 0.05  # seconds between checks of the runners, when Ctrl+C takes effect
 _MAX_WATCHED_ELEMENTS: Final = 1_000  # loaded and stored, each with its tests: some ten seconds
 
 
@@ -38,14 +43,19 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     if mode.watched and any(buffer.undefined and isinstance(buffer, Image) for buffer in buffers):
         return "images hold nothing at first"
     # The proof comes first, because it takes a tenth of the time of writing the code.
-    if mode.watched and machine.definedness is None:
+    if mode.watched and machine.definedness_of(dispatch.kernel) is None:
         return "no proof that registers are written before they are read"
     if mode.watched and _count_elements(machine) > _MAX_WATCHED_ELEMENTS:
         return "compiling the tests of so many accesses would take longer"
-    body = machine.compile_for(machine.code(dispatch.kernel)).body
-    if not body.never_leaves:
+    functions = machine.compile_called()
+    if functions is None:
+        return "the kernel calls functions with different modes of floats"
+    bodies = [compiled.body for compiled in machine.bodies.values()]
+    if not all(body.never_leaves for body in bodies):
         return "the kernel leaves compiled code"
-    if (mode.watched and not body.is_fully_compiled) or (mode.side_by_side and not body.is_alone):
+    if any(
+        (mode.watched and not body.is_fully_compiled) or (mode.side_by_side and not body.is_alone) for body in bodies
+    ):
         return "a message of the kernel has no compiled form"
     with machine.compiling:
         return GroupRunner(machine)
@@ -53,11 +63,12 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
 
 def _count_elements(machine: CompiledMachine) -> int:
     """Return the number of elements that each lane loads and stores, counted by the text."""
-    plans = machine.definedness.plans if machine.definedness is not None else ()
-    messages = (plan for plan in plans if plan is not None and plan.kind is InstructionKind.MESSAGE)
+    proofs = (machine.definedness_of(body) for body in machine.program)
+    messages = (plan for proof in proofs if proof is not None for plan in proof.plans if plan is not None)
     return sum(
         max(1, len(operand.places) // max(1, plan.lanes))
         for plan in messages
+        if plan.kind is InstructionKind.MESSAGE
         for operand in (*plan.sources, *plan.targets)
         if operand.places is not None and not operand.address
     )
@@ -67,7 +78,7 @@ def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making
     """Compile a body for an interpreting machine, with another machine of the same kind."""
     quiet, watched = replace(machine.dispatch, show_progress=None), machine.mode.watched
     other = _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
-    if kernel is machine.dispatch.kernel:
+    if watched or kernel is machine.dispatch.kernel:
         runner_of(other)  # which writes the scheduler of groups
     if not watched:
         _ = other.compile_for(other.code(kernel), modes).call
@@ -100,7 +111,61 @@ def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunRe
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     """Run without checkers on several threads of the host, or return the reason why that is impossible."""
     runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True), at_once=True))
-    return runner if isinstance(runner, str) else run_side_by_side(dispatch, runner)
+    return runner if isinstance(runner, str) else _run_side_by_side(dispatch, runner)
+
+
+def _run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult:
+    """Run all groups on several threads of the host; one of them has the runner ``main_runner``.
+
+    Each thread has a machine with its own registers, shared memory and counts; the groups come from one queue, and memory
+    and compiled code, which runs without Python's lock, are the same. Invariant: the memory after a kernel without races is
+    that of a run on one machine; only the order of atomics of different groups may differ. Raises the exception of a failed
+    runner.
+    """
+    from concurrent.futures import ThreadPoolExecutor, wait
+
+    total, leader = prod(dispatch.groups), main_runner.machine
+    count = min(dispatch.host_threads, total, MAX_RUNNERS)
+    queue, runners = GroupQueue(total, runners=count), [main_runner]
+    with leader.compiling:
+        for _ in range(count - 1):
+            machine = CompiledMachine(replace(dispatch, show_progress=None), leader.making, leader.mode, at_once=True)
+            runners.append(GroupRunner(machine))
+    leader.tell = lambda _groups, _steps: None
+    for runner in runners:
+        runner.machine.make_whole = lambda runner=runner: lambda _done: runner.run(queue)
+    with ThreadPoolExecutor(count) as pool:
+        try:
+            running = [pool.submit(runner.machine.run) for runner in runners]
+            while wait(running, _POLL).not_done:
+                if dispatch.show_progress is not None:
+                    dispatch.show_progress(sum(runner.machine.result.groups for runner in runners), queue.steps)
+        except BaseException:  # Ctrl-C: a group may never end
+            for runner in runners:
+                end_soon(runner.machine.launch)
+            raise
+        finally:
+            queue.stop()
+    return _sum([future.result() for future in running])
+
+
+def _sum(results: Sequence[RunResult]) -> RunResult:
+    """Return the merged result of all machines; each fault is reported once, in the order of the groups."""
+    whole = RunResult(side_by_side=len(results))
+    counts: Counter[str] = Counter()
+    for result in results:
+        counts.update(result.instructions)
+        for name in ("threads", "groups", "steps", "barriers", "reads", "writes"):
+            setattr(whole, name, getattr(whole, name) + getattr(result, name))
+        whole.ended |= result.ended
+        for body, executions in result.executions.items():
+            total = whole.executions.get(body, (0,) * len(executions))
+            whole.executions[body] = tuple(map(add, total, executions))
+    whole.instructions = dict(counts)
+    faults = sorted((fault for result in results for fault in result.faults), key=lambda fault: fault.group[::-1])
+    whole.faults = tuple({fault_key(fault): fault for fault in reversed(faults)}.values())[::-1]
+    whole.limits = tuple(dict.fromkeys(line for result in results for line in result.limits))
+    return whole
 
 
 def run_watched(dispatch: Dispatch, making: Making, observers: Sequence[Observer], budget: int) -> RunResult | str:

@@ -7,12 +7,13 @@ this instruction the function is entered again. Compiled code calls the interpre
 
 from __future__ import annotations
 
-from functools import partial
+from functools import cached_property, partial
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.analyses.called_functions import find_called
 from visa_lsp.sim.analyses.definedness_proof import Definedness, find_definedness
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
@@ -177,13 +178,29 @@ class CompiledMachine(Machine):
                     plan = self._plan(code) if modes == NEW_THREAD else None
                     body = shared_bodies[making_key] = CompiledBody(
                         code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
-                        self.making.store, self.definedness if self._follows(code) else None,
+                        self.making.store, self.definedness_of(code.kernel) if self.mode.watched else None,
+                        self.program,
                     )  # fmt: skip
             self.bodies[key] = body
         return body
 
-    def _follows(self, code: Code) -> bool:
-        return self.mode.watched and code.kernel is self.dispatch.kernel
+    def compile_called(self) -> dict[int, CompiledBody] | None:
+        """Return the bodies of the functions that the kernel calls, by number; None if they have no common modes."""
+        kernel, numbers = self.compile_for(self.code(self.dispatch.kernel)).body, self.bindings.functions
+        modes = {kernel.modes.modes[pc] for pc in kernel.calls}
+        if len(modes) > 1:
+            return None
+        return {numbers.index(name): self.compile_for(self.code(body), *modes) for name, body in self.called.items()}
+
+    @cached_property
+    def called(self) -> dict[str, Kernel]:
+        """The functions that the kernel calls by name, directly or not."""
+        return find_called(self.dispatch.kernel, self.dispatch.functions)
+
+    @property
+    def program(self) -> tuple[Kernel, ...]:
+        """The kernel, and the functions that it calls."""
+        return self.dispatch.kernel, *self.called.values()
 
     def _plan(self, code: Code) -> ModePlan | None:
         """Return the modes of a kernel's instructions, if they follow from those of a new thread."""
@@ -291,18 +308,19 @@ class CompiledMachine(Machine):
         assert make is not None
         self._whole = make()
 
-    @property
-    def definedness(self) -> Definedness | None:
-        """The registers of the kernel to follow to find undefined ones; None without a proof for the rest."""
-        kernel, shape, proofs = self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
+    def definedness_of(self, kernel: Kernel | None = None) -> Definedness | None:
+        """Return the registers to follow in a body, by default the kernel; None without a proof for the whole program."""
+        kernel, shape, proofs = kernel or self.dispatch.kernel, self.dispatch.shape((0, 0, 0)), self.making.proofs
         if id(kernel) not in proofs:
             full = (1 << self.dispatch.simd) - 1
-            frame = self.acquire(kernel)
+            frames = [self.acquire(body) for body in self.program]
             with self.compiling:
                 together = all(shape.lanes(n) == full for n in range(shape.threads))
-                proofs[id(kernel)] = find_definedness(self.code(kernel), frame, full=together)
-            self.release(frame)
-        return proofs[id(kernel)]
+                found = find_definedness(frames, full=together)
+            for number, frame in enumerate(frames):
+                proofs[id(frame.code.kernel)] = found[number] if found is not None else None
+                self.release(frame)
+        return proofs.get(id(kernel))
 
     def count_instructions(self, frame: Frame) -> int:
         """Return the number of instructions so far, including the present one of ``frame``, whose stretch is already counted."""
@@ -330,7 +348,7 @@ class CompiledMachine(Machine):
 
     def give_place(self, frame: Frame) -> None:
         """Let a frame name the original instruction for a report of its present one."""
-        if self.inlined is not None:
+        if self.inlined is not None and frame.code.kernel is self.inlined.kernel:
             frame.code = self.code(self.inlined.original)
             frame.pc = self.inlined.origins[frame.pc]
 
@@ -364,6 +382,8 @@ class CompiledThread(Thread):
         """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
         machine, used = self.machine, 0
         machine.begun += 1
+        if self.stopped == state.OVER:
+            machine.spend(0)
         while True:
             compiled = machine.find_compiled(self.frame)
             if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
@@ -411,15 +431,14 @@ class CompiledThread(Thread):
             why, self.stopped = self.stopped, None
         if why == state.FAULT:
             self._raise(compiled, frame)
-        if why == state.OVER:
-            machine.spend(0)
         if why == state.SWITCH:
             return None, used, True
         if why == state.LEAVE:
             signal: int | None = resume(frame)
         else:
-            used += 1
-            frame.code.counts[frame.pc] += 1
+            if why == state.EXIT:
+                used += 1
+                frame.code.counts[frame.pc] += 1
             signal = frame.code.op_alone(frame.pc)(frame)
         back = signal is not None and 0 <= signal <= frame.pc
         if signal is None or signal == WAIT:

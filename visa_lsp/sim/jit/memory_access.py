@@ -365,16 +365,14 @@ def _load(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved, e
 
 
 def _store(e: Emitter, place: spaces.SpacePlace, where: _Lanes, element: Moved) -> None:
-    """Store lanes in memory; scattered ones one by one, because machines rarely have an instruction for this."""
+    """Store lanes in memory."""
     value, base = _value(e, lanes_of(where.addresses), element), _base(e, place, element)
     if where.bits is None:
         e.builder.store(value, e.builder.gep(base, [where.least], source_etype=I8), align=1)
         return
 
     def scatter(base: Node, addresses: Node, bits: Node, value: Node) -> Node:
-        kept, values = e.keep_lanes(e.places(base, wide(e, addresses))), e.keep_lanes(value)
-        kind = value.type.element
-        e.each_lane(bits, lambda lane: e.store_at(e.lane_of(kept, lane, I64), e.lane_of(values, lane, kind)))
+        e.store_each(value, e.places(base, wide(e, addresses)), bits)
         return ir.Constant(I1, 0)
 
     given = [base, where.addresses, where.bits, value]
@@ -393,8 +391,10 @@ def _value(e: Emitter, lanes: int, element: Moved) -> Node:
     return numbers.resize(e, value, 8 * element.memory, signed=False)
 
 
-def move_block(e: Emitter, space: spaces.Found, address: Node, start: int, size: int, *, write: bool) -> None:
-    """Move ``size`` contiguous bytes, from ``address`` on."""
+def move_block(
+    e: Emitter, space: spaces.Found, address: Node, start: int, size: int, *, write: bool, undefined: Node | None = None
+) -> None:
+    """Move ``size`` contiguous bytes, from ``address`` on; ``undefined`` has the undefined bits of each byte that is stored."""
     builder, use = e.builder, check_instrumentation.WRITTEN if write else check_instrumentation.READ
     address = space.offsets(address)
     with may_leave(e) as outside:
@@ -409,7 +409,7 @@ def move_block(e: Emitter, space: spaces.Found, address: Node, start: int, size:
                 old = builder.load(builder.gep(place.base, [address], source_etype=I8), typ=words, align=1)
                 unit = check_instrumentation.unit_of(e, place)
                 same = _repeat(e, builder.icmp_unsigned("==", own, old), check_instrumentation.DWORD // unit)
-            check_instrumentation.mark(e, place, address, size, same)
+            check_instrumentation.mark(e, place, address, size, same, undefined if same is not None else None)
         memory, kind = builder.gep(place.base, [address], source_etype=I8), type_of_bytes(size)
         if start >= 0:
             source, to = (e.at(start, size), memory) if write else (memory, e.at(start, size))

@@ -120,4 +120,8 @@ class Native:
 
     def function(self, name: str, kind: Any = BODY) -> Any:
         """Return a function by name, as ctypes calls it."""
-        return kind(self._engine.get_function_address(name))
+        return kind(self.address(name))
+
+    def address(self, name: str) -> int:
+        """Return the address of a function."""
+        return int(self._engine.get_function_address(name))

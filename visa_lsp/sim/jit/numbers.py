@@ -18,9 +18,8 @@ from visa_lsp.program import regions
 from visa_lsp.program.model import General, Immediate, Indirect, RawOperand, Value
 from visa_lsp.sim import values
 from visa_lsp.sim.jit import check_instrumentation
-from visa_lsp.sim.jit.arithmetic import quiet
+from visa_lsp.sim.jit.arithmetic import cut, quiet
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
-from visa_lsp.sim.jit.rounding import cut
 from visa_lsp.sim.jit.writer import (
     F16,
     F32,
@@ -95,10 +94,7 @@ def write(e: Emitter, site: Site, operand: Value, value: Node, bits: Node | None
     """
     if isinstance(operand, Indirect):
         bits = e.some(bits, site)
-        places = e.keep_lanes(e.places(e.registers, indirect_places(e, site, operand, bits)))
-        values_, kind = e.keep_lanes(value), value.type.element
-        with e.builder.if_then(e.builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))):
-            e.each_lane(bits, lambda n: e.store_at(e.lane_of(places, n, I64), e.lane_of(values_, n, kind)))
+        e.store_each(value, e.places(e.registers, indirect_places(e, site, operand, bits)), bits)
         return
     if not isinstance(operand, General):
         raise Uncompiled

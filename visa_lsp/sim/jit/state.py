@@ -31,7 +31,17 @@ ROUND: Final = 72  # round of the barrier for which a waiting thread waits
 DISPATCHED: Final = 80  # the lanes at the start of the thread
 FENCED: Final = 88  # a bit for each memory with a fence since the last barrier
 SLM_MARKS: Final = 96
-_FIRST: Final = 104
+UNDEFINED_BITS: Final = 104  # with checkers: the address of a mask of the undefined bits for each followed byte
+# Of the activation of a kernel or function: the block of its caller, the addresses of its body's row, registers and
+# address variables, of the first free byte behind it, and of the end of the memory for activations of its thread.
+CALLER: Final = 112
+BODY: Final = 120
+OWN_REGISTERS: Final = 128
+OWN_ADDRESSES: Final = 136
+FREE: Final = 144
+LIMIT: Final = 152
+TOP: Final = 160  # in the block of a thread's kernel: the block of the running activation
+_FIRST: Final = 168
 
 # Words of the block that all threads of a launch share.
 SURFACES: Final = 0
@@ -47,11 +57,9 @@ BUDGET: Final = 64
 BARRIERS: Final = 72
 ARRIVED: Final = 80
 CURRENT: Final = 88  # round of the barrier
-REGISTERS: Final = 96  # of all threads of a group, contiguous
-ADDRESSES: Final = 104
-BLOCKS: Final = 112
-REGISTERS_FIRST: Final = 120  # the initial state of each block
-BLOCKS_FIRST: Final = 128
+ACTIVATIONS: Final = 96  # of the kernel in all threads of a group, contiguous; each begins with its block
+ACTIVATIONS_FIRST: Final = 104  # their initial state
+STRIDE: Final = 112  # the bytes between two
 GROUPS_X: Final = 136
 GROUPS_Y: Final = 144
 THREADS: Final = 152
@@ -68,15 +76,26 @@ SHARED_ROUND: Final = 216
 SHARED_NEXT: Final = 224
 SHARED_ORDERED: Final = 232
 SCRAP: Final = 240  # a word that is never read
-# For threads of several groups that run one after another in one call: the end of the groups, the id of the first, and
-# the bytes between the registers, and between the blocks, of two threads.
+# For threads of several groups that run one after another in one call: the end of the groups, and the id of the first.
 END: Final = 248
 GROUP_IDS: Final = (256, 264, 272)
-REGISTERS_STRIDE: Final = 280
-BLOCKS_STRIDE: Final = 288
 SYMBOLS: Final = 296  # the address of their addresses
-UNDEFINED_BYTES: Final = 304  # with checkers: the undefined bits of the registers and predicates of all threads
-LAUNCH_BYTES: Final = 312
+# A call of a function: the number of its body among the rows of the table, and the lanes that it takes.
+BODIES: Final = 304
+CALLED: Final = 312
+CALLED_LANES: Final = 320
+LAUNCH_BYTES: Final = 328
+
+# A row of the table of bodies: the addresses of its function, its counts and the initial state of a block, and the bytes
+# of an activation before the registers (the block), the address variables and the masks of undefined bits, and of all.
+FUNCTION: Final = 0
+BODY_COUNTS: Final = 8
+FIRST_BLOCK: Final = 16
+REGISTERS_OFFSET: Final = 24
+ADDRESSES_OFFSET: Final = 32
+MASKS_OFFSET: Final = 40
+ACTIVATION_BYTES: Final = 48
+BODY_ROW: Final = 56
 
 # The tables of memory have an entry for each surface or buffer: its first address (0 for surfaces), its size, the host's address,
 # that of its marks, its flags, whether it was written, and as an image its width, height, depth, and pitch in bytes.
@@ -104,6 +123,8 @@ EXIT: Final = 2  # the interpreter must execute the thread's present instruction
 FAULT: Final = 3  # a callback has raised an exception
 OVER: Final = 4  # the budget of steps is used up
 SUSPECT: Final = 5  # a checker may have a finding
+BARRIER: Final = 6  # the thread is at a barrier, which is counted already
+CALL: Final = 7  # the thread calls a function; the call is counted already
 
 
 class StateLayout:

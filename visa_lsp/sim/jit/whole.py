@@ -15,6 +15,7 @@ import numpy as np
 from visa_lsp.sim.effects.sync import make_wait
 from visa_lsp.sim.group import ThreadGroup
 from visa_lsp.sim.jit import state
+from visa_lsp.sim.jit.activations import ActivationLayout, Activations
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread, address
 from visa_lsp.sim.machine import SCRATCH_BYTES
@@ -132,77 +133,67 @@ class GroupRunner:
         self.number = 0
         self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
-        code = self.frames[0].code
-        self.compiled = compiled = machine.compile_for(code)
+        self.compiled = compiled = machine.compile_for(self.frames[0].code)
+        self.functions = machine.compile_called() or {}
+        plans = [of.body for of in (compiled, *self.functions.values())]
         self.shared = self.group.slm.data
-        count, size = len(threads), -(-self.frames[0].regs.size // 64) * 64
-        self._registers = allocate_aligned(count * size).reshape(count, size)
-        followed = machine.definedness.followed.size if machine.mode.watched and machine.definedness else 0
-        self._undefined = np.zeros((count, followed), np.uint8)
-        self._makes_scratch = machine.mode.watched and compiled.body.reaches_scratch
-        self._scratch = np.zeros((count, 2 * SCRATCH_BYTES if self._makes_scratch else 0), np.uint8)
-        self._addresses = np.zeros((count, max(1, self.frames[0].addr.size)), np.int64)
-        layout = compiled.body.layout
-        self._blocks = allocate_aligned(count * layout.size).reshape(count, layout.size)
-        self.states = [state.StateBlock(layout, row) for row in self._blocks]
-        self.uses = spaces.BufferUses.of(compiled.body.uses, dispatch.surfaces)
+        layout, count = ActivationLayout.of(compiled), len(threads)
+        self._memory = allocate_aligned(count * layout.end).reshape(count, layout.end)
+        makes_scratch = machine.mode.watched and any(plan.reaches_scratch for plan in plans)
+        self._scratch = np.zeros((count, 2 * SCRATCH_BYTES * makes_scratch), np.uint8)
+        self.uses = spaces.BufferUses.of({use for plan in plans for use in plan.uses}, dispatch.surfaces)
         marks = 0
         if machine.mode.watched:
             kinds = 3 if compiled.body.has_atomics else 2
             machine.make_marks(self.uses.race, kinds)
             marks = machine.marks_address(self.group.slm, kinds, compiled.body.shared_unit)
+        self.states = list[state.StateBlock]()
         for number, frame in enumerate(self.frames):
-            self._registers[number, : frame.regs.size] = frame.regs
-            frame.lie_in(self._registers[number, : frame.regs.size])
-            frame.addr = self._addresses[number][: frame.addr.size]
-            block = self.states[number]
+            block = layout.place(frame, compiled, self._memory[number])
             block.take(frame)
-            block.words[state.SLM // 8] = address(self.group.slm)
-            block.words[state.SLM_SIZE // 8] = self.group.slm.size
-            block.words[state.SLM_MARKS // 8] = marks
-            if self._makes_scratch:
-                block.words[state.SCRATCH // 8] = self._scratch[number].ctypes.data
-            block.words[state.DISPATCHED // 8] = frame.emask
+            for place, value in (
+                (state.SLM, address(self.group.slm)), (state.SLM_SIZE, self.group.slm.size), (state.SLM_MARKS, marks),
+                (state.SCRATCH, self._scratch[number].ctypes.data * makes_scratch), (state.DISPATCHED, frame.emask),
+                (state.UNDEFINED_BITS, block.address + layout.masks),
+            ):  # fmt: skip
+                block.words[place // 8] = value
             machine.blocks[id(frame)] = block
-        self._registers_first, self._blocks_first = self._registers.copy(), self._blocks.copy()
+            self.states.append(block)
+        self._activations = (
+            Activations(machine, self.frames, self.states, compiled, self.functions) if self.functions else None
+        )
+        self._initial = self._memory.copy()
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
-            shared = self.group.slm.size if compiled.body.reaches_shared else 0
-            sizes = groups.Sizes(
-                size,
-                8 * self.frames[0].addr.size,
-                shared,
-                self._first_bytes(size),
-                self._find_changed(),
-                SCRATCH_BYTES if self._makes_scratch else 0,
-            )
+            shared = self.group.slm.size if any(plan.reaches_shared for plan in plans) else 0
+            given, scratch = self._first_bytes(layout.addresses - layout.registers), SCRATCH_BYTES * makes_scratch
+            sizes = groups.Sizes(layout, shared, given, self._find_changed(), scratch)
             orders = dispatch.platform.generation <= LAST_WITH_ORDERED_SHARED
-            groups.GroupWriter(compiled, sizes, self._fields(), barrier_orders=orders).write()
+            calls = self._activations.calls() if self._activations is not None else None
+            groups.GroupWriter(compiled, sizes, self._fields(), calls, barrier_orders=orders).write()
             compiled.has_groups = True
-        launch = machine.launch
-        for place, array in (
-            (state.REGISTERS, self._registers), (state.ADDRESSES, self._addresses), (state.BLOCKS, self._blocks),
-            (state.REGISTERS_FIRST, self._registers_first), (state.BLOCKS_FIRST, self._blocks_first),
-            (state.COUNTS, compiled.counts), (state.UNDEFINED_BYTES, self._undefined),
+        for place, value in (
+            (state.ACTIVATIONS, self._memory.ctypes.data), (state.ACTIVATIONS_FIRST, self._initial.ctypes.data),
+            (state.STRIDE, layout.end), (state.COUNTS, compiled.counts.ctypes.data), (state.THREADS, count),
+            (state.GROUPS_X, dispatch.groups[0]), (state.GROUPS_Y, dispatch.groups[1]),
+            (state.BUDGET, dispatch.step_budget),
+            (state.GLOBAL_NEXT, 1), (state.SHARED_NEXT, 1),  # 0 stands for no thread
         ):  # fmt: skip
-            launch[place // 8] = array.ctypes.data
-        launch[state.REGISTERS_STRIDE // 8], launch[state.BLOCKS_STRIDE // 8] = size, layout.size
-        launch[state.GROUPS_X // 8], launch[state.GROUPS_Y // 8] = dispatch.groups[:2]
-        launch[state.THREADS // 8] = count
-        launch[state.BUDGET // 8] = dispatch.step_budget
-        launch[state.GLOBAL_NEXT // 8] = launch[state.SHARED_NEXT // 8] = 1  # 0 stands for no thread
+            machine.launch[place // 8] = value
         self._call = compiled.native.function("groups", native.GROUPS)
+        if self._activations is not None:
+            self._activations.link()
 
     def _first_bytes(self, size: int) -> tuple[range, ...]:
         """Return the registers to set at the start of a thread: all, or only those read before they are written.
 
-        For a long kernel without checkers, all are set, because a proof would take longer.
+        All are set where functions may read them, and for a long kernel without checkers, because a proof would take longer.
         """
         machine = self.machine
         is_long = len(self.compiled.body.instructions) > MAX_HELD_INSTRUCTIONS
-        if is_long and not machine.mode.watched:
+        if self.functions or (is_long and not machine.mode.watched):
             return (range(size),)
-        proof = machine.definedness
+        proof = machine.definedness_of(machine.dispatch.kernel)
         if proof is None or (proof.tested and not machine.mode.watched):
             return (range(size),)
         return _ranges(proof.given_and_read(), apart=64)
@@ -219,7 +210,7 @@ class GroupRunner:
         """Return the places of a group's numbers in the registers of its threads, found by comparing with another group."""
         from visa_lsp.sim.jit.groups import GroupField
 
-        machine, body, read = self.machine, self.compiled.body, _find_touched(self.compiled.body.code, write=False)
+        machine, read = self.machine, _find_touched(self.compiled.body.code, write=False)
         fields, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
         plain = machine.first_registers((0, 0, 0), shape)
         for dimension in range(3):
@@ -227,8 +218,8 @@ class GroupRunner:
             number[dimension] = 0x5A5A5A5A
             other = machine.first_registers((number[0], number[1], number[2]), shape)
             for place in _ranges(plain != other):
-                own, used = body.held.at(place.start, place.stop), bool(read[place.start : place.stop].any())
-                fields.append(GroupField(place.start, len(place), dimension, used, None if own is None else own >= 0))
+                used = bool(read[place.start : place.stop].any())
+                fields.append(GroupField(place.start, len(place), dimension, used))
         return fields
 
     def run(self, queue: GroupQueue) -> None:
@@ -267,7 +258,7 @@ class GroupRunner:
             if max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MAX_THREAD_NUMBERS:
                 raise Suspicion
             # The interpreter also reports a barrier that cannot complete, and the steps after it.
-            if why == state.SUSPECT or (machine.mode.watched and why in (state.FAULT, state.SWITCH)):
+            if why == state.SUSPECT or (machine.mode.watched and why in (state.FAULT, state.SWITCH, state.CALL)):
                 raise Suspicion(int(launch[state.GROUP // 8]))
             if why != state.LEAVE:
                 end = int(launch[state.GROUP // 8]) + 1
@@ -289,14 +280,15 @@ class GroupRunner:
         group.barrier.generation = int(launch[state.CURRENT // 8])
         live, waits = [], {}
         for number, block in enumerate(self.states):
-            status, frame = int(block.words[state.STATUS // 8]), self.frames[number]
+            status = int(block.words[state.STATUS // 8])
             # An exhausted budget is attributed to its thread, even if that thread has ended or waits now.
             over = why == state.OVER and number == thread_number
             if status == state.ENDED and not over:
                 continue
-            block.give(frame)
-            machine.take_modes(frame)
             thread = self._thread(number)
+            for frame in (*thread.frames, thread.frame):
+                machine.blocks[id(frame)].give(frame)
+                machine.take_modes(frame)
             live.append(thread)
             if not over and status == state.WAITING and int(block.words[state.ROUND // 8]) == group.barrier.generation:
                 waits[number] = make_wait(group.barrier, group.barrier.generation, "the barrier")
@@ -305,7 +297,8 @@ class GroupRunner:
             self._thread(thread_number).stopped = why
             machine.give_place(self._thread(thread_number).frame)
         machine.go_on(live, waits, len(self.frames), 0 if stuck else thread_number)
-        machine.forget_frames(self.frames[0].code)
+        for compiled in (self.compiled, *self.functions.values()):
+            machine.forget_frames(compiled.code)
 
     def current_thread(self) -> CompiledThread:
         """Return the running thread of compiled code."""
@@ -324,7 +317,12 @@ class GroupRunner:
     def _thread(self, number: int) -> CompiledThread:
         if number not in self.threads:
             self.threads[number] = CompiledThread(self.machine, self.group, number, self.frames[number])
-        return self.threads[number]
+        thread = self.threads[number]
+        if self._activations is not None:
+            *thread.frames, thread.frame = self._activations.frames_of(number)
+            for frame in (*thread.frames, thread.frame):
+                frame.thread = thread
+        return thread
 
 
 def _find_touched(code: Code, *, write: bool) -> np.ndarray[Any, np.dtype[np.bool_]]:

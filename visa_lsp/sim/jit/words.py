@@ -6,7 +6,7 @@ division by zero). Words without a function here are left to the interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -49,10 +49,6 @@ RING: Final[dict[str, Body]] = {
 
 def _count(e: Emitter, n: Node) -> Node:
     return e.builder.and_(n, like(n, 31))
-
-
-def _rotate(name: str) -> Body:
-    return lambda e, a, n: e.each(name, a, a, n)
 
 
 def _fbl(e: Emitter, a: Node) -> Node:
@@ -118,28 +114,42 @@ def _bfi(e: Emitter, width: Node, offset: Node, value: Node, base: Node) -> Node
 
 def dword_body(word: str, *, signed: bool) -> Body:
     """Return the function of a word on the bits of dwords. Raises Uncompiled if there is none."""
-    bodies: dict[str, Body] = {
-        "shl": lambda e, a, n: e.builder.shl(a, _count(e, n)),
-        "shr": lambda e, a, n: e.builder.lshr(a, _count(e, n)),
-        "asr": lambda e, a, n: (e.builder.ashr if signed else e.builder.lshr)(a, _count(e, n)),
-        "rol": _rotate("llvm.fshl"),
-        "ror": _rotate("llvm.fshr"),
-        "cbit": lambda e, a: e.each("llvm.ctpop", a),
+    bodies = _of_bits(32, signed=signed) | {
         "bfrev": lambda e, a: e.each("llvm.bitreverse", a),
         "lzd": _lzd,
         "fbl": _fbl,
         "fbh": _fbh_signed if signed else _fbh,
         "mulh": partial(_high, signed=signed),
-        "min": partial(_order, relation="<", signed=signed),
-        "max": partial(_order, relation=">", signed=signed),
         "div": partial(_divide, signed=signed, rest=False),
         "mod": partial(_divide, signed=signed, rest=True),
         "bfe": partial(_bfe, signed=signed),
         "bfi": _bfi,
     }
+    return _body(bodies, word)
+
+
+def _body(bodies: Mapping[str, Body], word: str) -> Body:
     if word not in bodies:
         raise Uncompiled
     return bodies[word]
+
+
+def _of_bits(count_bits: int, *, signed: bool) -> dict[str, Body]:
+    """Return the words whose shift counts have the lowest bits of a number of ``count_bits`` values."""
+
+    def count(e: Emitter, n: Node) -> Node:
+        return e.builder.and_(n, like(n, count_bits - 1))
+
+    return {
+        "shl": lambda e, a, n: e.builder.shl(a, count(e, n)),
+        "shr": lambda e, a, n: e.builder.lshr(a, count(e, n)),
+        "asr": lambda e, a, n: (e.builder.ashr if signed else e.builder.lshr)(a, count(e, n)),
+        "rol": lambda e, a, n: e.each("llvm.fshl", a, a, n),
+        "ror": lambda e, a, n: e.each("llvm.fshr", a, a, n),
+        "cbit": lambda e, a: e.each("llvm.ctpop", a),
+        "min": partial(choose, relation="<", signed=signed),
+        "max": partial(choose, relation=">", signed=signed),
+    }
 
 
 def dot_of_bytes(e: Emitter, signs: Sequence[bool], c: Node, a: Node, b: Node) -> Node:
@@ -155,7 +165,8 @@ def _byte(e: Emitter, value: Node, place: int, *, signed: bool) -> Node:
     return (e.builder.ashr if signed else e.builder.lshr)(top, like(value, 56))
 
 
-def _order(e: Emitter, a: Node, b: Node, *, relation: str, signed: bool) -> Node:
+def choose(e: Emitter, a: Node, b: Node, *, relation: str, signed: bool) -> Node:
+    """Return ``a`` where the relation holds, else ``b``."""
     compare = e.builder.icmp_signed if signed else e.builder.icmp_unsigned
     return e.builder.select(compare(relation, a, b), a, b)
 
@@ -166,30 +177,18 @@ def long_body(word: str, exec_type: ty.DataType, count_bits: int, *, wraps: bool
     ``wraps``: only the low bits of the result count. Raises Uncompiled if there is none.
     """
     signed, narrow = exec_type.is_signed, exec_type.size < 8
-    mask = (1 << exec_type.bits) - 1
-
-    def count(e: Emitter, n: Node) -> Node:
-        return e.builder.and_(n, like(n, count_bits - 1))
-
-    def low(e: Emitter, a: Node) -> Node:
-        return e.builder.and_(a, like(a, mask)) if narrow else a
-
-    bodies: dict[str, Body] = {
-        "shr": lambda e, a, n: e.builder.lshr(low(e, a), count(e, n)),
-        "asr": lambda e, a, n: (e.builder.ashr if narrow or signed else e.builder.lshr)(a, count(e, n)),
-        "min": partial(_order, relation="<", signed=narrow or signed),
-        "max": partial(_order, relation=">", signed=narrow or signed),
-        "cbit": lambda e, a: e.each("llvm.ctpop", low(e, a)),
-    }
-    if wraps or count_bits == 32:
-        bodies["shl"] = lambda e, a, n: e.builder.shl(a, count(e, n))
-    if not narrow:
-        bodies |= {"rol": _rotate("llvm.fshl"), "ror": _rotate("llvm.fshr")}
+    bodies = _of_bits(count_bits, signed=narrow or signed)
+    if not (wraps or count_bits == 32):
+        del bodies["shl"]
     if narrow:
-        bodies["avg"] = lambda e, a, b: e.builder.ashr(e.builder.add(e.builder.add(a, b), like(a, 1)), like(a, 1))
-    if word not in bodies:
-        raise Uncompiled
-    return bodies[word]
+        low, shr = (1 << exec_type.bits) - 1, bodies["shr"]
+        del bodies["rol"], bodies["ror"]
+        bodies |= {
+            "shr": lambda e, a, n: shr(e, e.builder.and_(a, like(a, low)), n),
+            "cbit": lambda e, a: e.each("llvm.ctpop", e.builder.and_(a, like(a, low))),
+            "avg": lambda e, a, b: e.builder.ashr(e.builder.add(e.builder.add(a, b), like(a, 1)), like(a, 1)),
+        }
+    return _body(bodies, word)
 
 
 # ---- floats

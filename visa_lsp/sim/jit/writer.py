@@ -187,18 +187,20 @@ class Writer:
         self.builder.store(value, self.builder.inttoptr(place, PTR), align=1)
 
     def each_lane(self, bits: Node, body: Callable[[Node], object]) -> None:
-        """Emit a loop that runs ``body`` for each set bit, lowest first; at least one bit must be set."""
+        """Emit a loop that runs ``body`` for each set bit, lowest first."""
         builder, before, kind = self.builder, self.builder.block, bits.type
-        inner, done = self.blocks("lane", "lanes_done")
-        builder.branch(inner)
-        builder.position_at_end(inner)
+        head, inner, done = self.blocks("lanes", "lane", "lanes_done")
+        builder.branch(head)
+        builder.position_at_end(head)
         left = builder.phi(kind)
         left.add_incoming(bits, before)
+        builder.cbranch(builder.icmp_unsigned("!=", left, ir.Constant(kind, 0)), inner, done)
+        builder.position_at_end(inner)
         lane = self.intrinsic(f"llvm.cttz.i{kind.width}", kind, left, ir.Constant(I1, 1))
         body(builder.zext(lane, I64))
         rest = builder.and_(left, builder.sub(left, ir.Constant(kind, 1)))
         left.add_incoming(rest, builder.block)
-        builder.cbranch(builder.icmp_unsigned("!=", rest, ir.Constant(kind, 0)), inner, done)
+        builder.branch(head)
         builder.position_at_end(done)
 
     def places(self, base: Node, offsets: Node) -> Node:
@@ -218,3 +220,11 @@ class Writer:
         pointers = self.builder.inttoptr(places, vector(PTR, lanes))
         name = f"llvm.masked.scatter.{suffix_of(value.type)}.v{lanes}p0"
         self.intrinsic(name, ir.VoidType(), value, pointers, ir.Constant(I32, align), self.lanes(bits, lanes))
+
+    def store_each(self, value: Node, places: Node, bits: Node) -> None:
+        """Store like ``scatter``, one by one, because machines rarely have an instruction for this."""
+        kept, values = self.keep_lanes(places), self.keep_lanes(value)
+        kind = value.type.element
+        self.each_lane(
+            bits, lambda lane: self.store_at(self.lane_of(kept, lane, I64), self.lane_of(values, lane, kind))
+        )

@@ -27,7 +27,7 @@ from visa_lsp.sim.observers.definedness_plan import (
 )
 from visa_lsp.sim.observers.hooks import Checker, MemoryAccess
 from visa_lsp.sim.observers.origins import Origins
-from visa_lsp.sim.observers.shadow import MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
+from visa_lsp.sim.observers.shadow import ARG, MAX_PAGES, PAGE, UNWRITTEN, RegisterShadow
 from visa_lsp.sim.operands import lane_mask, mask_bits
 
 if TYPE_CHECKING:
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
-_ARG: Final = 8
 _BRANCHES: Final = "decides a branch"
 _ADDRESSES: Final = "is used to address memory"
 _USES: Final = {InstructionKind.BRANCH: _BRANCHES, InstructionKind.BARRIER: "selects a named barrier"}
@@ -122,8 +121,8 @@ class UninitialisedChecker(Checker):
             caller = thread.frame.shadow
             if caller is not None:
                 layout = thread.frame.code.layout
-                start = layout.offset(_ARG)
-                caller.back(frame.shadow, layout.predefined_end, slice(start, start + layout.byte_size(_ARG)))
+                start = layout.offset(ARG)
+                caller.back(frame.shadow, layout.predefined_end, slice(start, start + layout.byte_size(ARG)))
 
     def _shadow(self, thread: Thread, frame: Frame) -> RegisterShadow:
         shadow: RegisterShadow | None = frame.shadow

@@ -22,7 +22,8 @@ _ALL: Final = 0xFFFFFFFF
 PAGE: Final = 4096
 MAX_PAGES: Final = 1 << 13  # of 8 KiB each: 32 MiB of shared, scratch and private memory
 # %arg, %retval, %sp and %fp are undefined until a program writes them (seed 001 "Subroutine and Function Calls").
-_EMPTY: Final = (8, 9, 10, 11)
+ARG: Final = 8
+EMPTY: Final = (ARG, 9, 10, 11)
 
 
 class RegisterShadow:
@@ -35,7 +36,7 @@ class RegisterShadow:
         if caller is not None:
             self.bytes[: layout.predefined_end] = caller.bytes[: layout.predefined_end]
         else:
-            for number in _EMPTY:
+            for number in EMPTY:
                 offset = layout.offset(number)
                 self.bytes[offset : offset + layout.byte_size(number)] = UNWRITTEN
         self.pred_bits = [0] + [_ALL] * len(kernel.predicates)
