@@ -17,7 +17,7 @@ from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.operands import Region
+from visa_lsp.isa.operands import OperandModifier, Region
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Immediate
 
@@ -140,6 +140,66 @@ def test_an_instruction_does_what_its_line_says(op, change, needs):
     line = next(inst.line for inst in body.instructions if inst.row.mnemonic == op)
     code = edit(code, place_of(code, op), **{"line": line, "is_numbered": True, **fields})
     assert needs == [what for _, what in line_faults(body, code)]
+
+
+def negate(code, *numbers):
+    index = place_of(code, "mad")
+    sources = list(code.instructions[index].sources)
+    for number in numbers:
+        sources[number] = replace(sources[number], modifier=OperandModifier.NEG)
+    return edit(code, index, sources=tuple(sources))
+
+
+def test_the_sign_of_a_nan_of_an_operation_is_open(tmp_path):
+    text, launch = tmp_path / "saxpy.visaasm", tmp_path / "saxpy.launch.yaml"
+    text.write_bytes(TEXTS["saxpy.TGLLP"].read_bytes())
+    launch.write_text(
+        "kernel: saxpy\nplatform: TGLLP\ngroups: [1, 1, 1]\nlocal_size: [16, 1, 1]\nargs:\n"
+        "  x: {buffer: {dtype: float32, shape: [16], init: {repeat: [2.0, .nan, .inf]}}}\n"
+        "  y: {buffer: {dtype: float32, shape: [16], init: {repeat: [1.0, -.inf]}}}\n  a: {value: 2.5}\n  n: {value: 16}\n",
+        encoding="utf-8",
+    )
+    (opened,) = launches_of(text, None, "TGLLP", "saxpy", text.read_bytes(), tries=False)
+    run, words = run_text(opened), text.read_text(encoding="utf-8")
+    both = negate(saxpy(), 1, 2)  # the factors: the same product, but a NaN of the other sign
+    assert compare_with(run, both, words).first is None
+    assert run.with_one_nan is not None
+    assert compare_with(run, negate(saxpy(), 1), words).first is not None
+
+
+def stuck():
+    return replace(read_case("stuck.TGLLP"), has_inline_data=False)
+
+
+def test_a_barrier_that_cannot_complete_ends_both_runs():
+    verdict, _ = verify_case("stuck.TGLLP")
+    assert (verdict.answer, verdict.stuck) == (Answer.EQUAL, 1)
+    assert any("it ends at a barrier that cannot complete" in line for line in text_lines([verdict]))
+
+
+def skip(code, op, **wanted):
+    return edit(code, place_of(code, op, **wanted), op="nop", subop="", sources=(), guard=None)
+
+
+def store_behind_the_barrier(code):
+    return edit(code, 10, guard=Guard(True, ""), flag=0)  # thread 0 stores nothing, as if it waited
+
+
+@pytest.mark.parametrize(
+    ("plant", "place"),
+    [
+        (lambda code: skip(code, "sync", subop="bar"), "element 0 of `y`"),
+        (lambda code: skip(code, "goto"), "element 16 of `y`"),
+        (
+            lambda code: store_behind_the_barrier(skip(code, "sync", subop="bar")),
+            "the text: the barrier can never complete",
+        ),
+    ],
+)
+def test_machine_code_that_passes_such_a_barrier_differs(plant, place):
+    verdict, _ = verify_case("stuck.TGLLP", plant(stuck()))
+    assert verdict.answer is Answer.DIFFERENT
+    assert place in verdict.first.place
 
 
 def test_a_register_that_nothing_has_written_shows():
