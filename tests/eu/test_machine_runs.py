@@ -294,23 +294,38 @@ def test_operands_behind_the_last_register_are_reported():
     assert EXAMPLES.is_dir()
 
 
+def run_alone(inst, values):
+    """Return the registers after one instruction that runs with some bytes in registers."""
+    code = saxpy()
+    inst = with_ranges(inst, code.grf_bytes)
+    program = MachineProgram(edit(code, inst.index, sources=inst.sources), compile_op)
+    frame = MachineFrame(program)
+    for place, value in values.items():
+        frame.put(place, value)
+    frame.emask = (1 << inst.lanes) - 1
+    with program.let_grow():
+        op = compile_op(MachineSite(program, inst, inst.index))
+    op(frame)
+    return frame.regs
+
+
+def general(number, type_, region):
+    return Direct(Register("r", number), type_, region, 32 * number)
+
+
 @pytest.mark.parametrize(("value", "shifted"), [(ty.UD, 0x3_FFFF_FFF8), (ty.D, -8)])
 def test_a_shift_into_a_qword_extends_the_value_by_its_own_type(value, shifted):
-    code = saxpy()
-    place = place_of(code, "shl")
-    r6, r8 = (
-        Direct(Register("r", number), type_, Region(0, 1, 0), number * code.grf_bytes)
-        for number, type_ in ((6, value), (8, ty.Q))
-    )
-    inst = with_ranges(
-        replace(code.instructions[place], dst=r8, sources=(r6, Immediate(ty.W, 2)), lanes=1, no_mask=True, guard=None),
-        code.grf_bytes,
-    )
-    program = MachineProgram(edit(code, place, dst=r8, sources=inst.sources, lanes=1, no_mask=True), compile_op)
-    frame = MachineFrame(program)
-    frame.put(r6.start, 0xFFFFFFFE)
-    frame.emask = 1
-    with program.let_grow():
-        op = compile_op(MachineSite(program, inst, place))
-    op(frame)
-    assert int.from_bytes(frame.regs[r8.start : r8.start + 8].tobytes(), "little", signed=True) == shifted
+    code, r6, r8 = saxpy(), general(6, value, Region(0, 1, 0)), general(8, ty.Q, Region(0, 1, 0))
+    shl = code.instructions[place_of(code, "shl")]
+    inst = replace(shl, dst=r8, sources=(r6, Immediate(ty.W, 2)), lanes=1, no_mask=True, guard=None)
+    regs = run_alone(inst, {r6.start: 0xFFFFFFFE})
+    assert int.from_bytes(regs[r8.start : r8.start + 8].tobytes(), "little", signed=True) == shifted
+
+
+@pytest.mark.parametrize(("type_", "lanes"), [(ty.UW, [0, 0, 4, 0]), (ty.UD, [0, 4, 8, 12])])
+def test_elements_of_a_vector_immediate_belong_to_the_words_of_the_destination(type_, lanes):
+    code, r8 = saxpy(), general(8, type_, Region(None, None, 1))
+    shl = code.instructions[place_of(code, "shl")]
+    inst = replace(shl, op="mov", dst=r8, sources=(Immediate(ty.UV, 0xC080400),), lanes=4, no_mask=True, guard=None)
+    regs = run_alone(inst, {})
+    assert regs[r8.start : r8.start + 4 * type_.size].view(f"<u{type_.size}").tolist() == lanes
