@@ -142,6 +142,20 @@ def test_an_instruction_does_what_its_line_says(op, change, needs):
     assert needs == [what for _, what in line_faults(body, code)]
 
 
+@pytest.mark.parametrize(("elements", "faults"), [(0xC080400, 0), (0xC840, 1)])
+def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements, faults):
+    path = tmp_path / "saxpy.visaasm"
+    path.write_text(TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8").replace("0x2:ud", "0xc840:uv"), encoding="utf-8")
+    (opened, *_) = launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
+    body = opened.ready().prepared.dispatch.kernel
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "shl")
+    code = saxpy()
+    place = place_of(code, "shl")
+    sources = (code.instructions[place].sources[0], Immediate(ty.UV, elements))
+    code = edit(code, place, sources=sources, line=line, is_numbered=True)
+    assert len(list(line_faults(body, code))) == faults
+
+
 def negate(code, *numbers):
     index = place_of(code, "mad")
     sources = list(code.instructions[index].sources)
@@ -200,6 +214,14 @@ def test_machine_code_that_passes_such_a_barrier_differs(plant, place):
     verdict, _ = verify_case("stuck.TGLLP", plant(stuck()))
     assert verdict.answer is Answer.DIFFERENT
     assert place in verdict.first.place
+
+
+@pytest.mark.parametrize("bits", [0x7E000000, 0x7F002000])
+def test_a_signal_of_another_barrier_or_with_a_count_is_a_difference(bits):
+    index = place_of(stuck(), "and")
+    sources = (stuck().instructions[index].sources[0], Immediate(ty.UD, bits))
+    verdict, _ = verify_case("stuck.TGLLP", edit(stuck(), index, sources=sources))
+    assert "a signal of the group's barrier has" in f"{verdict.first.place} {verdict.first.gen}"
 
 
 def test_a_register_that_nothing_has_written_shows():

@@ -318,10 +318,8 @@ class MachineSite(Site):
             return address
         if operand.bits == _PLACEHOLDER:
             raise Unmodelled("the address of a symbol, which only a zebin tells")
-        dst, step = self.machine.dst, 1
-        if operand.type in (ty.V, ty.UV) and isinstance(dst, Direct):
-            # Elements belong to the words of the destination, so that each second one is read for dwords side by side.
-            step = max(1, dst.type.size * (dst.region.horz_stride or 1) // ty.W.size)
+        dst = self.machine.dst
+        step = dst.word_step if operand.type in (ty.V, ty.UV) and isinstance(dst, Direct) else 1
         constant = immediate(operand, lanes * step)[::step]
         if dtype is not None and dtype != constant.dtype:
             constant = constant.view(dtype) if dtype.itemsize == constant.itemsize else constant.astype(dtype)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.eu.model import Direct
 from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
+from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate
@@ -131,7 +132,9 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[s
     if relation and piece.condition not in (relation, MIRRORED[relation]):
         yield f"`{relation}`, the relation of its line"
     given, used = line.immediates, [source for source in piece.sources if isinstance(source, Immediate)]
-    if len(given) == len(used) == 1 and not _is_same(given[0], used[0], piece.op, sums):
+    is_vector = len(used) == 1 and used[0].type in (ty.V, ty.UV)
+    is_same = _is_same_vector if is_vector and piece.lanes == line.control.exec_size else _is_same
+    if len(given) == len(used) == 1 and not is_same(given[0], used[0], piece, sums):
         yield f"{immediate(given[0])}, the immediate of its line"
     # The other way round is a copy of a scalar that the finalizer has left out.
     if line.operation != "mov" and line.control.exec_size > 1 < piece.lanes:
@@ -153,16 +156,23 @@ def _scalars(sources: Sequence[Any]) -> int | None:
     return sum(r.vert_stride == r.horz_stride == 0 for r in regions) if 0 < len(regions) < 3 else None
 
 
-def _is_same(given: Immediate, used: Immediate, op: str, sums: set[int]) -> bool:
-    """Return whether an immediate may stand for that of the line."""
-    bits = 8 * min(given.type.size, used.type.size)
-    if given.type.size > _LARGEST or (op == "mul" and given.bits >> _PRODUCT_BITS):
+def _is_same(given: Immediate, used: Immediate, piece: MachineInst, sums: set[int]) -> bool:
+    """Return whether an immediate of a piece may stand for that of its line."""
+    op, bits = piece.op, 8 * min(given.type.size, used.type.size)
+    if used.type in (ty.V, ty.UV) or given.type.size > _LARGEST or (op == "mul" and given.bits >> _PRODUCT_BITS):
         return True
     difference = used.bits - given.bits & (1 << bits) - 1
     if not difference or given.type.is_float != used.type.is_float:
         return True  # a conversion that the finalizer has done
     # A finalizer adds up the constants of several additions.
     return op == "add" and difference in {number & (1 << bits) - 1 for number in sums}
+
+
+def _is_same_vector(given: Immediate, used: Immediate, piece: MachineInst, _sums: set[int]) -> bool:
+    step = piece.dst.word_step if isinstance(piece.dst, Direct) else 1
+    return all(
+        given.bits >> 4 * lane & 15 == used.bits >> 4 * step * lane & 15 for lane in range(min(piece.lanes, 8 // step))
+    )
 
 
 def _sums(additions: Sequence[_Line]) -> set[int]:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array
 
 RANDOM_TYPES: Final = frozenset(
-    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
+    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float16", "float32", "float64"}
 )
 _MAX_CONSTANTS: Final = 12  # of a text, of each kind, in a buffer
 _LARGEST: Final = (3, 1)  # of integers among the arguments, by turn
@@ -87,7 +87,8 @@ class SpecialValues:
 
     def _few(self, array: Array) -> Iterator[int | float]:
         if array.dtype.kind == "f":
-            yield from _FEW_FLOATS
+            largest = float(np.finfo(array.dtype).max)
+            yield from (n for n in _FEW_FLOATS if not abs(n) > largest or n == np.inf)
             yield from (1.25 * n for n in self.constants[:_MAX_CONSTANTS])
             return
         limits = np.iinfo(array.dtype)
@@ -104,8 +105,10 @@ class SpecialValues:
         constants = self.constants[start:] + self.constants[:start]
         pool: list[int | float]
         if dtype.kind == "f":
-            own = [float(n) for n in constants if abs(n) < float(np.finfo(dtype).max) / 2][:_MAX_CONSTANTS]
-            pool = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
+            largest = float(np.finfo(dtype).max)
+            own = [float(n) for n in constants if abs(n) < largest / 2][:_MAX_CONSTANTS]
+            usual = [n for n in _FLOATS if abs(n) <= largest]
+            pool = [*usual, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
         else:
             limits = np.iinfo(dtype)
             near = [n + step for n in constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (-1, 0, 1)]
