@@ -276,6 +276,8 @@ def test_generated_launches_end_inside_a_thread_and_hold_special_values():
     assert {opened.launch.config.local_size[0] for opened in in_cm} == {16}
     assert {opened.launch.config.local_size[0] for opened in launches} == {1, 13, 16, 29}
     assert any("repeat: [" in opened.proposed.proposal.written.text for opened in launches)
+    (apart,) = (opened.launch.config.memory for opened in launches if opened.launch.config.memory)
+    assert len({region.address >> 32 for region in apart}) == len(apart) > 1
 
 
 def test_waits_that_nothing_needs_are_listed():

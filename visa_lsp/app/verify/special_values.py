@@ -32,6 +32,8 @@ _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
 _LARGE: Final = 1000
+_APART: Final = 0x7_0000_0000  # between the addresses of buffers
+_DISTANCE: Final = 192  # bytes of a buffer from the start of its surface, by their number
 
 
 class SpecialValues:
@@ -59,6 +61,21 @@ class SpecialValues:
             for number, (key, arg) in enumerate(self.config.by_key.items())
             if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
         }
+
+    def apart(self, args: dict[Any, Any]) -> tuple[dict[Any, Any], list[dict[str, Any]]]:
+        """Return arguments with buffers of ``args`` as pointers into memory, and that memory.
+
+        Addresses differ in their upper halves, and each buffer begins at another distance from the start of its surface.
+        """
+        memory, moved = list[dict[str, Any]](), dict(args)
+        for number, (key, arg) in enumerate(args.items()):
+            buffer = arg.get("buffer")
+            if buffer is not None:
+                size = np.dtype(buffer["dtype"]).itemsize
+                address, before = _APART + number * _APART, _DISTANCE * (number + 1) // size
+                memory.append({**buffer, "address": address, "shape": [int(np.prod(buffer["shape"])) + before]})
+                moved[key] = {"pointer": address + before * size}
+        return moved, memory
 
     def distinct(self) -> dict[Any, Any]:
         """Return small values that differ from each other for numbers and elements of vectors that are equal in the launch."""

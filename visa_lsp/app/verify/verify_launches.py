@@ -151,7 +151,7 @@ def _special_scalars(values: SpecialValues) -> Iterator[dict[str, Any]]:
 def _random_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, short counts, and distinct numbers.
 
-    A group has two threads at least, if the kernel allows it, because work in thread 0 hides mistakes in what depends on the number.
+    Buffers lie far apart, if the kernel allows it, and behind the start of their surfaces.
     """
     args = {
         key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
@@ -162,7 +162,17 @@ def _random_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
     args |= values.distinct()
     if config.local_size is not None:
         args |= _short_counts(values, config.groups[0] * config.local_size[0])
-    given = {"args": listed(values.opened, args)} if args else {}
+    moved, memory = values.apart(args)
+    for given in (
+        {"args": listed(values.opened, moved), "memory": memory} if memory else {},
+        {"args": listed(values.opened, args)} if args else {},
+    ):
+        yield from _in_two_threads(values, given)
+
+
+def _in_two_threads(values: SpecialValues, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield keys with sizes of two threads, because work in thread 0 hides mistakes in what depends on the number; then with the usual sizes."""
+    config = values.config
     if config.local_size is not None and _may_end_inside(values):
         x, y, z = config.local_size
         if x > _RAGGED and x * y * z <= (values.kernel.int_attribute("SimdSize") or 16):
