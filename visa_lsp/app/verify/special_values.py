@@ -78,11 +78,15 @@ class SpecialValues:
         return moved, memory
 
     def distinct(self) -> dict[Any, Any]:
-        """Return small values that differ from each other for numbers and elements of vectors that are equal in the launch."""
-        args = dict[Any, Any]()
-        for number, (key, arg) in enumerate(self.config.by_key.items()):
-            if _is_value(arg) and (arg.array.ravel() <= _USUAL).all():
-                args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
+        """Return small values that differ from each other for numbers that are equal in the launch; vectors of integers are as large as the launch, less one."""
+        config, args = self.config, dict[Any, Any]()
+        sides = np.subtract(np.multiply(config.groups, config.local_size or 1), 1).clip(1).tolist()
+        for number, (key, arg) in enumerate(config.by_key.items()):
+            if not _is_value(arg) or not (arg.array.ravel() <= _USUAL).all():
+                continue
+            args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
+            if arg.array.size > 1 and arg.array.dtype.kind in "iu" and arg.array.dtype.itemsize > 1:
+                args[key]["values"] = (sides + [1] * arg.array.size)[: arg.array.size]
         return args
 
     def large(self, side: int) -> dict[Any, Any]:

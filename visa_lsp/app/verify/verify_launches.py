@@ -63,7 +63,7 @@ def launches_of(
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
     for makes in (
-        _ragged(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
+        ragged_sizes(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
     ):  # fmt: skip
         for given in makes:
             further_launch = launch_with(opened, beside, {"kernel": kernel, **given})
@@ -111,7 +111,7 @@ def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> Open
     return replace(opened, launch=proposal.read(path), proposed=replace(opened.proposed, proposal=proposal))
 
 
-def _ragged(values: SpecialValues) -> Iterator[dict[str, Any]]:
+def ragged_sizes(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield sizes that leave lanes of the last thread of a group without a work item."""
     config = values.config
     if config.local_size is None or not _may_end_inside(values):
