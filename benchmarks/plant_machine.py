@@ -14,7 +14,7 @@ import argparse
 import random
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -49,6 +49,7 @@ _OTHER_CONDITION = {"eq": "ne", "ne": "eq", "lt": "le", "le": "lt", "gt": "ge", 
 _SCALAR = Region(0, 1, 0)
 _CONTIGUOUS = Region(1, 1, 0)
 _LAST_REGISTER = 127
+_LSC = ("ugm", "slm", "tgm", "urb")
 Mistake = "Callable[[random.Random, MachineInst, int], MachineInst | None]"
 
 
@@ -183,7 +184,9 @@ def wrong_message(pick: random.Random, inst: MachineInst, grf: int) -> MachineIn
     address, data, _, bits = inst.sources[:4]
     which = pick.randrange(4)
     if which == 0 and isinstance(bits, Immediate):
-        return _with_source(inst, 3, Immediate(bits.type, bits.bits ^ 1 << pick.randrange(19)))
+        # Higher bits of LSC's descriptors say what caches keep, which changes no value.
+        count = 16 if inst.subop in _LSC else 19
+        return _with_source(inst, 3, Immediate(bits.type, bits.bits ^ 1 << pick.randrange(count)))
     if which == 1 and isinstance(data, Payload) and data.start >= 0:
         return _with_source(inst, 1, _moved(pick, data, grf))
     if which == 2 and isinstance(inst.dst, Payload) and inst.dst.start >= 0:
@@ -305,6 +308,17 @@ def reason_of(subject: Subject, kind: str, changed: MachineInst) -> str:
     return "unseen"
 
 
+def _changes(subject: Subject, changed: MachineInst) -> str:
+    """Return words for the fields that a mistake has changed."""
+    right, words = subject.code.instructions[changed.index], []
+    for field in fields(right):
+        old, new = getattr(right, field.name), getattr(changed, field.name)
+        if old != new and field.name != "sources":
+            words.append(f"{field.name} {old} -> {new}")
+    words += [f"{old} -> {new}" for old, new in zip(right.sources, changed.sources, strict=False) if old != new]
+    return "; ".join(words)
+
+
 def plant(subject: Subject, count: int, pick: random.Random) -> Iterator[tuple[str, MachineInst]]:
     """Yield up to ``count`` mistakes of each kind in a kernel."""
     for kind, change in KINDS.items():
@@ -359,7 +373,9 @@ def main() -> None:
             if not said:
                 said = reason_of(subject, kind, changed)
                 if args.show:
-                    print(f"  {said}: {kind}: {subject.code.instructions[changed.index].text}")
+                    print(
+                        f"  {said}: {kind}: {subject.code.instructions[changed.index].text}: {_changes(subject, changed)}"
+                    )
             counts[kind][said] += 1
             own["found" if said in FOUND else said] += 1
         print(f"{subject.name}: {len(subject.code.instructions)} instructions: {dict(own)}", flush=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Immediate
-from visa_lsp.sim.launch.config import BufferArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, ValueArg
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
 _LARGE: Final = 1000
+_SMALL_SIDE: Final = 11  # texels
 _APART: Final = 0x7_0000_0000  # between the addresses of buffers
 _DISTANCE: Final = 192  # bytes of a buffer from the start of its surface, by their number
 
@@ -55,12 +56,31 @@ class SpecialValues:
         return args
 
     def buffers(self, turn: int) -> dict[Any, Any]:
-        """Return contents for the buffers; from turn 2 on with further numbers of the text."""
-        return {
+        """Return contents for the buffers and images; from turn 2 on with further numbers of the text. Images are smaller than most launches."""
+        return self.images(turn + 1, _SMALL_SIDE) | {
             key: {"buffer": {**shape_of(arg), "init": {"repeat": self._pool(arg.array.dtype, number, turn)}}}
             for number, (key, arg) in enumerate(self.config.by_key.items())
             if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
         }
+
+    def random(self) -> dict[Any, Any]:
+        """Return random contents for the buffers and images, over the whole range of integers."""
+        return self.images(0) | {
+            key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
+            for number, (key, arg) in enumerate(self.config.by_key.items())
+            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
+        }
+
+    def images(self, turn: int, side: int | None = None) -> dict[Any, Any]:
+        """Return random texels for the images, with at most ``side`` on each axis."""
+        args = dict[Any, Any]()
+        for number, (key, arg) in enumerate(self.config.by_key.items()):
+            if isinstance(arg, ImageArg) and arg.array.dtype.name in RANDOM_TYPES:
+                *axes, channels = arg.array.shape if arg.channels else (*arg.array.shape, 0)
+                shape = [min(axis, side or axis) for axis in axes] + [channels] * bool(arg.channels)
+                seed = turn * len(self.config.by_key) + number
+                args[key] = {"image": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": seed}}}
+        return args
 
     def apart(self, args: dict[Any, Any]) -> tuple[dict[Any, Any], list[dict[str, Any]]]:
         """Return arguments with buffers of ``args`` as pointers into memory, and that memory.

@@ -17,9 +17,9 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import TextProblems
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
-from visa_lsp.app.verify.special_values import RANDOM_TYPES, SpecialValues, listed, shape_of, sizes_of
+from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
 from visa_lsp.companions import launches_beside
-from visa_lsp.sim.launch.config import BufferArg, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import LaunchError, ValueArg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,12 +153,7 @@ def _random_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
 
     Buffers lie far apart, if the kernel allows it, and behind the start of their surfaces.
     """
-    args = {
-        key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
-        for number, (key, arg) in enumerate(values.config.by_key.items())
-        if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
-    }
-    config = values.config
+    config, args = values.config, values.random()
     args |= values.distinct()
     if config.local_size is not None:
         args |= _short_counts(values, config.groups[0] * config.local_size[0])
