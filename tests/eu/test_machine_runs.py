@@ -156,6 +156,24 @@ def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements
     assert len(list(line_faults(body, code))) == faults
 
 
+def test_a_line_with_a_part_of_a_line_nearby_is_left_out():
+    (opened, *_) = launches_of(
+        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
+    )
+    body = opened.ready().prepared.dispatch.kernel
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "shl")
+    code = saxpy()
+    place = place_of(code, "shl")
+    other = {"line": line, "is_numbered": True, **with_source(code, "shl", 1, bits=5)}
+    assert len(list(line_faults(body, edit(code, place, **other)))) == 1
+    part = replace(code.instructions[place], line=line, is_numbered=True)
+    assert not list(
+        line_faults(
+            body, replace(edit(code, place, **other), instructions=(*edit(code, place, **other).instructions, part))
+        )
+    )
+
+
 def negate(code, *numbers):
     index = place_of(code, "mad")
     sources = list(code.instructions[index].sources)

@@ -74,12 +74,17 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         own = lines.get(piece.line) if piece.is_numbered else None
         if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece)):
             del lines[piece.line]
+    lanes_of = Counter[int]()
+    for piece in code.instructions:
+        if piece.is_numbered and piece.line in lines and _operation(piece) == lines[piece.line].operation:
+            lanes_of[piece.line] += piece.lanes
     for piece in code.instructions:
         operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
         if own is not None and own.size not in (0, _size(piece)):
             own = None  # part of a line nearby
         if own is not None and operation == own.operation and not piece.is_message:
-            yield from ((piece, fault) for fault in _other_values(piece, own, sums))
+            if lanes_of[piece.line] <= own.control.exec_size:  # else a part of a line nearby is among them
+                yield from ((piece, fault) for fault in _other_values(piece, own, sums))
         elif piece.line < 0 and not calls and by_operation[operation]:
             yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
