@@ -7,7 +7,7 @@ from machine_fixtures import read_case
 
 from visa_lsp.eu.branch_walks import hazards_behind_branches
 from visa_lsp.eu.decode import with_ranges
-from visa_lsp.eu.model import NO_WAIT, Target, Wait
+from visa_lsp.eu.model import NO_WAIT, Target
 from visa_lsp.isa.platforms import platform_named
 
 
@@ -37,9 +37,19 @@ def test_a_wait_in_a_skipped_block_does_not_serve_those_behind(has_wait, skips, 
     assert all((h.inst.index, h.behind.index) == (3, 0) and h.needs.startswith("$") for h in hazards)
 
 
-def test_a_load_on_a_side_of_a_branch_is_left_out():
+def test_both_sides_of_a_branch_are_never_on_one_path():
     load, goto, mad = pieces()
-    outer = replace(goto, sources=(Target(3), Target(3)), wait=NO_WAIT)
-    inner = replace(goto, sources=(Target(5), Target(5)), wait=NO_WAIT)
-    code = code_of(outer, load, replace(mad, wait=Wait()), inner, mad, replace(mad, wait=NO_WAIT))
+    to_else = replace(goto, sources=(Target(3), Target(3)), wait=NO_WAIT)
+    to_end = replace(goto, sources=(Target(3), Target(4)), wait=NO_WAIT, guard=None)
+    unwaited = replace(mad, wait=NO_WAIT)
+    sides = (to_else, load, to_end, unwaited, mad)
+    assert not list(hazards_behind_branches(code_of(*sides), platform_named("TGLLP")))
+    (hazard,) = hazards_behind_branches(code_of(*sides[:-1], unwaited), platform_named("TGLLP"))
+    assert (hazard.inst.index, hazard.behind.index) == (4, 1)
+
+
+def test_a_jump_back_ends_a_walk():
+    load, goto, mad = pieces()
+    back = replace(goto, sources=(Target(0), Target(0)), wait=NO_WAIT, guard=None)
+    code = code_of(load, back, replace(mad, wait=NO_WAIT))
     assert not list(hazards_behind_branches(code, platform_named("TGLLP")))

@@ -1,8 +1,7 @@
-"""Finds waits that are missing on a path that no launch takes: walks through the code that take one forward branch.
+"""Finds waits that are missing on a path that no launch takes: walks through the code as a thread whose lanes stay together.
 
-A walk begins as a thread that takes no branch; at each forward branch a copy of the scoreboard continues at the target.
-Reported are uses of registers of messages, ``dpas`` and ``math`` that are ahead of the branch and executed by all lanes of the thread: on two sides of a
-branch the same register may belong to different lanes. Operands whose place only a run knows are left out.
+Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, forward ones only,
+until a call or the end. Reported are uses of registers of messages, ``dpas`` and ``math``; operands whose place only a run knows are left out.
 """
 
 from __future__ import annotations
@@ -19,50 +18,54 @@ if TYPE_CHECKING:
     from visa_lsp.eu.model import MachineCode, MachineInst
     from visa_lsp.isa.platforms import Platform
 
-_MAX_BRANCHES: Final = 40
-_MAX_STEPS: Final = 150  # behind a branch
+_MAX_STEPS: Final = 150  # behind a branch, because a message is waited for nearby
+_ALL_STEPS: Final = 6_000
+_BRANCHES: Final = ("if", "else", "goto", "jmpi", "break", "cont", "while")
+_ENDS: Final = ("call", "calla", "ret", "brd", "brc")
 
 
 def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[Hazard]:
-    """Yield the hazards of walks that take one forward branch."""
-    instructions, whole = code.instructions, _executed_by_all(code)
+    """Yield the hazards of the walks, each use once."""
     thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1, code=None))
-    board, branches, keys = Scoreboard(code, platform), 0, set[tuple[int, int]]()
-    for inst in instructions:
-        board.before(thread, inst)
-        target = _forward_target(inst)
-        if target is None or inst.index not in whole:
-            continue
-        branches += 1
-        if branches > _MAX_BRANCHES:
-            return
-        walk = board.fork(thread)
-        for later in instructions[target : target + _MAX_STEPS]:
-            walk.before(thread, later)
-        for hazard in walk.hazards():
-            key = hazard.inst.index, hazard.behind.index
-            is_ahead = hazard.behind.index < inst.index and hazard.inst.index >= target
-            if is_ahead and hazard.behind.index in whole and key not in keys and hazard.needs.startswith("$"):
-                keys.add(key)
+    instructions, left = code.instructions, _ALL_STEPS
+    walks, edges, reported = (
+        [(Scoreboard(code, platform), 0, len(instructions))],
+        set[tuple[int, int]](),
+        set[tuple[int, int]](),
+    )
+    while walks and left > 0:
+        board, place, steps = walks.pop()
+        while place < len(instructions) and steps > 0:
+            inst = instructions[place]
+            board.before(thread, inst)
+            steps, left, place = steps - 1, left - 1, place + 1
+            if inst.op in _ENDS or "EOT" in inst.options:
+                break
+            target = _target(inst)
+            if target is None:
+                continue
+            if target <= inst.index:
+                if inst.guard is None:
+                    break
+                continue
+            is_new = (inst.index, target) not in edges
+            edges.add((inst.index, target))
+            if inst.guard is None:
+                if not is_new:
+                    break
+                place, steps = target, _MAX_STEPS
+            elif is_new:
+                walks.append((board.fork(thread), target, _MAX_STEPS))
+        for hazard in board.hazards():
+            use = hazard.inst.index, hazard.behind.index
+            if use not in reported and hazard.needs.startswith("$"):
+                reported.add(use)
                 yield hazard
 
 
-def _forward_target(inst: MachineInst) -> int | None:
-    """Return the place where a thread continues if all its lanes take a forward branch; None for other instructions."""
-    targets = {source.index for source in inst.sources if isinstance(source, Target)}
-    if inst.op == "if":
-        targets = {min(targets)}
-    if inst.op not in ("if", "goto", "jmpi") or len(targets) != 1 or min(targets) <= inst.index:
+def _target(inst: MachineInst) -> int | None:
+    """Return the place where all lanes continue if they take a branch; None for other instructions."""
+    targets = [source.index for source in inst.sources if isinstance(source, Target)]
+    if inst.op not in _BRANCHES or not targets:
         return None
-    return min(targets)
-
-
-def _executed_by_all(code: MachineCode) -> set[int]:
-    """Return the places that lie inside of no branch."""
-    inside = set[int]()
-    for inst in code.instructions:
-        for source in inst.sources:
-            if isinstance(source, Target):
-                start, end = sorted((inst.index, source.index))
-                inside.update(range(start + 1, end))
-    return {inst.index for inst in code.instructions} - inside
+    return targets[0] if inst.op == "if" else targets[-1]
