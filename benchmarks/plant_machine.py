@@ -1,6 +1,6 @@
 """Does ``visa-lsp verify`` find mistakes in machine code? A thousand mistakes of 13 kinds, planted in the decoded code of kernels.
 
-    python -m benchmarks.plant_machine FOLDER... [--count N] [--seed N] [--iga PATH] [--platform P] [--options S] [--show]
+    python -m benchmarks.plant_machine FOLDER... [--count N] [--seed N] [--iga PATH] [--platform P] [--options S] [--kind K]... [--show]
 
 One field of one instruction is changed; the launches are those of ``verify``. Found means another answer than for the right code.
 What is not found is ``same`` where a proof over all paths shows that the change has no consequence (``benchmarks.same_consequence``),
@@ -14,7 +14,7 @@ import argparse
 import random
 import time
 from collections import Counter, defaultdict
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -30,6 +30,7 @@ from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.companions import kernels_in
+from visa_lsp.eu.branch_walks import hazards_behind_branches
 from visa_lsp.eu.decode import with_ranges
 from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Payload, Wait
 from visa_lsp.eu.scoreboard import Scoreboard
@@ -38,7 +39,7 @@ from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Immediate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from visa_lsp.eu.model import MachineCode, MachineInst
     from visa_lsp.isa.platforms import Platform
@@ -49,6 +50,7 @@ _OTHER_CONDITION = {"eq": "ne", "ne": "eq", "lt": "le", "le": "lt", "gt": "ge", 
 _SCALAR = Region(0, 1, 0)
 _CONTIGUOUS = Region(1, 1, 0)
 _LAST_REGISTER = 127
+_LSC = ("ugm", "slm", "tgm", "urb")
 Mistake = "Callable[[random.Random, MachineInst, int], MachineInst | None]"
 
 
@@ -183,7 +185,9 @@ def wrong_message(pick: random.Random, inst: MachineInst, grf: int) -> MachineIn
     address, data, _, bits = inst.sources[:4]
     which = pick.randrange(4)
     if which == 0 and isinstance(bits, Immediate):
-        return _with_source(inst, 3, Immediate(bits.type, bits.bits ^ 1 << pick.randrange(19)))
+        # Higher bits of LSC's descriptors say what caches keep, which changes no value.
+        count = 16 if inst.subop in _LSC else 19
+        return _with_source(inst, 3, Immediate(bits.type, bits.bits ^ 1 << pick.randrange(count)))
     if which == 1 and isinstance(data, Payload) and data.start >= 0:
         return _with_source(inst, 1, _moved(pick, data, grf))
     if which == 2 and isinstance(inst.dst, Payload) and inst.dst.start >= 0:
@@ -285,7 +289,8 @@ def answer_of(subject: Subject, changed: MachineInst) -> str:
             return "different"
         if outcome.unmodelled:
             unmodelled = "not modelled"
-    return "hazard" if board.hazards() else unmodelled
+    is_hazard = board.hazards() or any(hazards_behind_branches(code, subject.platform))
+    return "hazard" if is_hazard else unmodelled
 
 
 def reason_of(subject: Subject, kind: str, changed: MachineInst) -> str:
@@ -305,9 +310,21 @@ def reason_of(subject: Subject, kind: str, changed: MachineInst) -> str:
     return "unseen"
 
 
-def plant(subject: Subject, count: int, pick: random.Random) -> Iterator[tuple[str, MachineInst]]:
-    """Yield up to ``count`` mistakes of each kind in a kernel."""
-    for kind, change in KINDS.items():
+def _changes(subject: Subject, changed: MachineInst) -> str:
+    """Return words for the fields that a mistake has changed."""
+    right, words = subject.code.instructions[changed.index], []
+    for field in fields(right):
+        old, new = getattr(right, field.name), getattr(changed, field.name)
+        if old != new and field.name != "sources":
+            words.append(f"{field.name} {old} -> {new}")
+    words += [f"{old} -> {new}" for old, new in zip(right.sources, changed.sources, strict=False) if old != new]
+    return "; ".join(words)
+
+
+def plant(subject: Subject, count: int, pick: random.Random, kinds: Sequence[str]) -> Iterator[tuple[str, MachineInst]]:
+    """Yield up to ``count`` mistakes of each of some kinds in a kernel."""
+    for kind in kinds:
+        change = KINDS[kind]
         places = [inst for inst in subject.code.instructions if inst.index not in subject.idle or kind in _OF_WAITS]
         pick.shuffle(places)
         planted = 0
@@ -331,6 +348,7 @@ def main() -> None:
     parser.add_argument("--platform")
     parser.add_argument("--options", default="", help="options for the finalizer")
     parser.add_argument("--largest", type=int, default=10_000, help="instructions of the largest kernel")
+    parser.add_argument("--kind", action="append", choices=[*KINDS], help="only this kind of mistake; may be repeated")
     parser.add_argument("--show", action="store_true", help="print each mistake that is not found")
     args = parser.parse_args()
     options = split_options(args.options, "--options")
@@ -354,12 +372,14 @@ def main() -> None:
             continue
         used += 1
         own: Counter[str] = Counter()
-        for kind, changed in plant(subject, args.count, pick):
+        for kind, changed in plant(subject, args.count, pick, args.kind or [*KINDS]):
             said = answer_of(subject, changed)
             if not said:
                 said = reason_of(subject, kind, changed)
                 if args.show:
-                    print(f"  {said}: {kind}: {subject.code.instructions[changed.index].text}")
+                    print(
+                        f"  {said}: {kind}: {subject.code.instructions[changed.index].text}: {_changes(subject, changed)}"
+                    )
             counts[kind][said] += 1
             own["found" if said in FOUND else said] += 1
         print(f"{subject.name}: {len(subject.code.instructions)} instructions: {dict(own)}", flush=True)

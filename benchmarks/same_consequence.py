@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
 
 _BARRIER_BYTES = (8, 12)  # of the payload of a signal
+_OLDER_GRF = 32  # bytes of a register before Xe-HPC, where `mach` without AccWrEn leaves the accumulator
 _NEAR = 200  # instructions; the pipes forget older ones
 _LEAVING = ("jmpi", "call", "calla", "ret")
 
@@ -151,13 +152,16 @@ class _Surplus:
             return False
         if inst.is_message and ("flat" in inst.text or "a64" in inst.text or "A64" in inst.text):
             return False  # a surplus load of any address may fail
-        if (
-            not isinstance(inst.dst, Direct | Payload)
-            or "AccWrEn" in inst.options
-            or inst.op in ("mul", "mach", "macl", "addc", "subb")
-        ):
+        if not isinstance(inst.dst, Direct | Payload) or self._writes_wide_accumulator():
             return False
         return self._spread(_bits(inst.writes))
+
+    def _writes_wide_accumulator(self) -> bool:
+        """Return whether the instruction writes the upper bits of accumulators, which no range of bytes has."""
+        inst = self.inst
+        is_accumulator = isinstance(inst.dst, Direct) and inst.dst.register.kind == "acc"
+        is_high = inst.op == "mach" and self.code.grf_bytes > _OLDER_GRF
+        return "AccWrEn" in inst.options or is_accumulator or is_high or inst.op in ("addc", "subb")
 
     def _spread(self, written: int) -> bool:
         """Follow the bytes: those that a reader with the same lanes may read, and those that come back at a join."""

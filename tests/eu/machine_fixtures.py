@@ -21,6 +21,7 @@ TEXTS = {
     "bfnw.DG2": CASES / "bfnw.visaasm",
     "saxpy.TGLLP": EXAMPLES / "saxpy.visaasm",
     "average.DG2": EXAMPLES / "average.visaasm",
+    "stuck.TGLLP": CASES / "stuck.visaasm",
 }
 
 

@@ -17,7 +17,7 @@ from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.operands import Region
+from visa_lsp.isa.operands import OperandModifier, Region
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Immediate
 
@@ -142,6 +142,106 @@ def test_an_instruction_does_what_its_line_says(op, change, needs):
     assert needs == [what for _, what in line_faults(body, code)]
 
 
+@pytest.mark.parametrize(("elements", "faults"), [(0xC080400, 0), (0xC840, 1)])
+def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements, faults):
+    path = tmp_path / "saxpy.visaasm"
+    path.write_text(TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8").replace("0x2:ud", "0xc840:uv"), encoding="utf-8")
+    (opened, *_) = launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
+    body = opened.ready().prepared.dispatch.kernel
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "shl")
+    code = saxpy()
+    place = place_of(code, "shl")
+    sources = (code.instructions[place].sources[0], Immediate(ty.UV, elements))
+    code = edit(code, place, sources=sources, line=line, is_numbered=True)
+    assert len(list(line_faults(body, code))) == faults
+
+
+def test_a_line_with_a_part_of_a_line_nearby_is_left_out():
+    (opened, *_) = launches_of(
+        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
+    )
+    body = opened.ready().prepared.dispatch.kernel
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "shl")
+    code = saxpy()
+    place = place_of(code, "shl")
+    other = {"line": line, "is_numbered": True, **with_source(code, "shl", 1, bits=5)}
+    assert len(list(line_faults(body, edit(code, place, **other)))) == 1
+    part = replace(code.instructions[place], line=line, is_numbered=True)
+    assert not list(
+        line_faults(
+            body, replace(edit(code, place, **other), instructions=(*edit(code, place, **other).instructions, part))
+        )
+    )
+
+
+def negate(code, *numbers):
+    index = place_of(code, "mad")
+    sources = list(code.instructions[index].sources)
+    for number in numbers:
+        sources[number] = replace(sources[number], modifier=OperandModifier.NEG)
+    return edit(code, index, sources=tuple(sources))
+
+
+def test_the_sign_of_a_nan_of_an_operation_is_open(tmp_path):
+    text, launch = tmp_path / "saxpy.visaasm", tmp_path / "saxpy.launch.yaml"
+    text.write_bytes(TEXTS["saxpy.TGLLP"].read_bytes())
+    launch.write_text(
+        "kernel: saxpy\nplatform: TGLLP\ngroups: [1, 1, 1]\nlocal_size: [16, 1, 1]\nargs:\n"
+        "  x: {buffer: {dtype: float32, shape: [16], init: {repeat: [2.0, .nan, .inf]}}}\n"
+        "  y: {buffer: {dtype: float32, shape: [16], init: {repeat: [1.0, -.inf]}}}\n  a: {value: 2.5}\n  n: {value: 16}\n",
+        encoding="utf-8",
+    )
+    (opened,) = launches_of(text, None, "TGLLP", "saxpy", text.read_bytes(), tries=False)
+    run, words = run_text(opened), text.read_text(encoding="utf-8")
+    both = negate(saxpy(), 1, 2)  # the factors: the same product, but a NaN of the other sign
+    assert compare_with(run, both, words).first is None
+    assert run.with_one_nan is not None
+    assert compare_with(run, negate(saxpy(), 1), words).first is not None
+
+
+def stuck():
+    return replace(read_case("stuck.TGLLP"), has_inline_data=False)
+
+
+def test_a_barrier_that_cannot_complete_ends_both_runs():
+    verdict, _ = verify_case("stuck.TGLLP")
+    assert (verdict.answer, verdict.stuck) == (Answer.EQUAL, 1)
+    assert any("it ends at a barrier that cannot complete" in line for line in text_lines([verdict]))
+
+
+def skip(code, op, **wanted):
+    return edit(code, place_of(code, op, **wanted), op="nop", subop="", sources=(), guard=None)
+
+
+def store_behind_the_barrier(code):
+    return edit(code, 10, guard=Guard(True, ""), flag=0)  # thread 0 stores nothing, as if it waited
+
+
+@pytest.mark.parametrize(
+    ("plant", "place"),
+    [
+        (lambda code: skip(code, "sync", subop="bar"), "element 0 of `y`"),
+        (lambda code: skip(code, "goto"), "element 16 of `y`"),
+        (
+            lambda code: store_behind_the_barrier(skip(code, "sync", subop="bar")),
+            "the text: the barrier can never complete",
+        ),
+    ],
+)
+def test_machine_code_that_passes_such_a_barrier_differs(plant, place):
+    verdict, _ = verify_case("stuck.TGLLP", plant(stuck()))
+    assert verdict.answer is Answer.DIFFERENT
+    assert place in verdict.first.place
+
+
+@pytest.mark.parametrize("bits", [0x7E000000, 0x7F002000])
+def test_a_signal_of_another_barrier_or_with_a_count_is_a_difference(bits):
+    index = place_of(stuck(), "and")
+    sources = (stuck().instructions[index].sources[0], Immediate(ty.UD, bits))
+    verdict, _ = verify_case("stuck.TGLLP", edit(stuck(), index, sources=sources))
+    assert "a signal of the group's barrier has" in f"{verdict.first.place} {verdict.first.gen}"
+
+
 def test_a_register_that_nothing_has_written_shows():
     code = saxpy()
     mad = code.instructions[place_of(code, "mad")]
@@ -194,6 +294,8 @@ def test_generated_launches_end_inside_a_thread_and_hold_special_values():
     assert {opened.launch.config.local_size[0] for opened in in_cm} == {16}
     assert {opened.launch.config.local_size[0] for opened in launches} == {1, 13, 16, 29}
     assert any("repeat: [" in opened.proposed.proposal.written.text for opened in launches)
+    (apart,) = (opened.launch.config.memory for opened in launches if opened.launch.config.memory)
+    assert len({region.address >> 32 for region in apart}) == len(apart) > 1
 
 
 def test_waits_that_nothing_needs_are_listed():
@@ -234,23 +336,38 @@ def test_operands_behind_the_last_register_are_reported():
     assert EXAMPLES.is_dir()
 
 
+def run_alone(inst, values):
+    """Return the registers after one instruction that runs with some bytes in registers."""
+    code = saxpy()
+    inst = with_ranges(inst, code.grf_bytes)
+    program = MachineProgram(edit(code, inst.index, sources=inst.sources), compile_op)
+    frame = MachineFrame(program)
+    for place, value in values.items():
+        frame.put(place, value)
+    frame.emask = (1 << inst.lanes) - 1
+    with program.let_grow():
+        op = compile_op(MachineSite(program, inst, inst.index))
+    op(frame)
+    return frame.regs
+
+
+def general(number, type_, region):
+    return Direct(Register("r", number), type_, region, 32 * number)
+
+
 @pytest.mark.parametrize(("value", "shifted"), [(ty.UD, 0x3_FFFF_FFF8), (ty.D, -8)])
 def test_a_shift_into_a_qword_extends_the_value_by_its_own_type(value, shifted):
-    code = saxpy()
-    place = place_of(code, "shl")
-    r6, r8 = (
-        Direct(Register("r", number), type_, Region(0, 1, 0), number * code.grf_bytes)
-        for number, type_ in ((6, value), (8, ty.Q))
-    )
-    inst = with_ranges(
-        replace(code.instructions[place], dst=r8, sources=(r6, Immediate(ty.W, 2)), lanes=1, no_mask=True, guard=None),
-        code.grf_bytes,
-    )
-    program = MachineProgram(edit(code, place, dst=r8, sources=inst.sources, lanes=1, no_mask=True), compile_op)
-    frame = MachineFrame(program)
-    frame.put(r6.start, 0xFFFFFFFE)
-    frame.emask = 1
-    with program.let_grow():
-        op = compile_op(MachineSite(program, inst, place))
-    op(frame)
-    assert int.from_bytes(frame.regs[r8.start : r8.start + 8].tobytes(), "little", signed=True) == shifted
+    code, r6, r8 = saxpy(), general(6, value, Region(0, 1, 0)), general(8, ty.Q, Region(0, 1, 0))
+    shl = code.instructions[place_of(code, "shl")]
+    inst = replace(shl, dst=r8, sources=(r6, Immediate(ty.W, 2)), lanes=1, no_mask=True, guard=None)
+    regs = run_alone(inst, {r6.start: 0xFFFFFFFE})
+    assert int.from_bytes(regs[r8.start : r8.start + 8].tobytes(), "little", signed=True) == shifted
+
+
+@pytest.mark.parametrize(("type_", "lanes"), [(ty.UW, [0, 0, 4, 0]), (ty.UD, [0, 4, 8, 12])])
+def test_elements_of_a_vector_immediate_belong_to_the_words_of_the_destination(type_, lanes):
+    code, r8 = saxpy(), general(8, type_, Region(None, None, 1))
+    shl = code.instructions[place_of(code, "shl")]
+    inst = replace(shl, op="mov", dst=r8, sources=(Immediate(ty.UV, 0xC080400),), lanes=4, no_mask=True, guard=None)
+    regs = run_alone(inst, {})
+    assert regs[r8.start : r8.start + 4 * type_.size].view(f"<u{type_.size}").tolist() == lanes

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import structs
 
 from visa_lsp.eu.machine_effects import END, barrier_of
-from visa_lsp.eu.model import BASE_STEP, Direct, MachineInst, Payload, Register
+from visa_lsp.eu.model import BASE_STEP, LAST_XE_LP, Direct, MachineInst, Payload, Register, barrier_byte
 from visa_lsp.eu.site import MachineSite, Unmodelled, payload
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.message_forms import MemoryUse
@@ -39,6 +39,7 @@ from visa_lsp.sim.effects.elements import make_element_op
 from visa_lsp.sim.effects.images import make_texel_op
 from visa_lsp.sim.effects.rectangles import make_block_op
 from visa_lsp.sim.effects.sampling import EFFECTS as SAMPLING
+from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.group import GLOBAL, SHARED
 
 if TYPE_CHECKING:
@@ -547,11 +548,19 @@ def _gateway(sent: Sent) -> Op:
     def op(f: Frame) -> None:
         thread = f.thread
         assert thread is not None
-        number = int(f.regs[place]) & 31
+        is_named = thread.machine.dispatch.platform.generation > LAST_XE_LP
+        number, third = int(f.regs[place]) & 31 if is_named else 0, f.word(place)
         barrier = barrier_of(thread, number)
-        if number:
-            counts = f.word(place)
-            barrier.producers, barrier.expected = counts >> 16 & 255, counts >> 24 & 255
+        if not number:
+            # Two counts, or the number of the group's barrier and no count of its own.
+            expected = barrier_byte(thread.machine.dispatch.platform, thread.group.threads)
+            judged = third >> 16 if is_named else third & 0x7F00FE00
+            if judged != (expected << 8 | expected if is_named else expected << 24):
+                raise KernelFault(
+                    FaultKind.OPERAND, f"a signal of the group's barrier has {third:#010x} in its third dword"
+                )
+        else:
+            barrier.producers, barrier.expected = third >> 16 & 255, third >> 24 & 255
         role = int(f.regs[role_at]) >> 6 & 3 if number else 0
         thread.machine.announce_barrier(thread)
         thread.group.signalled[thread.number, number] = barrier.generation

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.eu.model import Direct, Target
+from visa_lsp.eu.nan_bits import replace_nans
 from visa_lsp.eu.opcodes import RELATIONS
 from visa_lsp.eu.site import MachineFrame, Unmodelled, typed_variable
 from visa_lsp.isa import types as ty
@@ -374,6 +375,8 @@ def _store_precise(site: MachineSite, f: MachineFrame, numbers: Array, results: 
             f.precise[at, dst.macro] = value
         with np.errstate(all="ignore"):
             stored = np.array([_nearest(value, size)], kind)
+        if site.program.has_one_nan:
+            stored = replace_nans(stored, dst.type)
         f.regs[at : at + size] = stored.view(np.uint8)
 
 

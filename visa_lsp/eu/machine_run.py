@@ -64,7 +64,7 @@ def compile_op(site: MachineSite) -> Op:
 class MachineOfCode(Machine):
     """A run of machine code. ``start_of`` returns the first registers of a thread of a group.
 
-    ``has_undefined``: the other registers begin with any values, else with zeros.
+    ``has_undefined``: the other registers begin with any values, else with zeros. ``has_one_nan``: operations return one and the same NaN.
     """
 
     def __init__(
@@ -76,11 +76,13 @@ class MachineOfCode(Machine):
         watchers: Sequence[Watcher] = (),
         *,
         has_undefined: bool = True,
+        has_one_nan: bool = False,
     ) -> None:
         super().__init__(dispatch, observers)
         self.has_undefined = has_undefined
         self.watchers = tuple(watchers)
         self.program = MachineProgram(code, self._op_of)
+        self.program.has_one_nan = has_one_nan
         self.start_of = start_of
         self._codes[0] = self.program
         self._free_frames: list[MachineFrame] = []

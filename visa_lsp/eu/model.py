@@ -14,10 +14,13 @@ from visa_lsp.isa.operands import OperandModifier, Region
 from visa_lsp.program.model import Immediate
 
 if TYPE_CHECKING:
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
 
 MAX_REGISTERS: Final = 512
 BASE_STEP: Final = 1024  # of the scratch address in r0.5; below it is the number of the hardware thread, up to Xe-LP
+LAST_XE_LP: Final = 120  # generation of TGLLP, the last with its payload in registers
+_BARRIER_OF_GROUP: Final = 0x5B
 PATCHED: Final = "__INTEL_PATCH_"  # names of what a loader writes about the payload's place: no offset here
 _ARCHITECTURE: Final = {
     "acc": 64 * 32, "f": 64, "a": 256, "cr": 64, "sr": 64, "msg": 64, "s": 2048, "ce": 64, "ip": 64, "sp": 64, "tdr": 64,
@@ -75,6 +78,11 @@ class Direct:
     start: int
     modifier: OperandModifier = OperandModifier.NONE
     macro: int | None = None
+
+    @property
+    def word_step(self) -> int:
+        """The words from one element to the next, at least one; an integer vector immediate has an element for each word of a destination."""
+        return max(1, self.type.size * (self.region.horz_stride or 1) // 2)
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,3 +211,8 @@ class MachineCode:
     grf_bytes: int
     instructions: tuple[MachineInst, ...]
     has_inline_data: bool = True
+
+
+def barrier_byte(platform: Platform, threads: int) -> int:
+    """Return byte 11 of r0, which a signal of the group's barrier has, too: up to Xe-LP the barrier's number, later the threads of the group."""
+    return _BARRIER_OF_GROUP if platform.generation <= LAST_XE_LP else min(threads, 255)

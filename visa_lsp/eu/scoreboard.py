@@ -17,7 +17,7 @@ Only general registers are watched. The ranges of an instruction are those of al
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -38,6 +38,7 @@ MAX_STEPS: Final = 30_000  # watched of a thread
 _SETTLED: Final = 10
 _SETTLED_LONG: Final = 14
 _ADDRESS_LENGTH, _RESULT_LENGTH = (25, 15), (20, 31)  # fields of a descriptor, in registers
+_LEAST_BYTES: Final = 32  # of a register
 _OUT_OF_ORDER: Final = "out of order"
 _NO_PIPE: Final = ""
 
@@ -98,15 +99,28 @@ class _ThreadState:
     steps: int = 0
     last: int = -1
 
+    def copy(self) -> _ThreadState:
+        """Return a state that continues apart from this one."""
+        ended = defaultdict[str, list[tuple[int, int]]](list, {pipe: [*ends] for pipe, ends in self.ended.items()})
+        by_function = defaultdict[str, list[int]](
+            list, {name: [*numbers] for name, numbers in self.by_function.items()}
+        )
+        flights = [replace(flight) for flight in self.flights]
+        return _ThreadState(
+            self.writers.copy(), self.readers.copy(), flights, Counter(self.counts), ended, dict(self.tokens), by_function, self.steps, self.last,
+        )  # fmt: skip
+
 
 class Scoreboard:
     """A watcher of machine instructions that finds hazards. One serves all launches of a kernel."""
 
-    def __init__(self, code: MachineCode, platform: Platform) -> None:
-        self.code = code
+    def __init__(
+        self, code: MachineCode, platform: Platform, states: dict[int, tuple[Thread, _ThreadState]] | None = None
+    ) -> None:
+        self.code, self.platform = code, platform
         self.rules = PIPES.get(platform.name)
         self._found: dict[tuple[str, int, int], Hazard] = {}
-        self._states: dict[int, tuple[Thread, _ThreadState]] = {}
+        self._states = states or {}
         self._end = 512 * code.grf_bytes
         self.executed_waits: set[int] = set()
         self.needed_waits: set[int] = set()
@@ -114,6 +128,11 @@ class Scoreboard:
     def hazards(self) -> tuple[Hazard, ...]:
         """Return the hazards so far, in the order of the code."""
         return tuple(sorted(self._found.values(), key=lambda h: (h.inst.index, h.behind.index)))
+
+    def fork(self, thread: Thread) -> Scoreboard:
+        """Return a scoreboard without hazards that continues from the state of a thread."""
+        states = {key: (t, state.copy()) for key, (t, state) in self._states.items() if t is thread}
+        return Scoreboard(self.code, self.platform, states)
 
     def before(self, thread: Thread, inst: MachineInst) -> None:
         """Follow an instruction that a thread is about to execute."""
@@ -320,6 +339,11 @@ def _is_workaround(inst: MachineInst) -> bool:
 def _ranges(thread: Thread, inst: MachineInst) -> tuple[list[tuple[int, int]], list[tuple[int, int]]]:
     """Return the ranges of bytes that an instruction reads and writes, those of indirect operands at their place now."""
     reads, writes = list(inst.reads), list(inst.writes)
+    if thread.frame.code is None:  # a walk without a run, which knows only that there is a register
+        for operand, ranges in (*((source, reads) for source in inst.sources), (inst.dst, writes)):
+            if isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
+                ranges.append((operand.start, operand.start + _LEAST_BYTES))
+        return reads, writes
     for operand in inst.sources:
         if isinstance(operand, Indirect):
             reads += _indirect_ranges(thread, inst, operand)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from visa_lsp.eu.model import PATCHED, Direct, Indirect, Layout, MachineInst, Payload, Register, Target
+from visa_lsp.eu.nan_bits import with_one_nan
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.program import regions
@@ -109,7 +110,12 @@ class MachineLayout:
 
 
 class MachineProgram(Code):
-    """Machine code compiled to ops. ``op_of`` compiles one instruction; it is the table's."""
+    """Machine code compiled to ops. ``op_of`` compiles one instruction; it is the table's.
+
+    ``has_one_nan``: operations return one and the same NaN.
+    """
+
+    has_one_nan = False
 
     def __init__(self, code: MachineCode, op_of: Callable[[MachineSite], Op]) -> None:
         self.machine_code = code
@@ -312,7 +318,9 @@ class MachineSite(Site):
             return address
         if operand.bits == _PLACEHOLDER:
             raise Unmodelled("the address of a symbol, which only a zebin tells")
-        constant = immediate(operand, lanes)
+        dst = self.machine.dst
+        step = dst.word_step if operand.type in (ty.V, ty.UV) and isinstance(dst, Direct) else 1
+        constant = immediate(operand, lanes * step)[::step]
         if dtype is not None and dtype != constant.dtype:
             constant = constant.view(dtype) if dtype.itemsize == constant.itemsize else constant.astype(dtype)
         return lambda _f: constant
@@ -361,7 +369,10 @@ class MachineSite(Site):
 
     def write(self, operand: Any, lanes: int | None = None) -> Store:
         """Return a function that stores the lanes of a mask. Raises Unmodelled for registers that are not modelled."""
-        lanes = self.lanes if lanes is None else lanes
+        store = self._write(operand, self.lanes if lanes is None else lanes)
+        return with_one_nan(self, operand, self.machine.op, store) if self.program.has_one_nan else store
+
+    def _write(self, operand: Any, lanes: int) -> Store:
         if isinstance(operand, Indirect):
             return self._store_indirect(operand, lanes)
         if not isinstance(operand, Direct) or operand.macro not in (None, -1):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from visa_lsp.eu.nan_bits import with_one_nan
 from visa_lsp.isa.lane import S0, S1, Lane, word
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.lanes import finish, lane_plan
@@ -18,7 +19,7 @@ from visa_lsp.sim.words import FLOAT
 
 if TYPE_CHECKING:
     from visa_lsp.program.model import Inst, Kernel
-    from visa_lsp.sim.operands import Op
+    from visa_lsp.sim.operands import Op, Store
     from visa_lsp.sim.registers import Frame
 
 _UNDEFINED: Final = np.random.default_rng(1).integers(0, 256, 1 << 16, np.uint8)
@@ -33,9 +34,12 @@ def undefined_bytes(size: int, thread: int) -> np.ndarray[Any, np.dtype[np.uint8
 
 
 class TextMachine(Machine):
-    """A run of a text with the finalizer's expansions. ``has_undefined``: variables begin with any values, else with zeros."""
+    """A run of a text with the finalizer's expansions. ``has_undefined``: variables begin with any values, else with zeros.
 
-    has_undefined = False
+    ``has_one_nan``: operations return one and the same NaN.
+    """
+
+    has_undefined = has_one_nan = False
 
     def acquire(self, kernel: Kernel) -> Frame:
         """Return a frame of a kernel or function."""
@@ -52,6 +56,8 @@ class TextMachine(Machine):
             dispatch = self.dispatch
             code = self._codes[id(kernel)] = _Code(kernel, dispatch.platform.grf_bytes, dispatch.file_variables)
             code.grew = self.grew
+            if self.has_one_nan:
+                code.site_class = _OneNanSite
         return code
 
 
@@ -69,3 +75,9 @@ class _Code(Code):
             return FLOAT["exp2"](FLOAT["mul"](FLOAT["log2"](np.abs(lanes[0])), lanes[1]))
 
         return finish(site, fetches, expand, convert, dst)
+
+
+class _OneNanSite(Site):
+    def write(self, operand: Any, lanes: int | None = None) -> Store:
+        """Return a store that makes NaNs one and the same, except those of copies."""
+        return with_one_nan(self, operand, self.inst.row.mnemonic, super().write(operand, lanes))

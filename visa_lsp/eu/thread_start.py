@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 
 from visa_lsp.eu.machine_run import ThreadStart
-from visa_lsp.eu.model import BASE_STEP
+from visa_lsp.eu.model import BASE_STEP, LAST_XE_LP, barrier_byte
 from visa_lsp.program.payload_layout import up
 from visa_lsp.sim.launch.layout import LaunchLayout
 from visa_lsp.sim.machine import SCRATCH_BYTES
@@ -25,8 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
 BASE: Final = 0x9A5B_36C0  # of the payload in memory, below all buffers; code that computes with it keeps all bits
-_OTHER_BITS: Final = (0x2D, 0xA500)  # that are no part of the address in r0.0 and of the number in r0.2
-_LAST_IN_REGISTERS: Final = 120  # generation of TGLLP
+_OTHER_BITS: Final = (0x2D, 0xA5)  # that are no part of the address in r0.0 and, in byte 9, of the numbers in r0.2
 _ARGUMENT_BYTES: Final = 32  # arguments in memory take a multiple of
 _SLACK: Final = 4096  # because blocks are loaded whole
 _SCRATCH: Final = 0x0100_0000  # of the scratch space of the first thread, which r0.5 names
@@ -44,14 +43,16 @@ def thread_starts(
     dispatch.memory.add(scratch)
 
     def registers(group: tuple[int, int, int], number: int) -> ThreadStart:
-        data = bytearray(dispatch.shape(group).payload(group, number))
+        shape = dispatch.shape(group)
+        data = bytearray(shape.payload(group, number))
+        data[9], data[11] = _OTHER_BITS[1], barrier_byte(platform, shape.threads)
         scratch_word = _SCRATCH + number * SCRATCH_BYTES
-        if platform.generation <= _LAST_IN_REGISTERS:
+        if platform.generation <= LAST_XE_LP:
             scratch_word |= platform.thread_number.slot(number) & BASE_STEP - 1  # the text's %hw_id
         data[20:24] = scratch_word.to_bytes(4, "little")
         return ThreadStart(bytes(data))
 
-    if platform.generation <= _LAST_IN_REGISTERS:
+    if platform.generation <= LAST_XE_LP:
         return registers
     sample = dispatch.payload((0, 0, 0), 0)
     ids, inline, cross_start = 0, 0, grf
@@ -80,7 +81,7 @@ def thread_starts(
         memory.data[ids_start : ids_start + ids] = np.frombuffer(data[grf : grf + ids], np.uint8)
         start = bytearray(data[:grf])
         start[:4] = (BASE | _OTHER_BITS[0]).to_bytes(4, "little")
-        start[8:12] = (number & 0xFF | _OTHER_BITS[1]).to_bytes(4, "little")
+        start[8] = number & 0xFF
         return ThreadStart(bytes(start) + data[cross_start : cross_start + inline_row])
 
     return from_memory

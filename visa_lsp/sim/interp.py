@@ -50,6 +50,8 @@ PAUSED: Final = -4  # not returned by ops: the requested number of instructions 
 class Code:
     """A kernel or function compiled for one platform: ops, register layout, and the views that the ops use."""
 
+    site_class: type[Site] = Site  # of the places where instructions are compiled
+
     def __init__(self, kernel: Kernel, grf_bytes: int, shared: Sequence[FileVariable] = ()) -> None:
         self.kernel = kernel
         self.layout = RegisterLayout(kernel, grf_bytes, shared)
@@ -145,7 +147,7 @@ class Code:
     def op_for(self, inst: Inst, pc: int) -> Op:
         """Return the op of an instruction at place ``pc``; called inside ``growing``."""
         meaning = inst.row.meaning
-        site = Site(self, inst, pc)
+        site = self.site_class(self, inst, pc)
         try:
             if isinstance(meaning, Lane):
                 return self._wrap_in_note(compile_lane(site, meaning.expr), pc)

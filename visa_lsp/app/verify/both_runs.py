@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.launch.unit import OpenedLaunch
     from visa_lsp.eu.machine_run import ThreadStart, Watcher
     from visa_lsp.eu.model import MachineCode
-    from visa_lsp.sim.dispatch import RunResult
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.launch.config import Triple
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.observers.hooks import Observer
@@ -45,7 +45,7 @@ MACHINE_STEPS: Final = (20, 20_000)  # machine instructions for one of the text,
 class Outcome:
     """The outcome of one launch: threads, the first difference, what is not modelled, and the executed machine instructions.
 
-    ``is_endless``: the text has used up its budget of instructions.
+    ``is_endless``: the text has used up its budget of instructions. ``is_stuck``: on both sides threads wait at a barrier that cannot complete.
     """
 
     threads: int
@@ -53,28 +53,41 @@ class Outcome:
     unmodelled: tuple[tuple[str, int], ...] = ()
     is_endless: bool = False
     steps: int = 0
+    is_stuck: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class TextRun:
-    """A run of a text on one launch, for comparisons with machine code."""
+    """A run of a text on one launch, for comparisons with machine code. ``has_one_nan``: operations return one and the same NaN."""
 
     opened: OpenedLaunch
     ready: ReadyRun
     log: StoreLog
     result: RunResult
+    has_one_nan: bool = False
 
     @cached_property
     def depends_on_undefined(self) -> bool:
         """Whether the text stores other values if variables that nothing has written begin with other values than zero."""
-        again = self.opened.ready()
-        log = _log_of(again)
-        machine = TextMachine(with_budget(again.prepared, TEXT_STEPS).dispatch, [log])
-        machine.has_undefined = True
-        machine.run()
-        buffers = zip(self.ready.prepared.dispatch.buffers, again.prepared.dispatch.buffers, strict=False)
+        return self._has_other_stores(self._again(has_undefined=True))
+
+    @cached_property
+    def with_one_nan(self) -> TextRun | None:
+        """The run in which operations return one and the same NaN; None if the text then stores the same values."""
+        again = self._again(has_one_nan=True)
+        return again if self._has_other_stores(again) else None
+
+    def _again(self, *, has_undefined: bool = False, has_one_nan: bool = False) -> TextRun:
+        ready = self.opened.ready()
+        log = _log_of(ready)
+        machine = TextMachine(_dispatch_of(ready, TEXT_STEPS), [log])
+        machine.has_undefined, machine.has_one_nan = has_undefined, has_one_nan
+        return TextRun(self.opened, ready, log, machine.run(), has_one_nan)
+
+    def _has_other_stores(self, other: TextRun) -> bool:
+        buffers = zip(self.ready.prepared.dispatch.buffers, other.ready.prepared.dispatch.buffers, strict=False)
         differ = any(not a.private and (a.data != b.data).any() for a, b in buffers)
-        return differ or find_difference(self.log, log) is not None
+        return differ or find_difference(self.log, other.log) is not None
 
 
 def run_text(opened: OpenedLaunch, steps: int = TEXT_STEPS, checkers: Sequence[Observer] = ()) -> TextRun:
@@ -82,7 +95,7 @@ def run_text(opened: OpenedLaunch, steps: int = TEXT_STEPS, checkers: Sequence[O
     with _problems_of(opened):
         ready = opened.ready()
     log = _log_of(ready)
-    return TextRun(opened, ready, log, TextMachine(with_budget(ready.prepared, steps).dispatch, [log, *checkers]).run())
+    return TextRun(opened, ready, log, TextMachine(_dispatch_of(ready, steps), [log, *checkers]).run())
 
 
 def compare_with(
@@ -100,7 +113,10 @@ def compare_with(
         )
     outcome = _compared(text_run, code, text, watchers, steps)
     if outcome.first is not None and text_run.depends_on_undefined:
-        return _compared(text_run, code, text, watchers, steps, has_undefined=False)
+        outcome = _compared(text_run, code, text, watchers, steps, has_undefined=False)
+    if outcome.first is not None and text_run.with_one_nan is not None:
+        has_undefined = not text_run.depends_on_undefined
+        outcome = _compared(text_run.with_one_nan, code, text, watchers, steps, has_undefined=has_undefined)
     return outcome
 
 
@@ -118,19 +134,39 @@ def _compared(
         right = opened.ready()
         starts = _starts_of(opened, right, code)
     log = _log_of(right)
-    dispatch = with_budget(right.prepared, text_run.result.steps * steps[0] + steps[1]).dispatch
-    done = MachineOfCode(dispatch, code, starts, [log], watchers, has_undefined=has_undefined).run()
+    dispatch = _dispatch_of(right, text_run.result.steps * steps[0] + steps[1])
+    machine = MachineOfCode(
+        dispatch, code, starts, [log], watchers, has_undefined=has_undefined, has_one_nan=text_run.has_one_nan
+    )
+    done = machine.run()
     fault = next((fault for fault in done.faults if not fault.is_note), None)
     if fault is not None and fault.kind is FaultKind.UNMODELLED:
         return Outcome(threads, None, ((fault.message, 1),))
+    stuck = _stuck_fault(text_run.result)
+    if stuck is not None and _stuck_fault(done) is not None:
+        fault = None
     difference = _first_difference(text_run.ready, right, [text_run.log, log], code, text)
+    if stuck is not None and fault is None and _stuck_fault(done) is None and difference is None:
+        difference = _difference_by_fault(replace(stuck, instruction=-1), code, "the text")
     if fault is not None:
         if difference is None:
             difference = _difference_by_fault(fault, code)
         elif difference.gen_value is None:
             difference = replace(difference, gen=f"{difference.gen} ({fault.message})".strip())
     shown = launch_text(opened.proposed.proposal) if opened.proposed is not None else ""
-    return Outcome(threads, replace(difference, launch=shown) if difference is not None else None, steps=done.steps)
+    if difference is not None:
+        difference = replace(difference, launch=shown)
+    return Outcome(threads, difference, steps=done.steps, is_stuck=stuck is not None)
+
+
+def _dispatch_of(run: ReadyRun, steps: int) -> Dispatch:
+    """Return the dispatch of a run that ends at its first fault or after a number of instructions."""
+    return replace(with_budget(run.prepared, steps).dispatch, first_fault=True)
+
+
+def _stuck_fault(result: RunResult) -> Fault | None:
+    """Return the fault of a barrier that cannot complete."""
+    return next((fault for fault in result.faults if fault.kind is FaultKind.BARRIER), None)
 
 
 def _log_of(run: ReadyRun) -> StoreLog:
@@ -142,7 +178,7 @@ def run_code_alone(opened: OpenedLaunch, code: MachineCode, watchers: Sequence[W
     with _problems_of(opened):
         right = opened.ready()
         starts = _starts_of(opened, right, code)
-    done = MachineOfCode(with_budget(right.prepared, TEXT_STEPS).dispatch, code, starts, (), watchers).run()
+    done = MachineOfCode(_dispatch_of(right, TEXT_STEPS), code, starts, (), watchers).run()
     fault = next((fault for fault in done.faults if fault.kind is FaultKind.UNMODELLED), None)
     return Outcome(done.threads, None, ((fault.message, 1),) if fault is not None else ())
 
@@ -166,7 +202,7 @@ def _starts_of(opened: OpenedLaunch, run: ReadyRun, code: MachineCode) -> Callab
 def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:
     counts = {f"{sent.mnemonic} of the text: {sent.reason}": sent.count for sent in result.sent}
     for fault in result.faults:
-        if not fault.is_note:
+        if not fault.is_note and fault.kind is not FaultKind.BARRIER:
             counts[f"the text: {fault.message}"] = 1
     return tuple(counts.items())
 
@@ -220,7 +256,7 @@ def _describe_memory(
     )  # fmt: skip
 
 
-def _difference_by_fault(fault: Fault, code: MachineCode) -> FirstDifference:
+def _difference_by_fault(fault: Fault, code: MachineCode, side: str = "machine code") -> FirstDifference:
     gen = code.instructions[fault.instruction].text if 0 <= fault.instruction < len(code.instructions) else ""
     line = code.instructions[fault.instruction].line if gen else -1
     return FirstDifference(
@@ -232,7 +268,7 @@ def _difference_by_fault(fault: Fault, code: MachineCode) -> FirstDifference:
         fault.lane,
         fault.thread,
         fault.group,
-        f"machine code: {fault.message}",
+        f"{side}: {fault.message}",
     )
 
 
@@ -317,5 +353,5 @@ def verdict_of(
         answer = Answer.UNMODELLED
     return KernelVerdict(
         path, kernel, platform, answer, len(outcomes), sum(outcome.threads for outcome in outcomes), difference, tuple(hazards),
-        tuple(unmodelled.items()), None if unneeded is None else tuple(unneeded), hazards_only,
+        tuple(unmodelled.items()), None if unneeded is None else tuple(unneeded), hazards_only, sum(outcome.is_stuck for outcome in outcomes),
     )  # fmt: skip

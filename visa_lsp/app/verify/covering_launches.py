@@ -1,6 +1,6 @@
 """Chooses launches by the lines of the text that they reach.
 
-All launches of `verify` run, and one of a group far away, most of whose accesses lie beyond the buffers: a mistake in any bit of
+All launches of `verify` run, and two of a group far away, most of whose accesses lie beyond the buffers: a mistake in any bit of
 an index shows in their addresses. While lines of the kernel stay unreached, candidates with other values and sizes run on the text, within
 a budget of instructions, and those stay that reach a further line. Invariant: a candidate that does not end, that faults, that uses
 what nothing has written, or that accesses memory where machine code has its payload is never kept, because a difference at such a launch would say nothing.
@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.verify.both_runs import TextRun, run_text
 from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
-from visa_lsp.app.verify.verify_launches import launch_with
+from visa_lsp.app.verify.verify_launches import launch_with, ragged_sizes
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
 
@@ -33,8 +33,8 @@ _LATER_STEPS: Final = 100_000  # of a launch after the first one, or twice those
 _VOLUME: Final = {"local_size": [8, 2, 2], "groups": [2, 2, 2]}
 _ONE_GROUP: Final = [1, 1, 1]
 _SIDE: Final = 100  # larger than those of a volume
-_FAR: Final = [4_000, 70, 30]  # global offset, so that indexes need more bits than those of a buffer
-_FAR_SIDE: Final = 4_099
+# Global offsets, so that indexes need more bits than those of a buffer, and numbers that let guards pass, whose products need both halves of a factor.
+_FAR: Final = (([0x54_3210, 70, 30], 0x6A_4321), ([4_000, 70, 30], 4_099))
 _FURTHER_TURNS: Final = 8  # of special values in buffers
 
 
@@ -58,8 +58,7 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
     kernel, values = base.ready.prepared.dispatch.kernel, SpecialValues(base.opened)
     every = {(kernel.name, n) for n in range(len(kernel.instructions))}
     trials = _Trials(base.opened, beside, kernel.name, max(_CANDIDATE_STEPS, steps // 10))
-    far = next(filter(None, map(trials.run, _far_items(values))), None)
-    if far is not None:
+    for far in _far_runs(_Trials(base.opened, beside, kernel.name, _CANDIDATE_STEPS), values):
         yield far
         reached |= reached_instructions(far)
     fruitless = 0
@@ -103,11 +102,23 @@ def _is_sound(run: TextRun) -> bool:
     return not faults and not run.result.sent and not run.log.is_wild
 
 
-def _far_items(values: SpecialValues) -> Iterator[dict[str, Any]]:
-    """Yield keys of launches of one group far from the first one, with numbers that let its guards pass, then without them."""
-    sizes = {**sizes_of(values.opened), "groups": _ONE_GROUP, "global_offset": _FAR}
-    yield {"args": listed(values.opened, values.large(_FAR_SIDE)), **sizes}
-    yield sizes
+def _far_runs(trials: _Trials, values: SpecialValues) -> Iterator[TextRun]:
+    """Yield runs of one group far from the first one, with numbers that let its guards pass; without them if there is none.
+
+    The farthest one has rows that end inside of a register, if the kernel allows it.
+    """
+    usual, is_far = {**sizes_of(values.opened), "groups": _ONE_GROUP}, False
+    ragged = [{**usual, **given, "groups": _ONE_GROUP} for given in ragged_sizes(values)]
+    for (offset, side), of_far in zip(_FAR, ([*ragged, usual], [usual]), strict=True):
+        args = listed(values.opened, values.large(side))
+        launches = ({"args": args, **sizes, "global_offset": offset} for sizes in of_far)
+        run = next(filter(None, map(trials.run, launches)), None)
+        if run is not None:
+            is_far = True
+            yield run
+    run = None if is_far else trials.run({**usual, "global_offset": _FAR[-1][0]})
+    if run is not None:
+        yield run
 
 
 def _candidates(values: SpecialValues) -> Iterator[dict[str, Any]]:

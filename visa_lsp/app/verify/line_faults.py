@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.eu.model import Direct
 from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
+from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Immediate
@@ -73,12 +74,17 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         own = lines.get(piece.line) if piece.is_numbered else None
         if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece)):
             del lines[piece.line]
+    lanes_of = Counter[int]()
+    for piece in code.instructions:
+        if piece.is_numbered and piece.line in lines and _operation(piece) == lines[piece.line].operation:
+            lanes_of[piece.line] += piece.lanes
     for piece in code.instructions:
         operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
         if own is not None and own.size not in (0, _size(piece)):
             own = None  # part of a line nearby
         if own is not None and operation == own.operation and not piece.is_message:
-            yield from ((piece, fault) for fault in _other_values(piece, own, sums))
+            if lanes_of[piece.line] <= own.control.exec_size:  # else a part of a line nearby is among them
+                yield from ((piece, fault) for fault in _other_values(piece, own, sums))
         elif piece.line < 0 and not calls and by_operation[operation]:
             yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
@@ -131,7 +137,9 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[s
     if relation and piece.condition not in (relation, MIRRORED[relation]):
         yield f"`{relation}`, the relation of its line"
     given, used = line.immediates, [source for source in piece.sources if isinstance(source, Immediate)]
-    if len(given) == len(used) == 1 and not _is_same(given[0], used[0], piece.op, sums):
+    is_vector = len(used) == 1 and used[0].type in (ty.V, ty.UV)
+    is_same = _is_same_vector if is_vector and piece.lanes == line.control.exec_size else _is_same
+    if len(given) == len(used) == 1 and not is_same(given[0], used[0], piece, sums):
         yield f"{immediate(given[0])}, the immediate of its line"
     # The other way round is a copy of a scalar that the finalizer has left out.
     if line.operation != "mov" and line.control.exec_size > 1 < piece.lanes:
@@ -153,16 +161,23 @@ def _scalars(sources: Sequence[Any]) -> int | None:
     return sum(r.vert_stride == r.horz_stride == 0 for r in regions) if 0 < len(regions) < 3 else None
 
 
-def _is_same(given: Immediate, used: Immediate, op: str, sums: set[int]) -> bool:
-    """Return whether an immediate may stand for that of the line."""
-    bits = 8 * min(given.type.size, used.type.size)
-    if given.type.size > _LARGEST or (op == "mul" and given.bits >> _PRODUCT_BITS):
+def _is_same(given: Immediate, used: Immediate, piece: MachineInst, sums: set[int]) -> bool:
+    """Return whether an immediate of a piece may stand for that of its line."""
+    op, bits = piece.op, 8 * min(given.type.size, used.type.size)
+    if used.type in (ty.V, ty.UV) or given.type.size > _LARGEST or (op == "mul" and given.bits >> _PRODUCT_BITS):
         return True
     difference = used.bits - given.bits & (1 << bits) - 1
     if not difference or given.type.is_float != used.type.is_float:
         return True  # a conversion that the finalizer has done
     # A finalizer adds up the constants of several additions.
     return op == "add" and difference in {number & (1 << bits) - 1 for number in sums}
+
+
+def _is_same_vector(given: Immediate, used: Immediate, piece: MachineInst, _sums: set[int]) -> bool:
+    step = piece.dst.word_step if isinstance(piece.dst, Direct) else 1
+    return all(
+        given.bits >> 4 * lane & 15 == used.bits >> 4 * step * lane & 15 for lane in range(min(piece.lanes, 8 // step))
+    )
 
 
 def _sums(additions: Sequence[_Line]) -> set[int]:

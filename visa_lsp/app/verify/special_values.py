@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Immediate
-from visa_lsp.sim.launch.config import BufferArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, ValueArg
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.config import Array
 
 RANDOM_TYPES: Final = frozenset(
-    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float32", "float64"}
+    {f"{sign}int{bits}" for sign in ("", "u") for bits in (8, 16, 32, 64)} | {"float16", "float32", "float64"}
 )
 _MAX_CONSTANTS: Final = 12  # of a text, of each kind, in a buffer
 _LARGEST: Final = (3, 1)  # of integers among the arguments, by turn
@@ -32,6 +32,9 @@ _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
 _LARGE: Final = 1000
+_SMALL_SIDE: Final = 11  # texels
+_APART: Final = 0x7_0000_0000  # between the addresses of buffers
+_DISTANCE: Final = 192  # bytes of a buffer from the start of its surface, by their number
 
 
 class SpecialValues:
@@ -53,19 +56,57 @@ class SpecialValues:
         return args
 
     def buffers(self, turn: int) -> dict[Any, Any]:
-        """Return contents for the buffers; from turn 2 on with further numbers of the text."""
-        return {
+        """Return contents for the buffers and images; from turn 2 on with further numbers of the text. Images are smaller than most launches."""
+        return self.images(turn + 1, _SMALL_SIDE) | {
             key: {"buffer": {**shape_of(arg), "init": {"repeat": self._pool(arg.array.dtype, number, turn)}}}
             for number, (key, arg) in enumerate(self.config.by_key.items())
             if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
         }
 
-    def distinct(self) -> dict[Any, Any]:
-        """Return small values that differ from each other for numbers and elements of vectors that are equal in the launch."""
+    def random(self) -> dict[Any, Any]:
+        """Return random contents for the buffers and images, over the whole range of integers."""
+        return self.images(0) | {
+            key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
+            for number, (key, arg) in enumerate(self.config.by_key.items())
+            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
+        }
+
+    def images(self, turn: int, side: int | None = None) -> dict[Any, Any]:
+        """Return random texels for the images, with at most ``side`` on each axis."""
         args = dict[Any, Any]()
         for number, (key, arg) in enumerate(self.config.by_key.items()):
-            if _is_value(arg) and (arg.array.ravel() <= _USUAL).all():
-                args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
+            if isinstance(arg, ImageArg) and arg.array.dtype.name in RANDOM_TYPES:
+                *axes, channels = arg.array.shape if arg.channels else (*arg.array.shape, 0)
+                shape = [min(axis, side or axis) for axis in axes] + [channels] * bool(arg.channels)
+                seed = turn * len(self.config.by_key) + number
+                args[key] = {"image": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": seed}}}
+        return args
+
+    def apart(self, args: dict[Any, Any]) -> tuple[dict[Any, Any], list[dict[str, Any]]]:
+        """Return arguments with buffers of ``args`` as pointers into memory, and that memory.
+
+        Addresses differ in their upper halves, and each buffer begins at another distance from the start of its surface.
+        """
+        memory, moved = list[dict[str, Any]](), dict(args)
+        for number, (key, arg) in enumerate(args.items()):
+            buffer = arg.get("buffer")
+            if buffer is not None:
+                size = np.dtype(buffer["dtype"]).itemsize
+                address, before = _APART + number * _APART, _DISTANCE * (number + 1) // size
+                memory.append({**buffer, "address": address, "shape": [int(np.prod(buffer["shape"])) + before]})
+                moved[key] = {"pointer": address + before * size}
+        return moved, memory
+
+    def distinct(self) -> dict[Any, Any]:
+        """Return small values that differ from each other for numbers that are equal in the launch; vectors of integers are as large as the launch, less one."""
+        config, args = self.config, dict[Any, Any]()
+        sides = np.subtract(np.multiply(config.groups, config.local_size or 1), 1).clip(1).tolist()
+        for number, (key, arg) in enumerate(config.by_key.items()):
+            if not _is_value(arg) or not (arg.array.ravel() <= _USUAL).all():
+                continue
+            args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
+            if arg.array.size > 1 and arg.array.dtype.kind in "iu" and arg.array.dtype.itemsize > 1:
+                args[key]["values"] = (sides + [1] * arg.array.size)[: arg.array.size]
         return args
 
     def large(self, side: int) -> dict[Any, Any]:
@@ -87,7 +128,8 @@ class SpecialValues:
 
     def _few(self, array: Array) -> Iterator[int | float]:
         if array.dtype.kind == "f":
-            yield from _FEW_FLOATS
+            largest = float(np.finfo(array.dtype).max)
+            yield from (n for n in _FEW_FLOATS if not abs(n) > largest or n == np.inf)
             yield from (1.25 * n for n in self.constants[:_MAX_CONSTANTS])
             return
         limits = np.iinfo(array.dtype)
@@ -104,8 +146,10 @@ class SpecialValues:
         constants = self.constants[start:] + self.constants[:start]
         pool: list[int | float]
         if dtype.kind == "f":
-            own = [float(n) for n in constants if abs(n) < float(np.finfo(dtype).max) / 2][:_MAX_CONSTANTS]
-            pool = [*_FLOATS, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
+            largest = float(np.finfo(dtype).max)
+            own = [float(n) for n in constants if abs(n) < largest / 2][:_MAX_CONSTANTS]
+            usual = [n for n in _FLOATS if abs(n) <= largest]
+            pool = [*usual, *own, *(1.25 * n for n in own), *pick.uniform(-40, 40, 12).round(2).tolist()]
         else:
             limits = np.iinfo(dtype)
             near = [n + step for n in constants[:_MAX_CONSTANTS] if isinstance(n, int) for step in (-1, 0, 1)]

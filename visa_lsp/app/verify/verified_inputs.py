@@ -18,6 +18,7 @@ from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
 from visa_lsp.companions import Beside, kernels_in
+from visa_lsp.eu.branch_walks import hazards_behind_branches
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
 from visa_lsp.isa.platforms import Platform, platform_named, platform_of_product
 from visa_lsp.text import decode_text
@@ -171,7 +172,8 @@ def _verdict(
             outcomes.pop()  # random values in a buffer may be a condition that never becomes false
         if outcomes[-1].first is not None:
             break
-    hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in board.hazards()]
+    found = {(h.inst.index, h.needs): h for h in (*board.hazards(), *hazards_behind_branches(code, platform))}
+    hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in found.values()]
     if not options.hazards_only:
         hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in line_faults(body, code)]
     unneeded = [HazardReport(_shown(i), str(i.wait), i.line) for i in unneeded_waits(board)] if options.slack else None

@@ -17,9 +17,9 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import TextProblems
 from visa_lsp.app.launch.unit import LaunchJob, OpenedLaunch, open_job
-from visa_lsp.app.verify.special_values import RANDOM_TYPES, SpecialValues, listed, shape_of, sizes_of
+from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
 from visa_lsp.companions import launches_beside
-from visa_lsp.sim.launch.config import BufferArg, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import LaunchError, ValueArg
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -63,7 +63,7 @@ def launches_of(
         if other is not None and other.written.text != proposal.written.text:
             yield _with_proposal(opened, other, beside)
     for makes in (
-        _ragged(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
+        ragged_sizes(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
     ):  # fmt: skip
         for given in makes:
             further_launch = launch_with(opened, beside, {"kernel": kernel, **given})
@@ -111,7 +111,7 @@ def _with_proposal(opened: OpenedLaunch, proposal: Proposal, path: Path) -> Open
     return replace(opened, launch=proposal.read(path), proposed=replace(opened.proposed, proposal=proposal))
 
 
-def _ragged(values: SpecialValues) -> Iterator[dict[str, Any]]:
+def ragged_sizes(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield sizes that leave lanes of the last thread of a group without a work item."""
     config = values.config
     if config.local_size is None or not _may_end_inside(values):
@@ -151,18 +151,23 @@ def _special_scalars(values: SpecialValues) -> Iterator[dict[str, Any]]:
 def _random_values(values: SpecialValues) -> Iterator[dict[str, Any]]:
     """Yield the arguments of a launch with random values in its buffers, over the whole range of integers, short counts, and distinct numbers.
 
-    A group has two threads at least, if the kernel allows it, because work in thread 0 hides mistakes in what depends on the number.
+    Buffers lie far apart, if the kernel allows it, and behind the start of their surfaces.
     """
-    args = {
-        key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
-        for number, (key, arg) in enumerate(values.config.by_key.items())
-        if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
-    }
-    config = values.config
+    config, args = values.config, values.random()
     args |= values.distinct()
     if config.local_size is not None:
         args |= _short_counts(values, config.groups[0] * config.local_size[0])
-    given = {"args": listed(values.opened, args)} if args else {}
+    moved, memory = values.apart(args)
+    for given in (
+        {"args": listed(values.opened, moved), "memory": memory} if memory else {},
+        {"args": listed(values.opened, args)} if args else {},
+    ):
+        yield from _in_two_threads(values, given)
+
+
+def _in_two_threads(values: SpecialValues, given: dict[str, Any]) -> Iterator[dict[str, Any]]:
+    """Yield keys with sizes of two threads, because work in thread 0 hides mistakes in what depends on the number; then with the usual sizes."""
+    config = values.config
     if config.local_size is not None and _may_end_inside(values):
         x, y, z = config.local_size
         if x > _RAGGED and x * y * z <= (values.kernel.int_attribute("SimdSize") or 16):

@@ -55,7 +55,10 @@ class HazardReport:
 
 @dataclass(frozen=True, slots=True)
 class KernelVerdict:
-    """The answer about one kernel. ``unneeded`` are waits without which no hazard exists, if they were asked for."""
+    """The answer about one kernel. ``unneeded`` are waits without which no hazard exists, if they were asked for.
+
+    In ``stuck`` launches threads wait at a barrier that cannot complete; these end there.
+    """
 
     path: str
     kernel: str
@@ -68,6 +71,7 @@ class KernelVerdict:
     unmodelled: tuple[tuple[str, int], ...] = ()
     unneeded: tuple[HazardReport, ...] | None = None
     hazards_only: bool = False
+    stuck: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +105,7 @@ def _json_of(row: Row) -> dict[str, Any]:
         return {"path": printable(row.path), "error": printable(row.message)}
     values: dict[str, Any] = {
         "path": printable(row.path), "kernel": printable(row.kernel), "answer": row.answer.value, "launches": row.launches,
-        "threads": row.threads,
+        "threads": row.threads, "stuck": row.stuck,
     }  # fmt: skip
     if row.first is not None:
         difference = row.first
@@ -136,7 +140,7 @@ def _lines_of(row: KernelVerdict) -> Iterator[str]:
         case Answer.EQUAL if row.hazards_only:
             yield f"{start}no hazard at {runs}"
         case Answer.EQUAL:
-            yield f"{start}equal at {runs}"
+            yield f"{start}equal at {runs}{_stuck_words(row)}"
         case Answer.HAZARD:
             yield f"{start}{counted(len(row.hazards), 'hazard')} at {runs}"
         case Answer.UNMODELLED:
@@ -156,6 +160,12 @@ def _lines_of(row: KernelVerdict) -> Iterator[str]:
         yield f"  unneeded wait: {place}{wait.needs}: {wait.gen}"
     if row.unneeded is not None:
         yield f"  {counted(len(row.unneeded), 'wait')} without which no hazard exists"
+
+
+def _stuck_words(row: KernelVerdict) -> str:
+    """Return words about launches that end at a barrier; empty if there is none."""
+    where = "it ends" if row.launches == 1 else f"{row.stuck} of them end"
+    return f"; {where} at a barrier that cannot complete" if row.stuck else ""
 
 
 def _difference_lines(difference: FirstDifference) -> Iterator[str]:

@@ -1,0 +1,55 @@
+"""Waits that are missing only on a path that skips an earlier wait."""
+
+from dataclasses import replace
+
+import pytest
+from machine_fixtures import read_case
+
+from visa_lsp.eu.branch_walks import hazards_behind_branches
+from visa_lsp.eu.decode import with_ranges
+from visa_lsp.eu.model import NO_WAIT, Target
+from visa_lsp.isa.platforms import platform_named
+
+
+def code_of(*instructions):
+    """Return machine code of instructions of ``saxpy`` at new places."""
+    code = read_case("saxpy.TGLLP")
+    numbered = (with_ranges(replace(inst, index=n), code.grf_bytes) for n, inst in enumerate(instructions))
+    return replace(code, instructions=tuple(numbered))
+
+
+def pieces():
+    """Return a load, a branch, and an instruction that reads what the load writes, with its wait."""
+    code = read_case("saxpy.TGLLP").instructions
+    mad = next(inst for inst in code if inst.op == "mad")
+    load = next(inst for inst in code if inst.is_message and inst.wait.token == mad.wait.token)
+    return load, next(inst for inst in code if inst.op == "goto"), mad
+
+
+@pytest.mark.parametrize(("has_wait", "skips", "count"), [(True, True, 0), (False, True, 1), (False, False, 0)])
+def test_a_wait_in_a_skipped_block_does_not_serve_those_behind(has_wait, skips, count):
+    load, goto, mad = pieces()
+    target = 3 if skips else 2
+    goto = replace(goto, sources=(Target(target), Target(target)), wait=NO_WAIT)
+    code = code_of(load, goto, mad, replace(mad, wait=mad.wait if has_wait else NO_WAIT))
+    hazards = list(hazards_behind_branches(code, platform_named("TGLLP")))
+    assert len(hazards) == count
+    assert all((h.inst.index, h.behind.index) == (3, 0) and h.needs.startswith("$") for h in hazards)
+
+
+def test_both_sides_of_a_branch_are_never_on_one_path():
+    load, goto, mad = pieces()
+    to_else = replace(goto, sources=(Target(3), Target(3)), wait=NO_WAIT)
+    to_end = replace(goto, sources=(Target(3), Target(4)), wait=NO_WAIT, guard=None)
+    unwaited = replace(mad, wait=NO_WAIT)
+    sides = (to_else, load, to_end, unwaited, mad)
+    assert not list(hazards_behind_branches(code_of(*sides), platform_named("TGLLP")))
+    (hazard,) = hazards_behind_branches(code_of(*sides[:-1], unwaited), platform_named("TGLLP"))
+    assert (hazard.inst.index, hazard.behind.index) == (4, 1)
+
+
+def test_a_jump_back_ends_a_walk():
+    load, goto, mad = pieces()
+    back = replace(goto, sources=(Target(0), Target(0)), wait=NO_WAIT, guard=None)
+    code = code_of(load, back, replace(mad, wait=NO_WAIT))
+    assert not list(hazards_behind_branches(code, platform_named("TGLLP")))

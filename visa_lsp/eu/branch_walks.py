@@ -1,0 +1,71 @@
+"""Finds waits that are missing on a path that no launch takes: walks through the code as a thread whose lanes stay together.
+
+Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, forward ones only,
+until a call or the end. Reported are uses of registers of messages, ``dpas`` and ``math``; operands whose place only a run knows are left out.
+"""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any, Final
+
+from visa_lsp.eu.model import Target
+from visa_lsp.eu.scoreboard import Hazard, Scoreboard
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.isa.platforms import Platform
+
+_MAX_STEPS: Final = 150  # behind a branch, because a message is waited for nearby
+_ALL_STEPS: Final = 6_000
+_BRANCHES: Final = ("if", "else", "goto", "jmpi", "break", "cont", "while")
+_ENDS: Final = ("call", "calla", "ret", "brd", "brc")
+
+
+def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[Hazard]:
+    """Yield the hazards of the walks, each use once."""
+    thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1, code=None))
+    instructions, left = code.instructions, _ALL_STEPS
+    walks, edges, reported = (
+        [(Scoreboard(code, platform), 0, len(instructions))],
+        set[tuple[int, int]](),
+        set[tuple[int, int]](),
+    )
+    while walks and left > 0:
+        board, place, steps = walks.pop()
+        while place < len(instructions) and steps > 0:
+            inst = instructions[place]
+            board.before(thread, inst)
+            steps, left, place = steps - 1, left - 1, place + 1
+            if inst.op in _ENDS or "EOT" in inst.options:
+                break
+            target = _target(inst)
+            if target is None:
+                continue
+            if target <= inst.index:
+                if inst.guard is None:
+                    break
+                continue
+            is_new = (inst.index, target) not in edges
+            edges.add((inst.index, target))
+            if inst.guard is None:
+                if not is_new:
+                    break
+                place, steps = target, _MAX_STEPS
+            elif is_new:
+                walks.append((board.fork(thread), target, _MAX_STEPS))
+        for hazard in board.hazards():
+            use = hazard.inst.index, hazard.behind.index
+            if use not in reported and hazard.needs.startswith("$"):
+                reported.add(use)
+                yield hazard
+
+
+def _target(inst: MachineInst) -> int | None:
+    """Return the place where all lanes continue if they take a branch; None for other instructions."""
+    targets = [source.index for source in inst.sources if isinstance(source, Target)]
+    if inst.op not in _BRANCHES or not targets:
+        return None
+    return targets[0] if inst.op == "if" else targets[-1]
