@@ -6,7 +6,7 @@ from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.launch.kernel_source import has_sub_group_barrier, local_arrays_of
+from visa_lsp.app.kernel_source import has_sub_group_barrier, local_arrays_of
 
 SOURCE = """#define T 16
 #define WIDE (T + 1)

@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.launch.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_local_arrays
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import lines_of

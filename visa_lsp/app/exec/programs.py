@@ -35,7 +35,7 @@ from visa_lsp.app.exec.model import (
 )
 from visa_lsp.app.external_tools import MissingToolError, settings_for, tool_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.launch.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_local_arrays
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import BodySource, link_variables, load_program
 from visa_lsp.app.launch.runner import makings

@@ -19,8 +19,8 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.app.inputs import is_object, is_opencl
+from visa_lsp.app.kernel_source import with_local_arrays
 from visa_lsp.app.launch.conditions import condition_reports
-from visa_lsp.app.launch.kernel_source import with_local_arrays
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.on_cpu import on_cpu
 from visa_lsp.app.launch.options import RunOptions

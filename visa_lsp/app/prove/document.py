@@ -220,7 +220,7 @@ def prove_kernel(
 
     Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
     """
-    from visa_lsp.app.launch.kernel_source import with_local_arrays
+    from visa_lsp.app.kernel_source import with_local_arrays
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.launch.report import sources_of
@@ -324,7 +324,7 @@ def prove_kernel(
 
 def is_in_step(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
     """Return whether compilers drop barriers between the lanes of a thread: a group is one thread, or a sub-group waits."""
-    from visa_lsp.app.launch.kernel_source import has_sub_group_barrier
+    from visa_lsp.app.kernel_source import has_sub_group_barrier
 
     if 0 < prod(info.env.required_work_group_size) <= info.env.simd_size:
         return True

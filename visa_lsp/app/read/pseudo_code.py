@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.launch.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_local_arrays
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
 from visa_lsp.app.read.lower import statements_of
