@@ -53,7 +53,6 @@ OTHERS = (
     ("analyses", EFFECTS.keys(), "names of effects, by which an analysis finds their rules"),
     ("analyses", VOCABULARY.keys(), "words of isa.lane"),
     ("analyses", {"label"} & _FIELDS, "a field of records"),
-    ("atomics.py", _UPDATES, "operations of atomic messages"),
     ("codec", {"lod"} & _FIELDS, "a field of records"),
     ("program", {"lod"} & _FIELDS, "a field of records"),
     ("flow", {"label"} & _FIELDS, "a field of records"),

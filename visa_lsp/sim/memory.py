@@ -129,8 +129,7 @@ class Buffer:
         if part is not None:
             elements = _elements_text(offset, last, part.item_bytes, part.shape) if part.shows_elements else ""
             return f"{span}{elements} of {part.name} in {self.name}"
-        elements = _elements_text(offset, last, self.item_bytes, self._shape) if self._has_elements else ""
-        return f"{span}{elements} of {self.name}"
+        return f"{span}{self._elements_text(offset, last)} of {self.name}"
 
     def size_text(self) -> str:
         """Return words for the size of the buffer: ``64 bytes (16 elements)``."""
@@ -142,6 +141,9 @@ class Buffer:
     @property
     def _has_elements(self) -> bool:
         return bool(self._shape) and (self.item_bytes > 1 or len(self._shape) > 1) and 0 not in self._shape
+
+    def _elements_text(self, offset: int, last: int) -> str:
+        return _elements_text(offset, last, self.item_bytes, self._shape) if self._has_elements else ""
 
     def inside(self, offsets: Array, size: int) -> Array | None:
         """Return the mask of accesses of ``size`` bytes that lie inside; None when all do."""
