@@ -21,8 +21,8 @@ import numpy as np
 from benchmarks.prove_walks import WalkedKernel
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.compile.build import build_source, read_source
-from visa_lsp.app.prove.confirm import LaunchRuns, is_in_order
-from visa_lsp.app.prove.document import ProofOptions, is_in_step, prove_kernel
+from visa_lsp.app.prove.confirm import LaunchRuns
+from visa_lsp.app.prove.document import ProofOptions, prove_kernel
 from visa_lsp.app.ze_info import find_or_infer_ze_info
 from visa_lsp.companions import Beside
 from visa_lsp.diagnostics import has_errors
@@ -370,7 +370,6 @@ class KernelRuns:
         platform = platform_named(platform_name)
         assert platform is not None
         self._platform = platform
-        self._in_step = is_in_step(self._info, kernel, path.parent)
         self._walked = WalkedKernel(kernel, self._info, platform)
         self._code: Code | None = None
         self._launches = 0
@@ -409,8 +408,6 @@ class KernelRuns:
             property_ = _PROPERTIES.get(fault.kind.value)
             if property_ == "uninitialised" and not fault.variable:
                 continue  # of memory, which is not part of the property
-            if property_ == "race" and self._in_step and is_in_order(fault, item_races=True):
-                continue
             shown |= {(property_, line + 1) for line in (fault.line, fault.other_line) if property_ and line >= 0}
         return shown
 

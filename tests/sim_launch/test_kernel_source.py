@@ -6,7 +6,8 @@ from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.kernel_source import has_sub_group_barrier, local_arrays_of
+from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers
+from visa_lsp.program.payload import ExecutionEnv, KernelInfo
 
 SOURCE = """#define T 16
 #define WIDE (T + 1)
@@ -42,12 +43,13 @@ def test_the_places_of_local_arrays_follow_from_their_declarations(case):
     assert tuple(astuple(array)[:4] for array in local_arrays_of(SOURCE, kernel)) == arrays
 
 
-def test_a_barrier_of_sub_groups_belongs_to_its_kernel(tmp_path):
+def test_a_dropped_barrier_belongs_to_its_kernel(tmp_path):
     (tmp_path / "k.cl").write_text(
-        "kernel void waits() { sub_group_barrier(CLK_LOCAL_MEM_FENCE); }\nkernel void other() { /* sub_group_barrier */ }"
+        "kernel void sub(int *o) { sub_group_barrier(1); }\nkernel void own(int *o) { barrier(1); }\nkernel void none(int *o) { /* barrier */ }"
     )
-    for name, expected in (("waits", True), ("other", False)):
+    for name, size, expected in (("sub", 64, True), ("own", 16, True), ("own", 64, False), ("none", 16, False)):
         text = f'.version 4.2\n.kernel "{name}"\nFILE "k.cl"\nLOC 1\nret (M1, 1)\n'
         module = program_of_text(text).module
         assert module is not None
-        assert has_sub_group_barrier(module.kernels[0], tmp_path) == expected
+        info = KernelInfo(name, ExecutionEnv(16, required_work_group_size=(size, 1, 1)))
+        assert may_lack_barriers(info, module.kernels[0], tmp_path) == expected

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -65,16 +66,18 @@ def _read_sources(kernel: Kernel, folder: Path) -> Iterator[str]:
                 yield read_file(folder / kernel.strings[name], _MAX_SOURCE_BYTES).decode("utf-8", "replace")
 
 
-def has_sub_group_barrier(kernel: Kernel, folder: Path) -> bool:
-    """Return whether a kernel, or a function above all kernels, waits for the work items of a sub-group.
+def may_lack_barriers(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
+    """Return whether compilers may have dropped barriers between lanes of one thread, which leaves no trace in a text.
 
-    Such a barrier leaves no trace in a text, because the lanes of a thread are in step. ``folder`` is that of the text.
+    They do so for barriers of sub-groups, and where a group is one thread. ``folder`` is that of the text.
     """
-    for text in _read_sources(kernel, folder):
-        source = _COMMENT.sub(" ", text)
-        if _SUB_GROUP_BARRIER in _KERNEL.split(source, maxsplit=1)[0] + _body_of(source, kernel.name):
-            return True
-    return False
+    is_one_thread = 0 < prod(info.env.required_work_group_size) <= info.env.simd_size
+    codes = [
+        _KERNEL.split(source, maxsplit=1)[0] + _body_of(source, kernel.name)
+        for source in (_COMMENT.sub(" ", text) for text in _read_sources(kernel, folder))
+    ]
+    has_any = any("barrier" in code for code in codes) or not codes
+    return (is_one_thread and has_any) or any(_SUB_GROUP_BARRIER in code for code in codes)
 
 
 def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:

@@ -89,6 +89,9 @@ PARTIAL_LOCAL_SIZE: Final = 10  # work items of a group whose thread is not full
 FIRST_POINTER: Final = 1 << 32  # of a counterexample: buffers lie at multiples of it
 TILE: Final = 16  # work items along an axis of a tile, because compilers and programmers use multiples of it
 _MET: Final = "all work items of a group come to the barrier of line {}"
+_IN_STEP: Final = (
+    "lanes of one thread may meet there, between which compilers drop barriers; --no-item-races takes them for ordered"
+)
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
@@ -185,7 +188,7 @@ class Prover:
     ``known_needs`` replace the needs of buffers that the walk shows, where it leaves rounds of loops out.
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
     text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. Lanes of one
-    thread may race if ``item_races``, at one statement only if they are ``in_step``. ``given`` are
+    thread may race if ``item_races``; if they are ``in_step``, barriers between them may have been dropped. ``given`` are
     the user's assumptions, with their words. ``journal`` receives the answers as soon as they are decided.
     """
 
@@ -198,10 +201,9 @@ class Prover:
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
-        # What differs between two parties of a group: at one statement, and at two.
-        thread = [self._number_of_thread()]
-        self._ids_at_statement = self.symbols.ids if item_races else thread
-        self._ids = self.symbols.ids if item_races and not in_step else thread
+        self._thread = [self._number_of_thread()]
+        self._ids = self.symbols.ids if item_races else self._thread  # what differs between two parties of a group
+        self._in_step = in_step
         self._inside: dict[ItemAccess, bool] = {}
         self._apart: dict[frozenset[ItemAccess], ProofResult] = {}  # pairs of accesses that never meet
         self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
@@ -210,8 +212,6 @@ class Prover:
         self._needs: dict[Space, Need | None] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given] + list(walker.presumed.values())
-        if in_step:
-            self.always.append("the lanes of a thread are in step, because compilers drop the barriers between them")
         if len({group.access.space for group in self.groups if group.access.space[0] == BUFFER}) > 1:
             self.always.append("buffers of different arguments do not overlap")
         if self.symbols.variables:
@@ -871,7 +871,13 @@ class Prover:
             needs.update(dict.fromkeys(result.assumptions))
         cases = [items for items, may in zip((_OF_A_GROUP, _OF_TWO_GROUPS), may_meet, strict=True) if may]
         for items in cases:
-            result = self._meet(a, b, items, lines)
+            # The barrier between two statements may have been dropped for the lanes of a thread, not for threads.
+            is_open = self._in_step and a is not b and items is _OF_A_GROUP
+            result = self._meet(a, b, items, lines, search=not is_open)
+            if is_open and result.answer != PROVED:
+                result = self._meet(a, b, items, lines, ids=self._thread)
+                if result.answer == PROVED:
+                    return self._report_unknown("race", a.line, _IN_STEP)
             if result.answer != PROVED:
                 return self._explain(result, [a.offset, b.offset, a.path, b.path])
             needs.update(dict.fromkeys(result.assumptions))
@@ -976,11 +982,10 @@ class Prover:
 
     def _meet(
         self, a: ItemAccess, b: ItemAccess, items: tuple[SymbolicItem, SymbolicItem], lines: list[int], *, search: bool = True,
-        steps: tuple[Sum, list[int]] | None = None,
+        steps: tuple[Sum, list[int]] | None = None, ids: Sequence[Sum] | None = None,
     ) -> ProofResult:  # fmt: skip
         item_a, item_b = items
-        ids = self._ids_at_statement if a is b else self._ids
-        ids = ids if item_a.group == item_b.group else self.symbols.groups
+        ids = (ids or self._ids) if item_a.group == item_b.group else self.symbols.groups
 
         def path(question: Question) -> list[object]:
             apart = z3.Or([question.term(one, item_a) != question.term(one, item_b) for one in ids])

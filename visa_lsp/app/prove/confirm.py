@@ -166,7 +166,11 @@ class LaunchRuns:
         found = [one for one in faults if one.kind is kind and not one.is_note]
         if kind is FaultKind.UNINITIALISED:
             return [one for one in found if one.variable]
-        return [one for one in found if (self.item_races and not self.in_step) or not is_in_order(one, self.item_races)]
+        return [
+            one for one in found
+            if "of the same thread" not in f"{one.message} {one.other}"
+            or (self.item_races and (not self.in_step or "of the same message" in one.message))
+        ]  # fmt: skip
 
     def keep(self, property_: str, text: str, steps: int) -> set[int]:
         """Run a launch, and keep the faults that refute a property; return their lines."""
@@ -190,13 +194,6 @@ class LaunchRuns:
                 ShownFault(_lines_of(own), fault_values(report, one)) for one, own in parties
             ]
         return set(lines)
-
-
-def is_in_order(race: Fault, item_races: bool) -> bool:
-    """Return whether the lanes of a thread, in step, have a race in order; at one statement only without ``item_races``."""
-    if "of the same thread" not in f"{race.message} {race.other}":
-        return False
-    return not (item_races and "of the same message" in race.message)
 
 
 def _lines_of(faults: Iterable[Fault]) -> frozenset[int]:

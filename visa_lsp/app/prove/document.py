@@ -11,7 +11,6 @@ from base64 import b64decode, b64encode
 from contextlib import suppress
 from functools import lru_cache
 from importlib.util import find_spec
-from math import prod
 from pathlib import Path
 from time import monotonic
 from typing import TYPE_CHECKING, Any, Final, NoReturn
@@ -38,7 +37,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.model import Repeat
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module
-    from visa_lsp.program.payload import KernelInfo
 
 DEFAULT_SECONDS: Final = 60.0
 GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of counterexamples
@@ -220,7 +218,7 @@ def prove_kernel(
 
     Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
     """
-    from visa_lsp.app.kernel_source import with_local_arrays
+    from visa_lsp.app.kernel_source import may_lack_barriers, with_local_arrays
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.launch.report import sources_of
@@ -256,7 +254,7 @@ def prove_kernel(
         raise UserError(f"{name}: kernel {kernel.name}: its arguments are not known: {error}") from None
     # The launches before the proof get a third of the time, those that confirm it a little more than is left.
     first_end, last_end = end - options.seconds * 2 / 3, end + min(GRACE_SECONDS, options.seconds) / 2
-    in_step = options.item_races and is_in_step(info, kernel, place.parent)
+    in_step = options.item_races and may_lack_barriers(info, kernel, place.parent)
     runs = LaunchRuns(place, data, platform.name, finder, options.item_races, in_step, first_end)
 
     def answers(
@@ -320,15 +318,6 @@ def prove_kernel(
                 is_bounded = walker.is_cut and other.answer == "proved"
                 results[index] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return list(map(complete, results))
-
-
-def is_in_step(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
-    """Return whether compilers drop barriers between the lanes of a thread: a group is one thread, or a sub-group waits."""
-    from visa_lsp.app.kernel_source import has_sub_group_barrier
-
-    if 0 < prod(info.env.required_work_group_size) <= info.env.simd_size:
-        return True
-    return has_sub_group_barrier(kernel, folder)
 
 
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:
