@@ -44,6 +44,7 @@ OTHERS = (
     ("hooks.py", {"div", "mod"}, "words of isa.lane"),
     ("definedness.py", {"or"}, "a word of isa.lane"),
     ("definedness_plan.py", {"and", "or", "xor", "not"}, "words of isa.lane"),
+    ("kernel_source.py", {"barrier"}, "a function of OpenCL C"),
     ("messages.py", _UPDATES, "operations of atomic messages"),
     ("effects", EFFECTS.keys(), "names of effects, by which rows and their bodies find one another"),
     ("effects", {"label", "lod"} & _FIELDS, "fields of records"),
