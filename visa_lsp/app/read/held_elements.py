@@ -62,7 +62,7 @@ class HeldElements:
         for node in branches:
             inner = node.inner or []
             end = self._lines(inner, dict(copies))
-            if not inner or not inner[-1].text.endswith(_JUMPS):
+            if not inner or inner[-1].text not in _JUMPS:
                 ends.append(end)
         first, *others = ends or [copies]
         return {name: element for name, element in first.items() if all(end.get(name) == element for end in others)}
