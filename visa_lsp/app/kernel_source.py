@@ -1,4 +1,4 @@
-"""The facts about a kernel that only the source of its text has: local arrays, and barriers of sub-groups.
+"""The facts about a kernel that only the source of its text has: local arrays, and barriers that compilers drop.
 
 The ze_info gives the allocation of shared local memory, a multiple of 32 bytes, so that an index just behind an array is
 within bounds, and no names. Compilers place the arrays of a kernel in the order of their declarations, each aligned to its
@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.launchfile.formulas import FormulaError, number, read_formula
-from visa_lsp.program.elements import CL_TYPES, element_bytes
+from visa_lsp.program.elements import cl_bytes
 from visa_lsp.program.payload import LocalArray
 from visa_lsp.program.traits import Mark
 from visa_lsp.safe_io import read_file
@@ -35,7 +35,6 @@ _MACRO: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re
 _KERNEL: Final = re.compile(r"\b(?:__)?kernel\b")
 _SUB_GROUP_BARRIER: Final = "sub_group_barrier"
 _LOCAL: Final = re.compile(r"(?:__)?local\s+((?:volatile\s+|const\s+|unsigned\s+)*)(\w+)\s+([^;(){}]+);")
-_TYPE: Final = re.compile(r"([a-z_]+?)(2|3|4|8|16)?")
 _ARRAY: Final = re.compile(r"\s*(\w+)\s*((?:\[[^\]]+\]\s*)*)")
 
 
@@ -87,11 +86,9 @@ def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
     end = 0
     arrays: list[LocalArray] = []
     for words, type_name, declared in _LOCAL.findall(_body_of(source, kernel)):
-        element = _TYPE.fullmatch(type_name)
-        if element is None or element[1] not in CL_TYPES or "unsigned" in words:
+        unit = cl_bytes(type_name)
+        if not unit or "unsigned" in words:
             return ()
-        lanes = int(element[2] or 1)
-        unit = element_bytes(CL_TYPES[element[1]]) * (4 if lanes == 3 else lanes)
         for text in declared.split(","):
             match = _ARRAY.fullmatch(text)
             shape = _shape(match[2], macros) if match is not None else (0,)

@@ -57,6 +57,13 @@ def cl_element(type_name: str) -> str:
     return CL_TYPES.get(match[1], "") if match else ""
 
 
+def cl_bytes(type_name: str) -> int:
+    """Return the size in bytes of ``float4``; 0 for structs, pointers and opaque types. A vector of three has four numbers."""
+    match, element = _CL_NAME.fullmatch(type_name), cl_element(type_name)
+    count = int(match[2] or 1) if match is not None else 0
+    return element_bytes(element) * (4 if count == 3 else count) if element else 0
+
+
 def element_of(type_: DataType) -> str:
     """Return the element type of an array of values of a vISA type; unsigned integers of its size if there is none."""
     name = f"{'float' if type_.is_float else 'int' if type_.is_signed else 'uint'}{type_.bits}"

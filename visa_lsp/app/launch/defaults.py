@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from math import prod
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.program.elements import CL_TYPES
+from visa_lsp.program.elements import cl_bytes, cl_element, element_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -47,7 +47,6 @@ _STARTS: Final = re.compile(
 )
 # Names of indexes at which a host lets a kernel start in a buffer.
 _FIRST: Final = re.compile(r".*(?:first|start|begin|base|off|offs|offset|origin|from)_?\d?", re.IGNORECASE)
-_VECTOR: Final = re.compile(r"(\D+?)(2|3|4|8|16)?")
 _SHAPES: Final = {
     "image_buffer": [_TEXELS], "image_1d": [_SIDE], "image_1d_array": [_LAYERS, _SIDE], "image_2d": [_SIDE, _SIDE],
     "image_2d_array": [_LAYERS, _SIDE, _SIDE], "image_3d": [_LAYERS, _SIDE, _SIDE],
@@ -171,11 +170,9 @@ def default_argument(
 def element_of(info: KernelInfo, index: int) -> tuple[str, int]:
     """Return the NumPy name of an argument's element type, empty if it has none, and the number of vector elements."""
     type_name = next((a.type_name for a in info.arguments if a.index == index), "")
-    match = _VECTOR.fullmatch(type_name.split(";")[0].rstrip("*").strip())
-    if match is None or match[1] not in CL_TYPES:
-        return "", 0
-    count = int(match[2] or 1)
-    return CL_TYPES[match[1]], 4 if count == 3 else count
+    name = type_name.split(";")[0].rstrip("*").strip()
+    element = cl_element(name)
+    return element, cl_bytes(name) // element_bytes(element) if element else 0
 
 
 def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes) -> DefaultArgument:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.payload import AXES, LaunchSymbols, size_of
 from visa_lsp.app.prove.terms import RELATIONS, Claim, Sum, both, either, negation, number
-from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -26,7 +26,6 @@ MAX_DIGITS: Final = 18
 _NAME: Final = "__name"  # makes a name of a word of Python's own
 _WORDS: Final = frozenset(keyword.kwlist) - {"and", "or", "not"}
 _OPERATORS: Final = (ast.Eq, ast.NotEq, ast.Gt, ast.GtE, ast.Lt, ast.LtE)  # by their codes
-_VECTOR: Final = {"2": 2, "3": 4, "4": 4, "8": 8, "16": 16}
 
 
 def assumption(text: str, info: KernelInfo, symbols: LaunchSymbols) -> Claim:
@@ -70,10 +69,7 @@ def name_of(info: KernelInfo, index: int) -> str:
 
 def element_size(info: KernelInfo, index: int) -> int:
     """Return the number of bytes of an element of a buffer argument; 1 if its type is unknown."""
-    words = info.type_of(index).replace("*", "").strip()
-    base = words.rstrip("0123456789")
-    element = cl_element(f"{base};4")
-    return element_bytes(element) * _VECTOR.get(words[len(base) :], 1) if element else 1
+    return cl_bytes(info.type_of(index).replace("*", "").strip()) or 1
 
 
 class _AssumptionReader:

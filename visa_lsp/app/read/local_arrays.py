@@ -7,7 +7,6 @@ index in all accesses, unless all of them can have several.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from itertools import permutations
 from math import prod
@@ -18,7 +17,8 @@ from visa_lsp.app.read.element_indexes import factor_of
 from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.names import type_named
 from visa_lsp.app.read.shape import assigned, change_lines
-from visa_lsp.app.read.tree import Tree, in_place_of, leaf, number_of, set_names, step_of
+from visa_lsp.app.read.tree import WORD, Tree, in_place_of, leaf, number_of, set_names, step_of
+from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -36,7 +36,7 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
         return frozenset()
     by_name = {array.pointer.name: array for array in arrays}
     change_lines(code, lambda tree: _own_element(tree, by_name))
-    trees = [tree for node in walk(code) for text in node.texts() if (step := step_of(text)) for tree in step.trees]
+    trees = [tree for step in steps_of(code) for tree in step.trees]
     words = [node_text for node in walk(code) for node_text in node.texts() if step_of(node_text) is None]
     sums = _sums(code)
     shapes: dict[str, tuple[int, ...]] = {}
@@ -49,9 +49,11 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
         if accesses and mentions == len(accesses) and all(index is not None and _has_row(index) for index in indexes):
             shapes[name] = array.shape
     change_lines(code, lambda tree: _with_rows(tree, shapes, sums))
-    for lines in lists_of(code) if shapes else ():
-        unused = {name for name in sums if count_of(rf"\b{name}\b", code) == 1}
-        lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
+    if shapes:
+        uses = Counter(word for node in walk(code) for text in node.texts() for word in WORD.findall(text))
+        unused = {name for name in sums if uses[name] == 1}
+        for lines in lists_of(code):
+            lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
     return frozenset(shapes)
 
 
@@ -134,7 +136,7 @@ def _own_element(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:
         return None
     base, array = tree.args[0], arrays[names.pop()]
     element = array.pointer.element if not base.args else base.op.strip("( *)")
-    size = _bytes_of(element)
+    size = cl_bytes(element) or type_named(element).size
     summands = list(_summands(tree.args[1]))
     start = array.start + sum(number for value, number in summands if value is None) * size
     is_falling = any(number < 0 for value, number in summands if value is not None)
@@ -145,13 +147,6 @@ def _own_element(tree: Tree, arrays: dict[str, NamedArray]) -> Tree | None:
     name = leaf(own.pointer.name)
     place = name if element == own.pointer.element else Tree(f"({element} *)", (name,))
     return Tree("[]", (place, _sum([summand for summand in summands if summand[0] is not None], number)))
-
-
-def _bytes_of(element: str) -> int:
-    """Return the size of a type of C."""
-    lanes = re.search(r"\d+$", element)
-    count = int(lanes[0]) if lanes is not None else 1
-    return type_named(element.rstrip("0123456789")).size * (4 if count == 3 else count)
 
 
 def _with_rows(tree: Tree, shapes: Mapping[str, Sequence[int]], sums: Mapping[str, Tree]) -> Tree | None:
