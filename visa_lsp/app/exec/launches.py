@@ -98,7 +98,7 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
         for steps in (_FIRST_FOLLOWED_STEPS, _MAX_FOLLOWED_STEPS):
             if reads:
                 break
-            result, reads = _run_followed(kernel, config, settings, masks, steps)
+            result, reads = _run_followed(kernel, config, settings, masks, before, steps)
             if result is not None:
                 return EnqueueResult(result, local, undefined=masks)
             _restore(config, before)
@@ -109,13 +109,14 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
 
 
 def _run_followed(
-    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, masks: dict[int | str, Array], steps: int
-) -> tuple[RunReport | None, tuple[Fault, ...]]:
+    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, masks: dict[int | str, Array],
+    before: list[Array], steps: int,
+) -> tuple[RunReport | None, tuple[Fault, ...]]:  # fmt: skip
     """Run a launch that has bytes that nothing has written; return its report, or None if it takes more than ``steps``.
 
-    Returns also the uses of such bytes until then, unless earlier launches of the kernel were too large.
+    ``before`` is its memory, with which it begins. Returns also the uses of such bytes until then, unless earlier
+    launches of the kernel were too large.
     """
-    memory = [array.copy() for array in _arrays(config)]
     probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
     with contextlib.suppress(_LateError):
         report = _run(kernel, probe, _with_limit(settings, steps), is_probe=True)
@@ -123,7 +124,7 @@ def _run_followed(
             return report, ()
     if kernel.followed_parts >= _MAX_FOLLOWED_PARTS:
         return None, ()
-    _restore(config, memory)
+    _restore(config, before)
     followed = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
     report = _run(kernel, followed, settings, budget=steps)
     if all(fault.kind is not FaultKind.BUDGET for fault in report.faults):

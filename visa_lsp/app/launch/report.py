@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
@@ -17,10 +18,11 @@ from visa_lsp.safe_io import read_file
 from visa_lsp.sim.faults import FaultKind
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from visa_lsp.app.launch.profile import RunProfile
     from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.flow.graph import Graph
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import RecordedMessages, RunResult
     from visa_lsp.sim.faults import Fault
@@ -187,10 +189,11 @@ def _line_of(path: Path, line: int) -> str:
 def with_sources(faults: Iterable[Fault], module: Module) -> tuple[Fault, ...]:
     """Add the file and line of ``FILE`` and ``LOC`` lines to faults, for both parties and the condition of an access."""
     bodies = {body.name: body for body in module.bodies}
-    return tuple(_add_source(fault, bodies) for fault in faults)
+    graph = cache(lambda name: graph_of(steps_of(bodies[name]), name))
+    return tuple(_add_source(fault, bodies, graph) for fault in faults)
 
 
-def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
+def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str], Graph]) -> Fault:
     body = bodies.get(fault.kernel)
     other = bodies.get(fault.other_kernel or fault.kernel)
     place = -1
@@ -201,7 +204,7 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
     source = source_of(body, fault.instruction)
     condition = None
     if source is not None and body is not None and fault.kind is FaultKind.OUT_OF_BOUNDS:
-        condition = _condition_of(body, fault.instruction)
+        condition = _condition_of(body, fault.instruction, graph(body.name))
     return replace(
         fault,
         source=source,
@@ -210,9 +213,8 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel]) -> Fault:
     )
 
 
-def _condition_of(body: Kernel, instruction: int) -> tuple[str, int] | None:
+def _condition_of(body: Kernel, instruction: int, graph: Graph) -> tuple[str, int] | None:
     """Return the file and line of the innermost branch above an instruction that decides whether it is executed."""
-    graph = graph_of(steps_of(body), body.name)
     branches = graph.deciding_branches[graph.block_of[instruction]]
     return source_of(body, max((branch for branch in branches if branch < instruction), default=-1))
 

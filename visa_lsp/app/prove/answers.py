@@ -201,7 +201,6 @@ class Prover:
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
         self.solver = Solver(walker.pool, time.monotonic() + seconds, min(QUESTION_SECONDS, seconds))
         self.given, self.confirm = given, confirm
-        self._thread = [self._number_of_thread()]
         self._ids = self.symbols.ids if item_races else self._thread  # what differs between two parties of a group
         self._in_step = in_step
         self._inside: dict[ItemAccess, bool] = {}
@@ -229,6 +228,11 @@ class Prover:
             arrays = [group.access for group in self.groups if group.access.space[0] == ARRAY]
             if not all(map(self._is_inside, arrays)):
                 self.always.append(_STAYS_INDIRECT)
+
+    @cached_property
+    def _thread(self) -> list[Sum]:
+        """The number of the thread of a work item in its group."""
+        return [self._number_of_thread()]
 
     @cached_property
     def effects(self) -> Effects:

@@ -172,8 +172,8 @@ def _verdict(
             outcomes.pop()  # random values in a buffer may be a condition that never becomes false
         if outcomes[-1].first is not None:
             break
-    found = {(h.inst.index, h.needs): h for h in (*board.hazards(), *hazards_behind_branches(code, platform))}
-    hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in found.values()]
+    hazards_by_wait = {(h.inst.index, h.needs): h for h in (*board.hazards(), *hazards_behind_branches(code, platform))}
+    hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in hazards_by_wait.values()]
     if not options.hazards_only:
         hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in line_faults(body, code)]
     unneeded = [HazardReport(_shown(i), str(i.wait), i.line) for i in unneeded_waits(board)] if options.slack else None

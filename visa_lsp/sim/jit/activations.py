@@ -115,19 +115,19 @@ class Activations:
     def frames_of(self, number: int) -> list[Frame]:
         """Return the frames of a thread's activations, that of the kernel first, over the memory of compiled code."""
         kernel, part = self._states[number], self._bytes[number]
-        frames, at = list[Frame](), int(kernel.words[state.TOP // 8])
-        while at != kernel.address:
-            words = part[at - int(part.ctypes.data) :][: state.TOP].view(np.int64)
+        frames, address = list[Frame](), int(kernel.words[state.TOP // 8])
+        while address != kernel.address:
+            words = part[address - int(part.ctypes.data) :][: state.TOP].view(np.int64)
             body = (int(words[state.BODY // 8]) - int(self._rows.ctypes.data)) // state.BODY_ROW
-            frames.append(self._frame(part, at, body))
-            at = int(words[state.CALLER // 8])
+            frames.append(self._frame(part, address, body))
+            address = int(words[state.CALLER // 8])
         return [self._kernels[number], *reversed(frames)]
 
-    def _frame(self, part: Array, at: int, body: int) -> Frame:
-        compiled, frame = self._bodies[body], self._frames.get((at, body))
+    def _frame(self, part: Array, address: int, body: int) -> Frame:
+        compiled, frame = self._bodies[body], self._frames.get((address, body))
         if frame is None:
-            frame = self._frames[at, body] = Frame(compiled.code)
-            memory = part[at - int(part.ctypes.data) :]
+            frame = self._frames[address, body] = Frame(compiled.code)
+            memory = part[address - int(part.ctypes.data) :]
             self._machine.blocks[id(frame)] = ActivationLayout.of(compiled).attach(frame, compiled, memory)
         frame.set_modes(frame.word(compiled.code.layout.offset(CR0)))
         return frame

@@ -316,9 +316,9 @@ class CompiledMachine(Machine):
             frames = [self.acquire(body) for body in self.program]
             with self.compiling:
                 together = all(shape.lanes(n) == full for n in range(shape.threads))
-                found = find_definedness(frames, full=together)
+                results = find_definedness(frames, full=together)
             for number, frame in enumerate(frames):
-                proofs[id(frame.code.kernel)] = found[number] if found is not None else None
+                proofs[id(frame.code.kernel)] = results[number] if results is not None else None
                 self.release(frame)
         return proofs.get(id(kernel))
 
