@@ -317,7 +317,9 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--mutants", type=int, default=0, help="of each random kernel's source, and of its text")
+    parser.add_argument(
+        "--mutants", type=int, default=0, help="of each random kernel, of its source and of its text in turn"
+    )
     parser.add_argument("--newer", metavar="OCLOC", help="a second compiler for the random kernels: today's ocloc")
     parser.add_argument("--only", default="")
     parser.add_argument(

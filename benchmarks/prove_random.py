@@ -527,16 +527,16 @@ def _one_kernel(number: int, hunt: Hunt) -> tuple[Verdict | None, list[Verdict]]
     text, platform = compiled
     whole = compare(text, place / "k.visaasm", kernel, platform, random, hunt.launches, hunt.seconds)
     verdicts: list[Verdict] = []
-    sources, texts = list(mutate_source(kernel.source)), list(mutate_text(text))
-    for index, mutant in enumerate(random.sample(sources, min(len(sources), hunt.mutants))):
-        folder = hunt.folder / f"{number}.{index}"
-        changed = hunt.text_of(mutant, folder, number)
+    by_kind = [list(mutate_source(kernel.source)), list(mutate_text(text))]
+    for index in range(hunt.mutants):
+        changes_text = (number + index) % 2
+        if not by_kind[changes_text]:
+            continue
+        mutant, folder = random.choice(by_kind[changes_text]), hunt.folder / f"{number}.{index}"
+        changed = (mutant, platform) if changes_text else hunt.text_of(mutant, folder, number)
         if changed is not None:
-            path = folder / "k.visaasm"
+            path = place / f"k{index}.visaasm" if changes_text else folder / "k.visaasm"
             verdicts.append(compare(changed[0], path, kernel, platform, random, hunt.launches, hunt.seconds))
-    for index, mutant in enumerate(random.sample(texts, min(len(texts), hunt.mutants))):
-        path = place / f"k{index}.visaasm"
-        verdicts.append(compare(mutant, path, kernel, platform, random, hunt.launches, hunt.seconds))
     return whole, verdicts
 
 
