@@ -568,6 +568,19 @@ def test_a_guard_is_what_compares_ids_of_the_index():
     check_each(NEEDS, check)
 
 
+def test_the_last_of_many_arguments_is_the_need_of_a_buffer():
+    """The needs are sought in launches whose arguments all have other values."""
+    others = [f"a{number}" for number in range(14)]
+    declared = "".join(f".decl {name} v_type=G type=d num_elts=1 align=dword\n" for name in others)
+    inputs = "".join(f".input {name} offset={88 + 4 * at} size=4\n" for at, name in enumerate([*others, "n", "y"]))
+    plain = ".input n offset=88 size=4\n.input y offset=92 size=4\n"
+    assert plain in HEAD
+    head = HEAD.replace(plain, inputs).replace(".decl n ", f"{declared}.decl n ")
+    text = head + GUARD + INDEX.format("gid") + STORE.format("y", "at") + "out:\n    ret (M1, 1)\n"
+    (found,) = answers_of_text(text, properties=("bounds",))
+    assert (found.answer, found.assumptions[-1]) == ("proved", "y has at least 4 * n bytes")
+
+
 def test_an_index_below_a_constant_needs_a_buffer_of_as_many_elements():
     guard = GUARD.replace("n(0,0)<0;1,0>", "0x100:d")
     code = guard + INDEX.format("gid") + STORE.format("y", "at") + "out:\n"

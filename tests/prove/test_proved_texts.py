@@ -63,6 +63,13 @@ def test_a_fault_names_the_element_and_the_condition():
     }
 
 
+def test_a_row_for_each_work_item_is_part_of_a_need():
+    """The elements of a work item limit how many of them get to the access; the number of work items is its pitch."""
+    path = CASES / "rows_of_all.visaasm"
+    needs = {need.buffer: need.elements for one in prove(path, path.read_text(), "bounds") for need in one.needs}
+    assert needs == {"base": "3 * global_size", "out": "global_size"}
+
+
 @pytest.mark.full
 def test_a_shift_of_words_exceeds_their_bits_in_a_dword():
     path = CASES / "shl_word.visaasm"

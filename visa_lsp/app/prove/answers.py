@@ -755,7 +755,12 @@ class Prover:
             excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
             if self._leads_on(access.space):
                 return self._report_unknown("bounds", line, excuse, Cause.SIZE)
-        if need is not None and need.natural is None and self._need_finder.pitches_of([access]):
+        finder = self._need_finder
+        if (
+            need is not None
+            and need.natural is None
+            and (finder.pitches_of([access]) or finder.sizes_as_pitches([access]))
+        ):
             # Any launch with a smaller buffer than the unknown product would look like a mistake.
             why = f"no product of arguments and sizes is what {need.name} needs: --assume 'len({need.name}) >= ...'"
             return self._explain(self._report_unknown("bounds", line, why), things)

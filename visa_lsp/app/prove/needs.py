@@ -63,10 +63,11 @@ PART_DIVISORS: Final = (2, 3, 4, 8, 16)  # of an argument in the factor of a for
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
 _ITEM: Final = SymbolicItem(1, 0)
-# Values of arguments, group sizes by the number of axes, and groups, of each sample.
+# Values of arguments, of which further ones are larger, group sizes by the number of axes, and groups, of each sample.
 _VALUES: Final = ((211, 157, 251, 131, 181, 227), (173, 269, 139, 229, 197, 163))
 _LOCAL: Final = (((64, 1, 1), (16, 8, 1), (8, 4, 4)), ((192, 1, 1), (8, 32, 1), (4, 8, 2)))
 _GROUPS: Final = ((7, 11, 13), (17, 5, 9))
+_GRAINS: Final = 5, 3  # elements of each work item, by sample
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,8 +232,9 @@ class NeedFinder:
 
     def _make_sample(self, index: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
         symbols, sample = self.symbols, dict[Atom, int]()
-        for atom, value in zip(self._values, _VALUES[index], strict=False):
-            sample[atom] = given.get(atom, value)
+        for place, atom in enumerate(self._values):
+            turn, own_place = divmod(place, len(_VALUES[index]))
+            sample[atom] = given.get(atom, _VALUES[index][own_place] + 100 * turn)
         sizes = _LOCAL[index][len(self.axes) - 1 if self.axes else 0]
         place = {axis: number_ for number_, axis in enumerate(self.axes)}
         local = [1, 1, 1]
@@ -246,6 +248,11 @@ class NeedFinder:
             # So that there are several groups, of which each sample has another number.
             for atom in atoms - given.keys() - self._starts:
                 sample[atom] += local[axis] * (3 + 2 * index) if sample[atom] <= 2 * local[axis] else 0
+        for grain, limits in self._grains.items():
+            if grain not in given:
+                sample[grain] = _GRAINS[index]
+                for atom in limits - given.keys() - self._grains.keys():
+                    sample[atom] *= _GRAINS[index]
         totals = [local[axis] * (_GROUPS[index][axis] if axis in self.axes else 1) for axis in range(3)]
         for axis, bounds in self._bounds_of_axes(sample, local, totals).items():
             totals[axis] = max(-(-one // local[axis]) * local[axis] for one in bounds)
@@ -273,6 +280,21 @@ class NeedFinder:
                 if atom in self._values:
                     (added if (factor > 0) in signs else bounds).add(atom)
         return added - bounds if bounds else set()
+
+    @cached_property
+    def _grains(self) -> dict[Atom, set[Atom]]:
+        """The arguments that conditions multiply by ids, elements of each work item, with those that limit the products."""
+        grains: dict[Atom, set[Atom]] = {}
+        for part in (
+            {part: None for one in self.accesses for part in _comparisons(one.path)} if len(self.axes) == 1 else ()
+        ):
+            values = self._values.keys() & set(atoms_of(part))
+            for atom, _ in part.term.factors:
+                inner = set(atoms_of(*atom.parts)) if not atom.divisor and atom.test is None else set[Atom]()
+                own = self._values.keys() & inner
+                if self.axes_of(inner) and len(own) == 1:
+                    grains.setdefault(next(iter(own)), set()).update(values - own)
+        return grains
 
     def guards_of(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
         """Return for each axis the arguments that conditions compare with its ids.
@@ -311,18 +333,18 @@ class NeedFinder:
         """
         bounds_by_axis: dict[int, list[int]] = {}
         numbers: dict[int, list[int]] = {}
-        for part in {part: None for one in self.accesses for part in _comparisons(one.path)}:
+        for compared in {
+            term: None for one in self.accesses for part in _comparisons(one.path) for term in _cases_of(part.term)
+        }:
             terms = [
-                (atom, factor, axis)
-                for atom, factor in part.term.factors
+                (atom, factor * self._grain_in(atom, sample), axis)
+                for atom, factor in compared.factors
                 for axis, ids in enumerate(self._ids)
                 if not atom.divisor and ids & {atom, *atoms_of(*atom.parts)}
             ]
             if min((factor for _, factor, _ in terms), default=0) <= 0:
                 continue
-            rest = Sum(
-                tuple([pair for pair in part.term.factors if self._is_of_arguments(pair[0])]), part.term.constant
-            )
+            rest = Sum(tuple([pair for pair in compared.factors if self._is_of_arguments(pair[0])]), compared.constant)
             # The size of a group is a factor where it is fixed. A transposed index has the groups of another axis.
             axis = next((axis for atom, _, axis in terms if atom.level is Level.GROUP), terms[0][2])
             has_local = any(atom.level is Level.ITEM for atom, _, _ in terms)
@@ -334,6 +356,9 @@ class NeedFinder:
                 )
                 bounds.append(bound)
         return numbers | bounds_by_axis
+
+    def _grain_in(self, atom: Atom, sample: Mapping[Atom, int]) -> int:
+        return next((sample[one] for one in atoms_of(*atom.parts) if one in self._grains), 1)
 
     def _is_of_arguments(self, atom: Atom) -> bool:
         if atom in self._values:
@@ -368,6 +393,16 @@ class NeedFinder:
             for value in inner & self._values.keys():
                 axes_by_pitch.setdefault(value, set()).update(self.axes_of(inner))
         return axes_by_pitch
+
+    def sizes_as_pitches(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
+        """Return for each axis the numbers of groups that are factors in offsets: ``a[k * get_global_size(0) + i]``.
+
+        A loop in steps of that size is none where a condition about arguments compares its values.
+        """
+        atoms = set(atoms_of(*(one.offset for one in accesses))) - set().union(*self._find_guards(accesses))
+        inside = {inner for atom in atoms for inner in (atom, *atoms_of(*atom.parts))}
+        counts = {axis: {atom for atom, _ in self.symbols.counts[axis].factors} & inside for axis in self.axes}
+        return {axis: own for axis, own in counts.items() if own}
 
     # ---- the farthest access
 
@@ -458,7 +493,8 @@ class NeedFinder:
             return nothing
         is_far, _, _, formula, rests = min(fits, key=lambda fit: fit[:3])
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
-            compared = {atom for atoms in self.guards_of([last]).values() for atom in atoms}
+            guards = {} if self.sizes_as_pitches([last]) else self.guards_of([last])
+            compared = {atom for atoms in guards.values() for atom in atoms}
             plain = [fit for fit in fits if fit[3].factor == 1] if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
@@ -492,9 +528,9 @@ class NeedFinder:
         """Yield natural formulas that may be near the ends, with their values in the samples."""
         guards = self.guards_of([last])
         own = set(atoms_of(last.offset))
-        pitches = self.free_pitches_of([last])
+        pitches, sizes = self.free_pitches_of([last]), self.sizes_as_pitches([last])
         wanted = [
-            values | {atom for atom, at in pitches.items() if at == axis + 1}
+            sizes.get(axis) or values | {atom for atom, at in pitches.items() if at == axis + 1}
             for axis, values in guards.items()
             if own & (self._ids[axis] if self._bounds_items([last], axis) else self._groups[axis])
         ]
@@ -580,6 +616,7 @@ class NeedFinder:
             if any(atom in atoms for atom, _ in value.factors)
         }
         symbols |= dict(self._find_parts(accesses))
+        pitches = self.sizes_as_pitches(accesses)
         for axis in self.axes:
             own = [
                 part.factors[0][0] in offsets
@@ -592,7 +629,7 @@ class NeedFinder:
                 symbols[f"local_size{suffix}"] = self.symbols.local[axis]
             if axis in guards and own[-1:] == [True] and not self._bounds_groups(accesses, axis):
                 symbols[f"groups{suffix}"] = self.symbols.counts[axis]  # a row of each group
-            if axis in guards or not (any(own) or sizes & atoms):
+            if (axis in guards and axis not in pitches) or not (any(own) or sizes & atoms):
                 continue
             symbols[f"global_size{suffix}"] = self.symbols.totals(axis)
             symbols[f"local_size{suffix}"] = self.symbols.local[axis]
@@ -613,6 +650,17 @@ def _comparisons(path: Claim) -> Iterator[Claim]:
         if one.word == "le":
             yield one
         work += one.parts
+
+
+def _cases_of(term: Sum) -> Iterator[Sum]:
+    """Yield a term with each value of a choice in it, such as ``min(a, b)``; itself if it has none."""
+    pair = next((one for one in term.factors if one[0].test is not None), None)
+    if pair is None:
+        yield term
+        return
+    rest = Sum(tuple([one for one in term.factors if one != pair]), term.constant)
+    for value in pair[0].parts:
+        yield rest + value * pair[1]
 
 
 def loads_of(*things: Sum | Claim) -> list[Atom]:
