@@ -400,7 +400,8 @@ class NeedFinder:
         A loop in steps of that size is none where a condition about arguments compares its values.
         """
         atoms = set(atoms_of(*(one.offset for one in accesses))) - set().union(*self._find_guards(accesses))
-        inside = {inner for atom in atoms for inner in (atom, *atoms_of(*atom.parts))}
+        products = [one for one in atoms if one.parts and not one.divisor and one.test is None and not one.is_bits]
+        inside = atoms.union(*(atoms_of(*one.parts) for one in products))
         counts = {axis: {atom for atom, _ in self.symbols.counts[axis].factors} & inside for axis in self.axes}
         return {axis: own for axis, own in counts.items() if own}
 
