@@ -568,6 +568,15 @@ def test_a_guard_is_what_compares_ids_of_the_index():
     check_each(NEEDS, check)
 
 
+def test_a_partner_needs_groups_of_pairs():
+    code = "    xor (M1, 16) at(0,0)<1> lid(0,0)<1;1,0> 0x1:d\n" + INDEX.format("at") + STORE.format("y", "at")
+    (found,) = answers(code, properties=("bounds",))
+    assert found.answer == "unknown"
+    excuse = found.reason.partition("--assume ")[2].strip("'")
+    (excused,) = answers(code, properties=("bounds",), assume=(excuse,))
+    assert (excused.answer, excused.assumptions[0]) == ("proved", excuse)
+
+
 def test_the_last_of_many_arguments_is_the_need_of_a_buffer():
     """The needs are sought in launches whose arguments all have other values."""
     others = [f"a{number}" for number in range(14)]

@@ -19,7 +19,7 @@ from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
 from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.journal import LATE, Journal, worst_answers
-from visa_lsp.app.prove.needs import Need, NeedFinder, loads_of, parts_of
+from visa_lsp.app.prove.needs import MAX_DIVISOR, Need, NeedFinder, loads_of, parts_of
 from visa_lsp.app.prove.payload import AXES, size_of
 from visa_lsp.app.prove.solve import OutOfTime, Question, Solver, SolverAnswer, SymbolicItem, has_moment
 from visa_lsp.app.prove.spaces import (
@@ -270,6 +270,8 @@ class Prover:
         self, property_: str, decide: Callable[[_Group], ProofResult], group: _Group
     ) -> list[ProofResult]:  # fmt: skip
         result = self._in_time(property_, group.access.line, partial(decide, group))
+        if property_ == "bounds" and result.reason == LATE and loads_of(group.access.offset):
+            result = structs.replace(result, cause=Cause.CONTENTS)
         need = self._needs.get(group.access.space) if property_ == "bounds" else None
         if need is not None and need.formula is not None:
             exceeds = need.nearest.words if need.nearest is not None else None
@@ -495,9 +497,9 @@ class Prover:
 
     def _prove(
         self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
-        things: Sequence[Sum | Claim], *, by_global_ids: bool = False,
+        things: Sequence[Sum | Claim], *, by_global_ids: bool = False, more: _Contract | None = None,
     ) -> ProofResult | None:  # fmt: skip
-        """Return the answer if it needs no launch, with as few assumptions as suffice.
+        """Return the answer if it needs no launch, with as few assumptions as suffice; ``more`` are the last ones.
 
         Adds the parts of a contract one by one, the simplest first.
         """
@@ -505,7 +507,7 @@ class Prover:
         if by_global_ids:
             wraps = [(words, self._global_ids.replace_in(one)) for words, one in wraps]
             facts = [one for one in facts if one.level is Level.LAUNCH]
-        parts = [part for at, part in enumerate(self._contract(access, property_)) if part or not at]
+        parts = [part for at, part in enumerate((*self._contract(access, property_), more or [])) if part or not at]
 
         def decide(count: int) -> tuple[str, list[str]]:
             assumed = [one for part in parts[:count] for one in part]
@@ -716,6 +718,19 @@ class Prover:
             contract.append((f"{a} is a multiple of {TILE}", equal(rest, 0)))
         return contract
 
+    def _whole_parts(self, access: ItemAccess) -> _Contract:
+        """Return the assumption that a group consists of whole parts, where a local id is divided: ``lid / 32``, ``lid % 32``."""
+        quotients = [one for one in atoms_of(access.offset, access.path) if 1 < one.divisor <= MAX_DIVISOR]
+        contract = dict[str, Claim]()
+        for axis in self.axes:
+            local, own = self.symbols.local[axis], {atom for atom, _ in self.symbols.ids[axis].factors}
+            suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
+            for one in quotients:
+                if not local.is_constant and own.issuperset(atoms_of(*one.parts)):
+                    words = f"local_size{suffix} % {one.divisor} == 0"
+                    contract[words] = equal(local - self.pool.quotient(local, one.divisor) * one.divisor, 0)
+        return list(contract.items())
+
     def _outside(self, access: ItemAccess, question: Question) -> list[object]:
         size = self._size(access.space)
         assert size is not None
@@ -738,10 +753,11 @@ class Prover:
         things: list[Sum | Claim] = [access.offset, access.path]
         simpler = self._global_ids.rewrite(access)
         plain = simpler or access
-        proof = self._prove(
-            "bounds", access, [_ITEM], lambda question: self._outside(plain, question),
+        prove = partial(
+            self._prove, "bounds", access, [_ITEM], lambda question: self._outside(plain, question),
             lambda question: [question.condition(plain.path, _ITEM)], things, by_global_ids=simpler is not None
         )  # fmt: skip
+        proof = prove()
         if proof is not None or not search:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
@@ -749,6 +765,12 @@ class Prover:
             value = loads_of(access.offset)[0]
             why = f"its address depends on {value.why} of line {value.line}"
             return self._report_unknown("bounds", line, why, Cause.CONTENTS)
+        parts = self._whole_parts(access)
+        if parts and (other := prove(more=parts)) is not None and other.answer == PROVED:
+            sizes = [words for words, _ in parts if words in other.assumptions]
+            return self._report_unknown(
+                "bounds", line, f"it needs groups of whole parts: --assume {' and '.join(sizes)!r}"
+            )
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words
@@ -758,8 +780,12 @@ class Prover:
         finder = self._need_finder
         if (
             need is not None
-            and need.natural is None
-            and (finder.pitches_of([access]) or finder.sizes_as_pitches([access]))
+            and need.formula is None
+            and (
+                self._leads_on(access.space)
+                if need.nearest is not None
+                else finder.pitches_of([access]) or finder.sizes_as_pitches([access])
+            )
         ):
             # Any launch with a smaller buffer than the unknown product would look like a mistake.
             why = f"no product of arguments and sizes is what {need.name} needs: --assume 'len({need.name}) >= ...'"

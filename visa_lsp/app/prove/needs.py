@@ -24,6 +24,7 @@ from visa_lsp.app.prove.sampled_values import NotSampled, SampledValues
 from visa_lsp.app.prove.solve import SymbolicItem
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import (
+    FALSE,
     LOADED,
     RETURNED,
     UNFOLLOWED,
@@ -57,6 +58,7 @@ MAX_MULTIPLE: Final = 64
 DIVISORS: Final = (2, 4, 8, 16, 32, 64)
 SLACK: Final = Fraction(1, 8)  # of a size that accesses may leave unused or exceed, relative to it
 _STARTS: Final = 13, 7  # values of arguments at which accesses start, by sample
+MAX_DIVISOR: Final = 1024  # of an id: larger ones are of values that wrap around
 MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
 SMALLER_CAPS: Final = (64, 16)  # of the groups of further samples, if no work item gets to an access
 PART_DIVISORS: Final = (2, 3, 4, 8, 16)  # of an argument in the factor of a formula
@@ -209,9 +211,11 @@ class NeedFinder:
         launches: list[Mapping[Atom, int]] = []
         for index in range(len(_VALUES)):
             sample = self._make_sample(index, {})
-            if self.fixed:
+            if not self._keeps_facts(sample):
+                sample = {atom: value for atom, value in sample.items() if atom not in self.fixed}
                 given = self._choose_given(sample, launches)
-                sample = self._make_sample(index, given) | given  # with as many work items as the values need
+                sample = self._make_sample(index, given)  # with as many work items as the values need
+                sample = {atom: value for atom, value in sample.items() if atom not in self.fixed} | given
             launches.append(sample)
         return launches
 
@@ -232,9 +236,9 @@ class NeedFinder:
 
     def _make_sample(self, index: int, given: Mapping[Atom, int]) -> dict[Atom, int]:
         symbols, sample = self.symbols, dict[Atom, int]()
-        for place, atom in enumerate(self._values):
-            turn, own_place = divmod(place, len(_VALUES[index]))
-            sample[atom] = given.get(atom, _VALUES[index][own_place] + 100 * turn)
+        for at, atom in enumerate(self._values):
+            turn, at_value = divmod(at, len(_VALUES[index]))
+            sample[atom] = given.get(atom, _VALUES[index][at_value] + 100 * turn)
         sizes = _LOCAL[index][len(self.axes) - 1 if self.axes else 0]
         place = {axis: number_ for number_, axis in enumerate(self.axes)}
         local = [1, 1, 1]
@@ -267,7 +271,12 @@ class NeedFinder:
             ):
                 if not own.is_constant:
                     sample[own.factors[0][0]] = value
-        return {atom: value for atom, value in sample.items() if atom not in self.fixed}
+        return sample
+
+    def _keeps_facts(self, sample: Mapping[Atom, int]) -> bool:
+        """Return whether a sample keeps the user's assumptions."""
+        values = {atom: number(value) for atom, value in sample.items()}
+        return not self.fixed or all(self.pool.replace_in(fact, values.get, {}) != FALSE for fact in self.facts)
 
     @cached_property
     def _starts(self) -> set[Atom]:
@@ -337,10 +346,10 @@ class NeedFinder:
             term: None for one in self.accesses for part in _comparisons(one.path) for term in _cases_of(part.term)
         }:
             terms = [
-                (atom, factor * self._grain_in(atom, sample), axis)
+                (atom, Fraction(factor * self._grain_in(atom, sample), atom.divisor or 1), axis)
                 for atom, factor in compared.factors
                 for axis, ids in enumerate(self._ids)
-                if not atom.divisor and ids & {atom, *atoms_of(*atom.parts)}
+                if atom.divisor <= MAX_DIVISOR and ids & {atom, *atoms_of(*atom.parts)}
             ]
             if min((factor for _, factor, _ in terms), default=0) <= 0:
                 continue
