@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.flow.graph import graph_of
+from visa_lsp.flow.graph import EdgeKind, graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.safe_io import read_file
@@ -216,7 +216,9 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
 def _condition_of(body: Kernel, instruction: int, graph: Graph) -> tuple[str, int] | None:
     """Return the file and line of the innermost branch above an instruction that decides whether it is executed."""
     branches = graph.deciding_branches[graph.block_of[instruction]]
-    return source_of(body, max((branch for branch in branches if branch < instruction), default=-1))
+    # What follows a loop is executed where its condition does not hold.
+    loops = {graph.blocks[edge.source].last for edge in graph.edges if edge.kind is EdgeKind.BACK}
+    return source_of(body, max((one for one in branches if one < instruction and one not in loops), default=-1))
 
 
 def source_of(body: Kernel | None, instruction: int) -> tuple[str, int] | None:

@@ -25,7 +25,7 @@ from visa_lsp.sim.observers.checkers import checkers
 from visa_lsp.zeinfo.write import scalar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from visa_lsp.app.launch.file import LaunchFile
@@ -172,10 +172,10 @@ class LaunchRuns:
             or (self.item_races and (not self.in_step or "of the same message" in one.message))
         ]  # fmt: skip
 
-    def keep(self, property_: str, text: str, steps: int) -> set[int]:
-        """Run a launch, and keep the faults that refute a property; return their lines."""
+    def keep(self, property_: str, text: str, steps: int, wanted: Collection[int] = ()) -> set[int]:
+        """Run a launch, and keep the faults that refute a property, at the ``wanted`` lines if given; return their lines."""
         report, all_ = self.run(text, self.checks_of(property_), steps)
-        faults = self.faults_of(property_, all_)
+        faults = [one for one in self.faults_of(property_, all_) if not wanted or one.line + 1 in wanted]
         lines = _lines_of(faults)
         if lines:
             options = f" --budget {steps}" if any(one.kind is FaultKind.BUDGET for one in all_) else ""
@@ -219,13 +219,16 @@ class Confirmer:
         tries = [(example, contents) for contents in _CONTENTS]
         if example.contents:  # values that are written out are only needed where others do not show the fault
             tries.insert(0, (replace(example, contents={}, reach={}), _CONTENTS[0]))
+        # The launch has sizes for this buffer alone; others may need more than it gives them.
+        spaces = {one.space for one in self.walker.accesses if one.line in lines} if property_ == "bounds" else set()
+        wanted = {one.line for one in self.walker.accesses if one.space in spaces}
         for tried, contents in tries:
             text = self.launch_text(tried, contents)
             steps = runs.steps_left(_MAX_STEPS)
             if text is None or steps < 1:
                 return None
             with suppress(LaunchError, UserError):
-                if runs.keep(property_, text, steps) & set(lines):
+                if runs.keep(property_, text, steps, wanted) & set(lines):
                     return runs.find(property_, lines)
         return None
 

@@ -24,6 +24,7 @@ from visa_lsp.app.prove.journal import Journal, read_journal
 from visa_lsp.app.suggestions import did_you_mean
 from visa_lsp.children import temporary_folder
 from visa_lsp.job_process import JobLost, JobProcess, answer_jobs
+from visa_lsp.sim.faults import FaultKind
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -350,11 +351,13 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
 def _memory_name(walker: Walker, access: ItemAccess) -> str:
     """Return the name of the memory of an access: that of its argument, local array or variable, else of its kind."""
     from visa_lsp.app.prove.assume import name_of  # loads NumPy
-    from visa_lsp.app.prove.spaces import ARRAY, SHARED
+    from visa_lsp.app.prove.spaces import ARRAY, SHARED, VARIABLE
 
     kind, index = access.space
     if kind == ARRAY:
         return walker.kernel.variable_name(index)
+    if kind == VARIABLE:
+        return list(walker.symbols.variables)[index]
     array = walker.info.local_array_at(access.offset.constant) if kind == SHARED else None
     return name_of(walker.info, index) if index >= 0 else array.name if array is not None else kind
 
@@ -376,7 +379,10 @@ def _with_faults(
 def _fault_values(fault: ShownFault, elements: ElementWords | None) -> dict[str, Any]:
     """Return a fault as in JSON, with the elements that both parties access as expressions."""
     line = fault.values["line"]
-    lines = (line, *(fault.lines - {line} or {line})) if fault.values["other"] else (line,)
+    has_other = (
+        fault.values["other"] and fault.values["kind"] != FaultKind.UNINITIALISED.value
+    )  # which is a declaration
+    lines = (line, *(fault.lines - {line} or {line})) if has_other else (line,)
     words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
     return {**fault.values, **dict(zip(("access", "other_access"), words, strict=False))}
 

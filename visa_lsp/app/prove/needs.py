@@ -65,8 +65,9 @@ PART_DIVISORS: Final = (2, 3, 4, 8, 16)  # of an argument in the factor of a for
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
 _ITEM: Final = SymbolicItem(1, 0)
-# Values of arguments, of which further ones are larger, group sizes by the number of axes, and groups, of each sample.
-_VALUES: Final = ((211, 157, 251, 131, 181, 227), (173, 269, 139, 229, 197, 163))
+# Values of arguments, of which further ones are larger, group sizes by the number of axes, and groups, of each sample. The values of
+# an argument differ in their rests by 3, 4 and 5, so that a number rounded up to a multiple is not the same sum in both samples.
+_VALUES: Final = ((193, 157, 241, 137, 181, 229), (179, 263, 239, 223, 227, 167))
 _LOCAL: Final = (((64, 1, 1), (16, 8, 1), (8, 4, 4)), ((192, 1, 1), (8, 32, 1), (4, 8, 2)))
 _GROUPS: Final = ((7, 11, 13), (17, 5, 9))
 _GRAINS: Final = 5, 3  # elements of each work item, by sample

@@ -718,8 +718,8 @@ class Walker:
             self.forget_writes(inst, registers)
             return way
         if name == "faddr":
-            target = inst.get("dst")
-            address = self.symbols.variable(str(inst.get("name")))
+            target, number_ = inst.get("dst"), inst.get("name")
+            address = self.symbols.variable(self.kernel.string(number_) if isinstance(number_, int) else "")
             self._assign(
                 target, self.pool.wrap(address, self.operands.type_of(target).bits, signed=False), condition, site
             )
