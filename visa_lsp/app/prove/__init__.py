@@ -19,13 +19,14 @@ class BufferNeed(Struct, frozen=True):
     """The least number of elements of a buffer, as a formula of arguments and sizes: ``n + 1``.
 
     ``unit`` is elements, or bytes where elements have one or their type is unknown. ``exceeds`` is the natural size that a
-    need exceeds, ``n``.
+    need exceeds, ``n``. ``vector`` is the type of elements that are vectors, ``float4``.
     """
 
     buffer: str
     elements: str
     unit: str = "elements"
     exceeds: str | None = None
+    vector: str = ""
 
 
 class ProofResult(Struct, frozen=True):

@@ -14,7 +14,7 @@ import z3
 from msgspec import structs
 
 from visa_lsp.app.prove import BufferNeed, Cause, ProofResult
-from visa_lsp.app.prove.assume import assumption, name_of
+from visa_lsp.app.prove.assume import assumption, name_of, vector_type
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
 from visa_lsp.app.prove.global_ids import GlobalIds
@@ -275,7 +275,8 @@ class Prover:
         need = self._needs.get(group.access.space) if property_ == "bounds" else None
         if need is not None and need.formula is not None:
             exceeds = need.nearest.words if need.nearest is not None else None
-            own = BufferNeed(need.name, need.formula.words, f"{need.unit}s", exceeds)
+            vector = vector_type(self.walker.info, group.access.space[1])
+            own = BufferNeed(need.name, need.formula.words, f"{need.unit}s", exceeds, vector)
             result = structs.replace(result, needs=(own,))
         return [structs.replace(result, line=line) for line in group.lines]
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.payload import AXES, LaunchSymbols, size_of
 from visa_lsp.app.prove.terms import RELATIONS, Claim, Sum, both, either, negation, number
-from visa_lsp.program.elements import cl_bytes
+from visa_lsp.program.elements import cl_bytes, cl_element, element_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -70,6 +70,13 @@ def name_of(info: KernelInfo, index: int) -> str:
 def element_size(info: KernelInfo, index: int) -> int:
     """Return the number of bytes of an element of a buffer argument; 1 if its type is unknown."""
     return cl_bytes(info.type_of(index).replace("*", "").strip()) or 1
+
+
+def vector_type(info: KernelInfo, index: int) -> str:
+    """Return the type of the elements of a buffer argument that are vectors, ``float4``; empty for numbers and unknown types."""
+    name = info.type_of(index).replace("*", "").strip()
+    element = cl_element(name)
+    return name if element and cl_bytes(name) > element_bytes(element) else ""
 
 
 class _AssumptionReader:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.assume import element_size, name_of
+from visa_lsp.app.prove.assume import element_size, name_of, vector_type
 from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
@@ -77,7 +77,9 @@ class ElementWords:
         offset = (whole or access).offset
         kind, index = access.space
         if kind == BUFFER or (kind == SHARED and index >= 0):
-            return f"{name_of(self._info, index)}[{self._index(offset, element_size(self._info, index))}]"
+            vector = vector_type(self._info, index)
+            words = f"{name_of(self._info, index)}[{self._index(offset, element_size(self._info, index))}]"
+            return f"{words} of {vector}" if vector else words
         array = self._info.local_array_at(offset.constant)
         if kind != SHARED or array is None:
             raise _UnnamedError

@@ -134,6 +134,7 @@ def _kernel_lines(
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
             excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
+            unit += f" of {need.vector}" if need.vector else ""
             lines.append(f"  - {need.buffer}: {need.elements} {unit}{excess}".replace(" // ", " / "))  # as in C
     return lines
 
