@@ -7,7 +7,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
-from itertools import combinations, combinations_with_replacement, islice, permutations
+from itertools import combinations, islice, permutations
 from typing import TYPE_CHECKING, Final, cast
 
 import z3
@@ -688,8 +688,12 @@ class Prover:
         ]
         contract += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if property_ == "bounds":
+            # Of `a[n - 1]`, too: a buffer has elements.
+            scaled = [(atom, 1) for atom, factor in access.offset.factors if factor > 0]
             contract += [
-                (f"{a} is positive", at_most(x * -1, -1)) for a, x in values if pitches.keys() & set(atoms_of(x))
+                (f"{a} is positive", at_most(x * -1, -1))
+                for a, x in values
+                if pitches.keys() & set(atoms_of(x)) or (access.offset.constant < 0 and x.factors[0] in scaled)
             ]
         arguments = {atom: (name, value) for name, value in values for atom, _ in value.factors}
         for atom, axis in self._need_finder.free_pitches_of([access]).items():
@@ -778,23 +782,14 @@ class Prover:
             excuse = f"{need.name} needs {need.amount}: --assume 'len({need.name}) >= {words}'"
             if self._leads_on(access.space):
                 return self._report_unknown("bounds", line, excuse, Cause.SIZE)
-        finder = self._need_finder
-        if (
-            need is not None
-            and need.formula is None
-            and (
-                self._leads_on(access.space)
-                if need.nearest is not None
-                else finder.pitches_of([access]) or finder.sizes_as_pitches([access])
-            )
-        ):
-            # Any launch with a smaller buffer than the unknown product would look like a mistake.
-            why = f"no product of arguments and sizes is what {need.name} needs: --assume 'len({need.name}) >= ...'"
-            return self._explain(self._report_unknown("bounds", line, why), things)
+        # Any launch with a smaller buffer than an unknown product would look like a mistake; one below its start is a mistake.
+        is_open = need is not None and need.formula is None and (need.nearest is None or self._leads_on(access.space))
+        if need is not None and is_open:
+            excuse = f"no product of arguments and sizes is what {need.name} needs: --assume 'len({need.name}) >= ...'"
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:
-            assumed += need.is_nearest(size) or self._usual_sizes(access, size, need)
+            assumed += need.is_nearest(size) or self._usual_sizes(size, need)
             # What the proofs of other accesses presume of the buffer.
             assumed += [one for words, one in self.claims.items() if words.startswith(f"{need.name} has at least ")]
 
@@ -802,6 +797,7 @@ class Prover:
             # The launch may have no fault at other buffers, because all lines with a fault count as refuted.
             is_given = any("len(" in words for words, _ in self.given)
             hard = self._outside(access, question)
+            hard += [question.condition(at_most(access.offset, -1), _ITEM)] if is_open else []
             for index, one in self.symbols.sizes.items():
                 if index != access.space[1] and not is_given:
                     room = MAX_MODEL_SHARED if index in self.symbols.shared else MAX_MODEL_BYTES
@@ -810,23 +806,16 @@ class Prover:
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
-            return structs.replace(result, reason=excuse, cause=Cause.SIZE)
-        return self._explain(result, things)
+            result = structs.replace(result, reason=excuse, cause=None if is_open else Cause.SIZE)
+        return result if result.cause is Cause.SIZE else self._explain(result, things)
 
-    def _usual_sizes(self, access: ItemAccess, size: Sum, need: Need) -> list[Claim]:
+    def _usual_sizes(self, size: Sum, need: Need) -> list[Claim]:
         """Return the conditions that a buffer is not smaller than those that hosts use, whatever the kernel needs."""
         totals = [self.symbols.totals(axis) for axis in self.axes]
         whole = totals[0] if totals else number(1)
         for total in totals[1:]:
             whole = self.pool.product(whole, total)
-        usual = [whole, *self.symbols.values.values()]
-        if need.natural is None:
-            # As no formula fits, the product of any two sizes that the access depends on counts as one that a host may use.
-            atoms = set(atoms_of(access.offset, access.path))
-            own = [one for one in self.symbols.values.values() if atoms & {atom for atom, _ in one.factors}]
-            pairs = combinations_with_replacement([*own[:MAX_NAMES], *totals], 2)
-            usual += [self.pool.product(a, b) for a, b in pairs]
-        return [at_most(one * need.bytes_each, size) for one in usual]
+        return [at_most(one * need.bytes_each, size) for one in (whole, *self.symbols.values.values())]
 
     def _leads_on(self, space: Space) -> bool:
         """Return whether values of a buffer decide where other accesses lie: a list of starts has one entry more than rows."""

@@ -16,6 +16,7 @@ from visa_lsp.app.launch.printing import fault_values
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.report import with_declarations, with_sources
 from visa_lsp.app.launch.runner import load_for, ready
+from visa_lsp.app.prove.terms import UNFOLLOWED, atoms_of
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import LaunchError
@@ -222,6 +223,12 @@ class Confirmer:
         # The launch has sizes for this buffer alone; others may need more than it gives them.
         spaces = {one.space for one in self.walker.accesses if one.line in lines} if property_ == "bounds" else set()
         wanted = {one.line for one in self.walker.accesses if one.space in spaces}
+        if property_ == "bounds" and any(
+            atom.why == UNFOLLOWED for one in self.walker.accesses if one.line in lines for atom in atoms_of(one.offset)
+        ):
+            tries = [
+                (replace(example, contents={}, reach={}), "zeros")
+            ]  # what other values lead to may be the host's matter
         for tried, contents in tries:
             text = self.launch_text(tried, contents)
             steps = runs.steps_left(_MAX_STEPS)

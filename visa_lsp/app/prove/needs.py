@@ -61,7 +61,7 @@ _STARTS: Final = 13, 7  # values of arguments at which accesses start, by sample
 MAX_DIVISOR: Final = 1024  # of an id: larger ones are of values that wrap around
 MAX_CHOSEN: Final = 1024  # of values that assumptions restrict
 SMALLER_CAPS: Final = (64, 16)  # of the groups of further samples, if no work item gets to an access
-PART_DIVISORS: Final = (2, 3, 4, 8, 16)  # of an argument in the factor of a formula
+PART_DIVISORS: Final = (2, 3, 4, 8, 16, 32, 64)  # of an argument in the factor of a formula
 NEAR: Final = 2  # elements that a small size may be away from a need
 ROUND: Final = 16  # one element more than a multiple of it is off by one
 _ITEM: Final = SymbolicItem(1, 0)
@@ -352,7 +352,8 @@ class NeedFinder:
                 for axis, ids in enumerate(self._ids)
                 if atom.divisor <= MAX_DIVISOR and ids & {atom, *atoms_of(*atom.parts)}
             ]
-            if min((factor for _, factor, _ in terms), default=0) <= 0:
+            groups = {one for atom, _, axis in terms for one in self._groups[axis] & {atom, *atoms_of(*atom.parts)}}
+            if not groups or min(factor for _, factor, _ in terms) <= 0:
                 continue
             rest = Sum(tuple([pair for pair in compared.factors if self._is_of_arguments(pair[0])]), compared.constant)
             # The size of a group is a factor where it is fixed. A transposed index has the groups of another axis.
