@@ -39,7 +39,7 @@ _SETTLED: Final = 10
 _SETTLED_LONG: Final = 14
 _ADDRESS_LENGTH, _RESULT_LENGTH = (25, 15), (20, 31)  # fields of a descriptor, in registers
 _LEAST_BYTES: Final = 32  # of a register
-_OUT_OF_ORDER: Final = "out of order"
+OUT_OF_ORDER: Final = "out of order"
 _NO_PIPE: Final = ""
 
 
@@ -165,7 +165,7 @@ class Scoreboard:
                 self._read(state, own, start, end)
             for start, end in writes:
                 self._write(state, own, start, end)
-        if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE):
+        if flight.pipe not in (OUT_OF_ORDER, _NO_PIPE):
             state.counts[flight.pipe] += 1
             flight.number = state.counts[flight.pipe]
 
@@ -185,7 +185,7 @@ class Scoreboard:
         rules, op = self.rules, inst.op
         assert rules is not None
         if inst.is_message or op.startswith("dpas") or (op == "math" and not rules.math_in_order):
-            return _OUT_OF_ORDER
+            return OUT_OF_ORDER
         if rules.single:
             return "X"
         if op == "math":
@@ -222,7 +222,7 @@ class Scoreboard:
             elif letter:
                 pipes = [letter]
             else:
-                has_own = wait.token is None and flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE)
+                has_own = wait.token is None and flight.pipe not in (OUT_OF_ORDER, _NO_PIPE)
                 pipes = [flight.pipe if has_own else self._guess_pipe(inst)]
             for pipe in pipes:
                 state.ended[pipe].append((state.counts[pipe] - distance + 1, inst.index))
@@ -246,7 +246,7 @@ class Scoreboard:
 
     def _is_flying(self, state: _ThreadState, flight: _Flight, *, reads: bool) -> bool:
         """Return whether an instruction may not have finished; the waits that ended it count as needed."""
-        if flight.pipe == _OUT_OF_ORDER:
+        if flight.pipe == OUT_OF_ORDER:
             ended_by = flight.read_by if reads else flight.done_by
             if ended_by is not None:
                 self.needed_waits.add(ended_by)
@@ -270,7 +270,7 @@ class Scoreboard:
         for writer in set(state.writers[start:end].tolist()):
             if writer and writer != own and self._is_flying(state, state.flights[writer], reads=False):
                 self._report(state, own, writer, "reads", start, done=True)
-        if state.flights[own].pipe == _OUT_OF_ORDER:
+        if state.flights[own].pipe == OUT_OF_ORDER:
             state.readers[start:end] = own
 
     def _write(self, state: _ThreadState, own: int, start: int, end: int) -> None:
@@ -279,12 +279,12 @@ class Scoreboard:
         flight = state.flights[own]
         for earlier in set(state.writers[start:end].tolist()):
             other = state.flights[earlier]
-            in_order = other.pipe == flight.pipe != _OUT_OF_ORDER
+            in_order = other.pipe == flight.pipe != OUT_OF_ORDER
             if earlier and earlier != own and not in_order and self._is_flying(state, other, reads=False):
                 self._report(state, own, earlier, "writes", start, done=True)
         for earlier in set(state.readers[start:end].tolist()):
             other = state.flights[earlier]
-            together = flight.pipe == _OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
+            together = flight.pipe == OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
             if (
                 earlier
                 and earlier != own
@@ -301,7 +301,7 @@ class Scoreboard:
         key = verb, inst.index, flight.inst.index
         if key in self._found or not state.flights[own].mask & flight.mask:
             return
-        if flight.pipe == _OUT_OF_ORDER:
+        if flight.pipe == OUT_OF_ORDER:
             token = flight.inst.wait.token
             word = f"${token}.{'dst' if done else 'src'}" if token is not None else "a token"
         else:

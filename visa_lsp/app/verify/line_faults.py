@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.eu.lane_owners import lane_faults
 from visa_lsp.eu.model import Direct
 from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
 from visa_lsp.isa import types as ty
@@ -51,6 +53,15 @@ class _Line:
     def immediates(self) -> list[Immediate]:
         """The immediate sources."""
         return [value for value in self.inst.values if isinstance(value, Immediate)]
+
+
+def text_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
+    """Yield each instruction that does something else than its line, or than any line does with values of single lanes."""
+    reported = set[int]()
+    for inst, needs in chain(line_faults(kernel, code), lane_faults(kernel, code)):
+        if inst.index not in reported:
+            yield inst, needs
+        reported.add(inst.index)
 
 
 def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:

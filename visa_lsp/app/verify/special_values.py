@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Immediate
-from visa_lsp.sim.launch.config import BufferArg, ImageArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, SamplerArg, ValueArg
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
@@ -64,12 +64,16 @@ class SpecialValues:
         }
 
     def random(self) -> dict[Any, Any]:
-        """Return random contents for the buffers and images, over the whole range of integers."""
-        return self.images(0) | {
-            key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
-            for number, (key, arg) in enumerate(self.config.by_key.items())
-            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
-        }
+        """Return random contents for the buffers and images, over the whole range of integers; samplers with the rules that need code of their own."""
+        return (
+            self.images(0)
+            | self._samplers()
+            | {
+                key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
+                for number, (key, arg) in enumerate(self.config.by_key.items())
+                if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
+            }
+        )
 
     def images(self, turn: int, side: int | None = None) -> dict[Any, Any]:
         """Return random texels for the images, with at most ``side`` on each axis."""
@@ -81,6 +85,12 @@ class SpecialValues:
                 seed = turn * len(self.config.by_key) + number
                 args[key] = {"image": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": seed}}}
         return args
+
+    def _samplers(self) -> dict[Any, Any]:
+        """Return samplers with a border and the nearest texel, for which compilers compare coordinates with zero; normalized ones stay."""
+        state = {"address": "clamp", "filter": "nearest", "normalized": False}
+        samplers = ((key, arg) for key, arg in self.config.by_key.items() if isinstance(arg, SamplerArg))
+        return {key: {"sampler": state} for key, arg in samplers if not arg.normalized}
 
     def apart(self, args: dict[Any, Any]) -> tuple[dict[Any, Any], list[dict[str, Any]]]:
         """Return arguments with buffers of ``args`` as pointers into memory, and that memory.
