@@ -7,7 +7,7 @@ registers are what others depend on. A write kills bytes only where all lanes ex
 from __future__ import annotations
 
 import re
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -54,7 +54,7 @@ def needs_no_distance(code: MachineCode, also: MachineCode, index: int, platform
 def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Platform) -> bool:
     """Return whether a lost wait for a message leaves no hazard on any path, by the rules of ``visa_lsp.eu.scoreboard``.
 
-    What is in flight follows every edge of the code. A message that overwrites what an earlier one of its function reads comes after the reads.
+    What is in flight follows every edge of the code. Messages of one function read in order, so that the reads of one come after those of earlier ones.
     """
     if any(inst.op in (*_LEAVING, "brd", "brc") for inst in code.instructions):
         return False
@@ -66,18 +66,27 @@ def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Pl
     )
 
 
+@dataclass(frozen=True)
+class _Flight:
+    """What an instruction in flight may still do: bytes that it reads and writes, and the later ones of its function, which read after it."""
+
+    reads: int
+    writes: int
+    later: frozenset[int] = frozenset()
+
+
 class _Flights:
-    """The bytes that instructions in flight may still read and write, ahead of each instruction, over all paths."""
+    """The instructions in flight ahead of each instruction, over all paths; what a path lacks may be in flight on another one."""
 
     def __init__(self, code: MachineCode, platform: Platform) -> None:
         self.code, self.board = code, Scoreboard(code, platform)
         self.every = (1 << Layout(code.grf_bytes).starts["acc"]) - 1
-        self.senders: set[int] = set()  # whose registers are used too early
+        self.early: set[int] = set()  # whose registers are used too early
 
     def hazards(self) -> list[MachineInst]:
         """Return the instructions in flight whose registers some instruction may use too early."""
         instructions = self.code.instructions
-        before: dict[int, dict[int, tuple[int, int]]] = {0: {}}
+        before: dict[int, dict[int, _Flight]] = {0: {}}
         work = [0]
         while work:
             inst = instructions[work.pop()]
@@ -85,36 +94,45 @@ class _Flights:
             nexts = set() if "EOT" in inst.options else {inst.index + 1}
             nexts |= {n for s in inst.sources if isinstance(s, Target) for n in (s.index, s.index + 1)}
             for n in nexts & set(range(len(instructions))):
-                old = before.get(n)
-                joined = dict(old or {})
-                for sender, (reads, writes) in after.items():
-                    known = joined.get(sender, (0, 0))
-                    joined[sender] = known[0] | reads, known[1] | writes
-                if joined != old:
+                joined = dict(before.get(n, {}))
+                for sender, flight in after.items():
+                    old = joined.get(sender, flight)
+                    joined[sender] = _Flight(
+                        old.reads | flight.reads, old.writes | flight.writes, old.later & flight.later
+                    )
+                if n not in before or joined != before[n]:
                     before[n] = joined
                     work.append(n)
-        return [instructions[n] for n in self.senders]
+        return [instructions[n] for n in self.early]
 
-    def _after(self, inst: MachineInst, flying: dict[int, tuple[int, int]]) -> dict[int, tuple[int, int]]:
-        instructions, wait = self.code.instructions, inst.wait
-        left = dict(flying)
-        for sender, (_, writes) in flying.items():
-            if instructions[sender].wait.token == wait.token is not None or (inst.op, inst.subop) == ("sync", "allwr"):
-                left[sender] = (0, writes if wait.use == "src" else 0)
-            elif (inst.op, inst.subop) == ("sync", "allrd"):
-                left[sender] = (0, writes)
+    def _after(self, inst: MachineInst, flying: dict[int, _Flight]) -> dict[int, _Flight]:
+        instructions = self.code.instructions
         is_sender = self.board.pipe_of(inst) == OUT_OF_ORDER
         reads, writes = (_bits(ranges) & self.every for ranges in (inst.reads, inst.writes))
         if _has_places_of_execution(inst):
             reads, writes = self.every, self.every if isinstance(inst.dst, Indirect | Payload) else writes
-        for sender, (read, written) in left.items():
+        left = {}
+        for sender, before in flying.items():
+            flight = self._waited(inst, sender, before)
             is_together = is_sender and instructions[sender].subop == inst.subop
-            if written & (reads | writes) or (read & writes and not is_together):
-                self.senders.add(sender)
-            left[sender] = read & ~writes, written & ~writes
+            if flight.writes & (reads | writes) or (flight.reads & writes and not is_together):
+                self.early.add(sender)
+            later = flight.later | {inst.index} if is_together else flight.later
+            left[sender] = _Flight(flight.reads & ~writes, flight.writes & ~writes, later)
         if is_sender and "EOT" not in inst.options:
-            left[inst.index] = reads, writes
-        return {sender: ranges for sender, ranges in left.items() if ranges != (0, 0)}
+            left[inst.index] = _Flight(reads, writes)
+        return {sender: flight for sender, flight in left.items() if flight.reads or flight.writes}
+
+    def _waited(self, inst: MachineInst, sender: int, flight: _Flight) -> _Flight:
+        """Return what an instruction in flight may still do after the waits of another one."""
+        instructions, token = self.code.instructions, inst.wait.token
+        is_for_it = token is not None and instructions[sender].wait.token == token
+        if (is_for_it and inst.wait.use != "src") or (inst.op, inst.subop) == ("sync", "allwr"):
+            return _Flight(0, 0)
+        is_read = inst.wait.use == "src" and any(instructions[n].wait.token == token for n in flight.later)
+        if is_for_it or is_read or (inst.op, inst.subop) == ("sync", "allrd"):
+            return replace(flight, reads=0)
+        return flight
 
 
 def _is_straight_walk_same(code: MachineCode, also: MachineCode, platform: Platform) -> bool:

@@ -48,8 +48,23 @@ def test_both_sides_of_a_branch_are_never_on_one_path():
     assert (hazard.inst.index, hazard.behind.index) == (4, 1)
 
 
-def test_a_jump_back_ends_a_walk():
-    load, goto, mad = pieces()
-    back = replace(goto, sources=(Target(0), Target(0)), wait=NO_WAIT, guard=None)
-    code = code_of(load, back, replace(mad, wait=NO_WAIT))
+def back_to(index):
+    return replace(pieces()[1], sources=(Target(index), Target(index)), wait=NO_WAIT)
+
+
+def test_a_jump_back_without_a_condition_ends_a_walk():
+    load, _, mad = pieces()
+    code = code_of(load, replace(back_to(0), guard=None), replace(mad, wait=NO_WAIT))
     assert not list(hazards_behind_branches(code, platform_named("TGLLP")))
+
+
+@pytest.mark.parametrize("has_wait", [True, False])
+def test_a_loop_needs_waits_for_its_last_round(has_wait):
+    load, _, mad = pieces()
+    hazards = list(
+        hazards_behind_branches(
+            code_of(replace(mad, wait=mad.wait if has_wait else NO_WAIT), load, back_to(0), mad),
+            platform_named("TGLLP"),
+        )
+    )
+    assert [(h.inst.index, h.behind.index) for h in hazards] == ([] if has_wait else [(0, 1)])

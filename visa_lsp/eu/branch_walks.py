@@ -1,6 +1,6 @@
 """Finds waits that are missing on a path that no launch takes: walks through the code as a thread whose lanes stay together.
 
-Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, forward ones only,
+Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, those of loops, too,
 until a call or the end. Reported are uses of registers of messages, ``dpas`` and ``math``; operands whose place only a run knows are left out.
 """
 
@@ -43,10 +43,6 @@ def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[H
                 break
             target = _target(inst)
             if target is None:
-                continue
-            if target <= inst.index:
-                if inst.guard is None:
-                    break
                 continue
             is_new = (inst.index, target) not in edges
             edges.add((inst.index, target))
