@@ -75,6 +75,9 @@ class _Flight:
     later: frozenset[int] = frozenset()
 
 
+_Flying = dict[tuple[int, bool], _Flight]  # by instruction, and whether it is of lanes that are off until a join
+
+
 class _Flights:
     """The instructions in flight ahead of each instruction, over all paths; what a path lacks may be in flight on another one."""
 
@@ -86,42 +89,57 @@ class _Flights:
     def hazards(self) -> list[MachineInst]:
         """Return the instructions in flight whose registers some instruction may use too early."""
         instructions = self.code.instructions
-        before: dict[int, dict[int, _Flight]] = {0: {}}
+        before: dict[int, _Flying] = {0: {}}
         work = [0]
         while work:
             inst = instructions[work.pop()]
             after = self._after(inst, before[inst.index])
-            nexts = set() if "EOT" in inst.options else {inst.index + 1}
-            nexts |= {n for s in inst.sources if isinstance(s, Target) for n in (s.index, s.index + 1)}
-            for n in nexts & set(range(len(instructions))):
+            targets = [s.index for s in inst.sources if isinstance(s, Target)]
+            leaves = inst.op == "else" or (inst.op == "goto" and inst.guard is None)
+            others = self._of_other_side(after) if leaves else after
+            edges = [(n, after) for t in targets[-1:] for n in (t, t + 1)]  # where lanes that leave go on
+            edges += [(n, others) for t in targets[:-1] if t != targets[-1] for n in (t, t + 1)]
+            if "EOT" not in inst.options:
+                edges.append((inst.index + 1, others))
+            for n, flights in edges:
                 joined = dict(before.get(n, {}))
-                for sender, flight in after.items():
-                    old = joined.get(sender, flight)
-                    joined[sender] = _Flight(
+                for key, flight in flights.items():
+                    old = joined.get(key, flight)
+                    joined[key] = _Flight(
                         old.reads | flight.reads, old.writes | flight.writes, old.later & flight.later
                     )
-                if n not in before or joined != before[n]:
+                if n < len(instructions) and (n not in before or joined != before[n]):
                     before[n] = joined
                     work.append(n)
         return [instructions[n] for n in self.early]
 
-    def _after(self, inst: MachineInst, flying: dict[int, _Flight]) -> dict[int, _Flight]:
+    def _of_other_side(self, flying: _Flying) -> _Flying:
+        """Return what is in flight where only lanes go on that are not those of the instructions in flight."""
+        sides = {
+            (sender, side or not self.code.instructions[sender].no_mask): f for (sender, side), f in flying.items()
+        }
+        return sides | {key: flight for key, flight in flying.items() if key[1]}
+
+    def _after(self, inst: MachineInst, flying: _Flying) -> _Flying:
         instructions = self.code.instructions
         is_sender = self.board.pipe_of(inst) == OUT_OF_ORDER
         reads, writes = (_bits(ranges) & self.every for ranges in (inst.reads, inst.writes))
         if _has_places_of_execution(inst):
             reads, writes = self.every, self.every if isinstance(inst.dst, Indirect | Payload) else writes
-        left = {}
-        for sender, before in flying.items():
+        left: _Flying = {}
+        for (sender, side), before in flying.items():
             flight = self._waited(inst, sender, before)
             is_together = is_sender and instructions[sender].subop == inst.subop
+            later = flight.later | {inst.index} if is_together else flight.later
+            if side and not inst.no_mask and inst.lanes > 1:
+                left[sender, side] = replace(flight, later=later)  # other lanes have other bytes
+                continue
             if flight.writes & (reads | writes) or (flight.reads & writes and not is_together):
                 self.early.add(sender)
-            later = flight.later | {inst.index} if is_together else flight.later
-            left[sender] = _Flight(flight.reads & ~writes, flight.writes & ~writes, later)
+            left[sender, side] = _Flight(flight.reads & ~writes, flight.writes & ~writes, later)
         if is_sender and "EOT" not in inst.options:
-            left[inst.index] = _Flight(reads, writes)
-        return {sender: flight for sender, flight in left.items() if flight.reads or flight.writes}
+            left[inst.index, False] = _Flight(reads, writes)
+        return {key: flight for key, flight in left.items() if flight.reads or flight.writes}
 
     def _waited(self, inst: MachineInst, sender: int, flight: _Flight) -> _Flight:
         """Return what an instruction in flight may still do after the waits of another one."""
