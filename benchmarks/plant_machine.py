@@ -254,7 +254,12 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:
         outcome = compare_with(run, code, source.text, [board, reached], _STEPS)
-        if outcome.first is not None or outcome.unmodelled or board.hazards() or any(text_faults(kernel_body, code)):
+        if (
+            outcome.first is not None
+            or outcome.unmodelled
+            or board.hazards()
+            or any(text_faults(kernel_body, code, found))
+        ):
             raise UserError(f"{path}: the right code is not found equal")
     if not runs:
         raise UserError(f"{path}: no launch")
@@ -280,7 +285,7 @@ def with_change(code: MachineCode, changed: MachineInst) -> MachineCode:
 def answer_of(subject: Subject, changed: MachineInst) -> str:
     """Return what ``verify`` says about the code with one changed instruction; empty for nothing."""
     code = with_change(subject.code, changed)
-    if any(text_faults(subject.kernel, code)):
+    if any(text_faults(subject.kernel, code, subject.platform)):
         return "unlike line"
     board, unmodelled = Scoreboard(code, subject.platform), ""
     for run in subject.runs:

@@ -10,8 +10,10 @@ from visa_lsp.app.verify.line_faults import text_faults
 from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.eu.lane_owners import lane_faults
 from visa_lsp.isa.operands import Region
+from visa_lsp.isa.platforms import platform_named
 
 TEXT = TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8").replace('Target="cm"', 'Target="3d"')
+TGLLP = platform_named("TGLLP")
 OTHER_LANE = "the value of lane 16 in r5, where that of lane 0 is"
 BROADCAST = "an element for each lane, because its source has values of single lanes"
 MASK = "the mask, because its source has no values in lanes that are off"
@@ -23,6 +25,12 @@ def other_lanes(code):
 
 def one_element(code):
     return edit(code, place_of(code, "shl"), **with_source(code, "shl", 0, region=Region(0, 1, 0)))
+
+
+def one_local_id(code):
+    place = place_of(code, "add", lanes=16)
+    ids, base = code.instructions[place].sources
+    return edit(code, place, sources=(replace(ids, region=Region(0, 1, 0)), base))
 
 
 def without_mask(code):
@@ -47,11 +55,18 @@ def case_of(tmp_path, line="", target="3d"):
 
 
 @pytest.mark.parametrize(
-    ("plant", "needs"), [(right, []), (other_lanes, [OTHER_LANE]), (one_element, [BROADCAST]), (without_mask, [MASK])]
+    ("plant", "needs"),
+    [
+        (right, []),
+        (other_lanes, [OTHER_LANE]),
+        (one_element, [BROADCAST]),
+        (one_local_id, [BROADCAST]),
+        (without_mask, [MASK]),
+    ],
 )
 def test_values_of_single_lanes_stay_in_their_lanes(tmp_path, plant, needs):
     kernel, code = case_of(tmp_path)
-    assert [what for _, what in lane_faults(kernel, plant(code))] == needs
+    assert [what for _, what in lane_faults(kernel, plant(code), TGLLP)] == needs
 
 
 @pytest.mark.parametrize(
@@ -64,19 +79,19 @@ def test_values_of_single_lanes_stay_in_their_lanes(tmp_path, plant, needs):
 )
 def test_what_the_text_does_itself_is_not_reported(tmp_path, plant, line):
     kernel, code = case_of(tmp_path, line)
-    assert not list(lane_faults(kernel, plant(code)))
+    assert not list(lane_faults(kernel, plant(code), TGLLP))
 
 
 def test_an_instruction_is_reported_once(tmp_path):
     kernel, code = case_of(tmp_path)
-    ((inst, needs),) = text_faults(kernel, without_mask(code))
+    ((inst, needs),) = text_faults(kernel, without_mask(code), TGLLP)
     assert inst.op == "shl"
     assert needs != MASK  # that no such line is executed in lanes that are off comes first
 
 
 def test_threads_of_c_for_metal_have_all_lanes(tmp_path):
     kernel, code = case_of(tmp_path, target="cm")
-    assert not list(lane_faults(kernel, other_lanes(code)))
+    assert not list(lane_faults(kernel, other_lanes(code), TGLLP))
 
 
 def test_bytes_that_another_path_gives_to_the_lane_are_not_reported(tmp_path):
@@ -86,4 +101,4 @@ def test_bytes_that_another_path_gives_to_the_lane_are_not_reported(tmp_path):
     target = code.instructions[place_of(code, "goto")].sources
     skipping = edit(code, place_of(code, "goto"), sources=tuple(replace(t, index=store) for t in target))
     moved = edit(skipping, place_of(code, "shl"), offset=16, **with_source(code, "shl", 0, region=Region(0, 1, 0)))
-    assert [inst.op for inst, _ in lane_faults(kernel, moved)] == ["shl"]
+    assert [inst.op for inst, _ in lane_faults(kernel, moved, TGLLP)] == ["shl"]

@@ -1,7 +1,8 @@
 """Finds instructions that use values of single lanes as no line of the text does, whether or not a launch shows it.
 
 Each byte of a register that an instruction has written under the mask has an owner: the lane of its element. The owners follow every edge of
-the code; what a header, a scalar, a message of another layout or an instruction without a mask has written has none. Reported are, if the
+the code; the local ids have owners, too, where hardware fills registers with them;
+what a header, a scalar, a message of another layout or an instruction without a mask has written has none. Reported are, if the
 text does nothing of the kind:
 
 * a lane that reads a byte whose owner is another lane on every path;
@@ -19,16 +20,17 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.eu.model import Direct, Indirect, Layout, Payload, Target
+from visa_lsp.eu.model import LAST_XE_LP, Direct, Indirect, Layout, Payload, Target
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
 from visa_lsp.program.model import General, RawOperand
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Inst, Kernel
 
@@ -54,12 +56,13 @@ class _Bytes:
     lanes: Array
 
 
-def lane_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
+def lane_faults(kernel: Kernel, code: MachineCode, platform: Platform) -> Iterator[tuple[MachineInst, str]]:
     """Yield each instruction that uses values of single lanes as the text does not, with what it needs."""
     if kernel.int_attribute("Target") == _CM or any(inst.op in _CALLS for inst in code.instructions):
         return
-    text, flow = TextLanes(kernel, code.grf_bytes), _Flow(code)
-    for start, owners in flow.owners_before_blocks().items():
+    has_payload = platform.generation <= LAST_XE_LP
+    text, flow = TextLanes(kernel, code.grf_bytes, has_payload=has_payload), _Flow(code)
+    for start, owners in flow.owners_before_blocks(text.payload() if has_payload else ()).items():
         for inst in flow.block(start):
             needs = "" if text.mixes else flow.other_lane(inst, owners)
             if not needs and not text.broadcasts and flow.is_broadcast(inst, owners):
@@ -75,19 +78,35 @@ class TextLanes:
     """What a text does with values of single lanes.
 
     ``mixes``: lanes use bytes of other lanes; ``broadcasts``: all lanes read one element; ``unmasked``: lanes that are off use them, too.
+    ``has_payload``: inputs that lanes read are such values, too, and lie in the registers that the text names.
     """
 
-    def __init__(self, kernel: Kernel, grf_bytes: int) -> None:
+    def __init__(self, kernel: Kernel, grf_bytes: int, *, has_payload: bool) -> None:
         self.kernel, self.grf = kernel, grf_bytes
         self._owners: dict[int, Array] = {}
         lines = [(inst, v) for inst in kernel.instructions for v in inst.values if isinstance(v, ExecControl)]
         masked = [(inst, control) for inst, control in lines if not control.no_mask and control.exec_size > 1]
         self._own = {self._root(var)[0] for inst, _ in masked for var in _results(inst)}
+        if has_payload:
+            self._own |= {v.id for v in kernel.inputs} & {n for inst, _ in masked for n in self._read(inst)}
         self.broadcasts = self.unmasked = False
         for inst, control in lines:
             for value in inst.values:
                 self._use(inst, control, value)
         self.mixes = any(self._is_mixed(v, control) for inst, control in masked for v in inst.values)
+
+    def payload(self) -> Iterator[_Bytes]:
+        """Yield the bytes of the first registers that the text reads as values of single lanes."""
+        for given in self.kernel.inputs:
+            owners = self._owners.get(given.id, np.empty(0, np.int64))[: given.size]
+            places = np.flatnonzero(owners >= 0) if given.id in self._own else np.empty(0, np.int64)
+            yield _Bytes(given.offset + places, 1 << owners[places])
+
+    def _read(self, inst: Inst) -> Iterator[int]:
+        """Yield the variables of which lanes read an element each."""
+        for value in inst.values:
+            if isinstance(value, General) and value is not inst.get("dst") and not _is_scalar(value.region):
+                yield self._root(value.var)[0]
 
     def _use(self, inst: Inst, control: ExecControl, value: object) -> None:
         if isinstance(value, RawOperand) and value.var and self._root(value.var)[0] in self._own:
@@ -159,9 +178,11 @@ class _Flow:
         """Return the instructions of a block."""
         return self.code.instructions[start : self._ends[start]]
 
-    def owners_before_blocks(self) -> dict[int, Array]:
-        """Return the owners of all bytes ahead of each block."""
+    def owners_before_blocks(self, payload: Iterable[_Bytes]) -> dict[int, Array]:
+        """Return the owners of all bytes ahead of each block; ``payload`` has those at the start."""
         before, work = {0: np.full(self.size, _NO_OWNER)}, {0}
+        for given in payload:
+            before[0][given.places] = given.lanes
         while work:
             start = min(work)
             work.remove(start)

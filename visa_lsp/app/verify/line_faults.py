@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Inst, Kernel
 
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
@@ -55,10 +56,10 @@ class _Line:
         return [value for value in self.inst.values if isinstance(value, Immediate)]
 
 
-def text_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
+def text_faults(kernel: Kernel, code: MachineCode, platform: Platform) -> Iterator[tuple[MachineInst, str]]:
     """Yield each instruction that does something else than its line, or than any line does with values of single lanes."""
     reported = set[int]()
-    for inst, needs in chain(line_faults(kernel, code), lane_faults(kernel, code)):
+    for inst, needs in chain(line_faults(kernel, code), lane_faults(kernel, code, platform)):
         if inst.index not in reported:
             yield inst, needs
         reported.add(inst.index)

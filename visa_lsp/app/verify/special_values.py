@@ -5,7 +5,7 @@ Arguments are in the words of launch files. Numbers of a text are its immediates
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from itertools import cycle, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
@@ -31,6 +31,7 @@ _USUAL: Final = 1.5  # largest value of an argument without a special meaning
 _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
+_FRACTIONS: Final = (-0.75, -0.3125, 0.03125, 0.4375, -0.09375)  # that half floats hold exactly
 _LARGE: Final = 1000
 _SMALL_SIDE: Final = 11  # texels
 _APART: Final = 0x7_0000_0000  # between the addresses of buffers
@@ -108,8 +109,11 @@ class SpecialValues:
         return moved, memory
 
     def distinct(self) -> dict[Any, Any]:
-        """Return small values that differ from each other for numbers that are equal in the launch; vectors of integers are as large as the launch, less one."""
-        config, args = self.config, dict[Any, Any]()
+        """Return small values that differ from each other for numbers that are equal in the launch.
+
+        Vectors of integers are as large as the launch, less one. Floats are fractions, with which loops go on until some lanes leave them.
+        """
+        config, args, fractions = self.config, dict[Any, Any](), cycle(_FRACTIONS)
         sides = np.subtract(np.multiply(config.groups, config.local_size or 1), 1).clip(1).tolist()
         for number, (key, arg) in enumerate(config.by_key.items()):
             if not _is_value(arg) or not (arg.array.ravel() <= _USUAL).all():
@@ -117,6 +121,8 @@ class SpecialValues:
             args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
             if arg.array.size > 1 and arg.array.dtype.kind in "iu" and arg.array.dtype.itemsize > 1:
                 args[key]["values"] = (sides + [1] * arg.array.size)[: arg.array.size]
+            elif arg.array.dtype.kind == "f":
+                args[key] = _value(arg.array, next(fractions))
         return args
 
     def large(self, side: int) -> dict[Any, Any]:
