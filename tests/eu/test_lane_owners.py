@@ -13,6 +13,9 @@ from visa_lsp.isa.operands import Region
 from visa_lsp.isa.platforms import platform_named
 
 TEXT = TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8").replace('Target="cm"', 'Target="3d"')
+DECLARATIONS = """.decl never v_type=G type=ud num_elts=16 align=GRF
+.decl places v_type=A num_elts=16
+.input local_id_x"""
 TGLLP = platform_named("TGLLP")
 OTHER_LANE = "the value of lane 16 in r5, where that of lane 0 is"
 BROADCAST = "an element for each lane, because its source has values of single lanes"
@@ -44,7 +47,7 @@ def right(code):
 def case_of(tmp_path, line="", target="3d"):
     """Return the kernel of the text with a further line, and its machine code, which ends with its last message."""
     path = tmp_path / "saxpy.visaasm"
-    text = TEXT.replace('Target="3d"', f'Target="{target}"')
+    text = TEXT.replace('Target="3d"', f'Target="{target}"').replace(".input local_id_x", DECLARATIONS, 1)
     path.write_text(text.replace("    shl (M1, 16)", f"    {line}\n    shl (M1, 16)"), encoding="utf-8")
     (opened, *_) = launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
     code = read_case("saxpy.TGLLP")
@@ -74,6 +77,8 @@ def test_values_of_single_lanes_stay_in_their_lanes(tmp_path, plant, needs):
     [
         (other_lanes, "mov (M1, 8) index(0,0)<1> index(1,0)<1;1,0>"),
         (one_element, "mov (M1_NM, 1) group_base(0,0)<1> index(0,0)<0;1,0>"),
+        (other_lanes, "mov (M1, 16) y_value(0,0)<1> never(0,0)<1;1,0>"),
+        (other_lanes, "mov (M1, 16) y_value(0,0)<1> r[places(0),0]<1,0>:d"),
         (without_mask, "mov (M1_NM, 16) y_value(0,0)<1> index(0,0)<1;1,0>"),
     ],
 )

@@ -20,11 +20,13 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.eu.model import LAST_XE_LP, Direct, Indirect, Layout, Payload, Target
+from visa_lsp.eu import model as eu
+from visa_lsp.eu.model import LAST_XE_LP, Direct, Layout, Payload, Target
 from visa_lsp.isa.operands import SCALAR_REGION
+from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program import regions
-from visa_lsp.program.model import General, RawOperand
+from visa_lsp.program.model import General, Indirect, RawOperand
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -61,7 +63,10 @@ def lane_faults(kernel: Kernel, code: MachineCode, platform: Platform) -> Iterat
     if kernel.int_attribute("Target") == _CM or any(inst.op in _CALLS for inst in code.instructions):
         return
     has_payload = platform.generation <= LAST_XE_LP
-    text, flow = TextLanes(kernel, code.grf_bytes, has_payload=has_payload), _Flow(code)
+    text = TextLanes(kernel, code.grf_bytes, has_payload=has_payload)
+    if text.has_unknown_reads:
+        return
+    flow = _Flow(code)
     for start, owners in flow.owners_before_blocks(text.payload() if has_payload else ()).items():
         for inst in flow.block(start):
             needs = "" if text.mixes else flow.other_lane(inst, owners)
@@ -78,6 +83,7 @@ class TextLanes:
     """What a text does with values of single lanes.
 
     ``mixes``: lanes use bytes of other lanes; ``broadcasts``: all lanes read one element; ``unmasked``: lanes that are off use them, too.
+    ``has_unknown_reads``: it reads through an address, or a variable that nothing writes, which may have the registers of any other.
     ``has_payload``: inputs that lanes read are such values, too, and lie in the registers that the text names.
     """
 
@@ -92,8 +98,16 @@ class TextLanes:
         self.broadcasts = self.unmasked = False
         for inst, control in lines:
             for value in inst.values:
-                self._use(inst, control, value)
+                self._use(control, value)
+        self.has_unknown_reads = self._has_unknown_reads()
         self.mixes = any(self._is_mixed(v, control) for inst, control in masked for v in inst.values)
+
+    def _has_unknown_reads(self) -> bool:
+        values = [v for inst in self.kernel.instructions for v in inst.values]
+        written = {v.var for v in values if isinstance(v, RawOperand) or (isinstance(v, General) and _is_result(v))}
+        roots = {self._root(n)[0] for n in (*written, *(v.id for v in self.kernel.inputs))} | set(range(FIRST_VARIABLE))
+        read = {v.var for v in values if isinstance(v, General)}
+        return any(isinstance(v, Indirect) for v in values) or not {self._root(n)[0] for n in read} <= roots
 
     def payload(self) -> Iterator[_Bytes]:
         """Yield the bytes of the first registers that the text reads as values of single lanes."""
@@ -105,13 +119,13 @@ class TextLanes:
     def _read(self, inst: Inst) -> Iterator[int]:
         """Yield the variables of which lanes read an element each."""
         for value in inst.values:
-            if isinstance(value, General) and value is not inst.get("dst") and not _is_scalar(value.region):
+            if isinstance(value, General) and not _is_result(value) and not _is_scalar(value.region):
                 yield self._root(value.var)[0]
 
-    def _use(self, inst: Inst, control: ExecControl, value: object) -> None:
+    def _use(self, control: ExecControl, value: object) -> None:
         if isinstance(value, RawOperand) and value.var and self._root(value.var)[0] in self._own:
             self.unmasked |= control.no_mask
-        elif isinstance(value, General) and value is not inst.get("dst") and self._root(value.var)[0] in self._own:
+        elif isinstance(value, General) and not _is_result(value) and self._root(value.var)[0] in self._own:
             is_one = control.exec_size == 1 or value.region == SCALAR_REGION
             self.broadcasts |= is_one
             self.unmasked |= control.no_mask and not is_one
@@ -147,8 +161,13 @@ class TextLanes:
 def _results(inst: Inst) -> Iterator[int]:
     """Yield the variables that an instruction writes, and all whole ones of a message."""
     for value in inst.values:
-        if isinstance(value, RawOperand) or (isinstance(value, General) and value is inst.get("dst")):
+        if isinstance(value, RawOperand) or (isinstance(value, General) and _is_result(value)):
             yield value.var
+
+
+def _is_result(value: General) -> bool:
+    """Return whether an operand is written: its region has a horizontal stride only."""
+    return value.region.vert_stride is None
 
 
 def _is_scalar(region: Any) -> bool:
@@ -200,7 +219,7 @@ class _Flow:
         """Follow an instruction."""
         for written in self._writes[inst.index]:
             owners[written.places] = written.lanes
-        if isinstance(inst.dst, Indirect):
+        if isinstance(inst.dst, eu.Indirect):
             owners |= _NO_OWNER
 
     def _nexts(self, index: int) -> set[int]:

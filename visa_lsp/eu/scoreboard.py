@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -39,6 +39,7 @@ _SETTLED: Final = 10
 _SETTLED_LONG: Final = 14
 _ADDRESS_LENGTH, _RESULT_LENGTH = (25, 15), (20, 31)  # fields of a descriptor, in registers
 _LEAST_BYTES: Final = 32  # of a register
+_LONGEST_RESULT: Final = 31  # registers of a message
 OUT_OF_ORDER: Final = "out of order"
 _NO_PIPE: Final = ""
 
@@ -165,6 +166,10 @@ class Scoreboard:
                 self._read(state, own, start, end)
             for start, end in writes:
                 self._write(state, own, start, end)
+            if thread.frame.code is None and _is_of_any_length(inst.dst):
+                end = inst.dst.start + _LONGEST_RESULT * self.code.grf_bytes
+                state.writers[inst.dst.start + _LEAST_BYTES : end] = 0
+                state.readers[inst.dst.start + _LEAST_BYTES : end] = 0
         if flight.pipe not in (OUT_OF_ORDER, _NO_PIPE):
             state.counts[flight.pipe] += 1
             flight.number = state.counts[flight.pipe]
@@ -330,6 +335,11 @@ def _without_words(text: str) -> str:
     return " ".join(text.partition("//")[0].split())
 
 
+def _is_of_any_length(operand: object) -> TypeGuard[Payload]:
+    """Return whether only the descriptor tells how many registers of a message an operand has."""
+    return isinstance(operand, Payload) and operand.registers is None and operand.start >= 0
+
+
 def _is_workaround(inst: MachineInst) -> bool:
     """Return whether this is the choice between r0 and r0 that finalizers of Xe-LP insert before branches."""
     dst = inst.dst
@@ -341,17 +351,17 @@ def _ranges(thread: Thread, inst: MachineInst) -> tuple[list[tuple[int, int]], l
     reads, writes = list(inst.reads), list(inst.writes)
     if thread.frame.code is None:  # a walk without a run, which knows only that there is a register
         for operand, ranges in (*((source, reads) for source in inst.sources), (inst.dst, writes)):
-            if isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
+            if _is_of_any_length(operand):
                 ranges.append((operand.start, operand.start + _LEAST_BYTES))
         return reads, writes
     for operand in inst.sources:
         if isinstance(operand, Indirect):
             reads += _indirect_ranges(thread, inst, operand)
-        elif isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
+        elif _is_of_any_length(operand):
             reads.append((operand.start, operand.start + _told_bytes(thread, inst, _ADDRESS_LENGTH)))
     if isinstance(inst.dst, Indirect):
         writes += _indirect_ranges(thread, inst, inst.dst)
-    elif isinstance(inst.dst, Payload) and inst.dst.registers is None and inst.dst.start >= 0:
+    elif _is_of_any_length(inst.dst):
         writes.append((inst.dst.start, inst.dst.start + _told_bytes(thread, inst, _RESULT_LENGTH)))
     return reads, writes
 
