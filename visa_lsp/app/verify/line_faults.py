@@ -86,17 +86,20 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         own = lines.get(piece.line) if piece.is_numbered else None
         if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece)):
             del lines[piece.line]
-    lanes_of = Counter[int]()
+    lanes_of, copied = Counter[int](), set[int]()  # and lines with a copy of a source
     for piece in code.instructions:
         if piece.is_numbered and piece.line in lines and _operation(piece) == lines[piece.line].operation:
             lanes_of[piece.line] += piece.lanes
+        elif piece.is_numbered and piece.op == "mov":
+            copied.add(piece.line)
     for piece in code.instructions:
         operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
         if own is not None and own.size not in (0, _size(piece)):
             own = None  # part of a line nearby
         if own is not None and operation == own.operation and not piece.is_message:
             if lanes_of[piece.line] <= own.control.exec_size:  # else a part of a line nearby is among them
-                yield from ((piece, fault) for fault in _other_values(piece, own, sums))
+                is_copied = piece.line in copied
+                yield from ((piece, fault) for fault in _other_values(piece, own, sums, is_copied=is_copied))
         elif piece.line < 0 and not calls and by_operation[operation]:
             yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
@@ -143,8 +146,8 @@ def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterato
 # ---- relations, immediates, regions
 
 
-def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[str]:
-    """Yield what the sources and the condition of an instruction have unlike those of its line."""
+def _other_values(piece: MachineInst, line: _Line, sums: set[int], *, is_copied: bool) -> Iterator[str]:
+    """Yield what the sources and the condition of an instruction have unlike those of its line; ``is_copied``: the finalizer copies a source."""
     relation = line.relation
     if relation and piece.condition not in (relation, MIRRORED[relation]):
         yield f"`{relation}`, the relation of its line"
@@ -154,7 +157,7 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[s
     if len(given) == len(used) == 1 and not is_same(given[0], used[0], piece, sums):
         yield f"{immediate(given[0])}, the immediate of its line"
     # The other way round is a copy of a scalar that the finalizer has left out.
-    if line.operation != "mov" and line.control.exec_size > 1 < piece.lanes:
+    if line.operation != "mov" and not is_copied and line.control.exec_size > 1 < piece.lanes:
         of_line, of_piece = (
             _scalars([line.inst.get(f"src{n}") for n in range(len(piece.sources))]),
             _scalars(piece.sources),
