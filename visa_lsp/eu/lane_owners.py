@@ -1,9 +1,8 @@
 """Finds instructions that use values of single lanes as no line of the text does, whether or not a launch shows it.
 
-Each byte of a register that an instruction has written under the mask has an owner: the lane of its element. The owners follow every edge of
-the code; the local ids have owners, too, where hardware fills registers with them;
-what a header, a scalar, a message of another layout or an instruction without a mask has written has none. Reported are, if the
-text does nothing of the kind:
+Each byte of a register that an instruction has written under the mask has an owner: the lane of its element. So have local ids, where hardware
+fills registers with them. What a header, a scalar, a message of another layout or an instruction without a mask has written has none. The
+owners follow every edge of the code. Reported are, if the text does nothing of the kind:
 
 * a lane that reads a byte whose owner is another lane on every path;
 * an instruction with one element for all lanes, which has an owner;
@@ -20,8 +19,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.eu import model as eu
 from visa_lsp.eu.model import LAST_XE_LP, Direct, Layout, Payload, Target
+from visa_lsp.eu.model import Indirect as MachineIndirect
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.predefined import FIRST_VARIABLE
 from visa_lsp.isa.types import ExecControl
@@ -40,6 +39,7 @@ if TYPE_CHECKING:
 
 _NO_OWNER: Final = 1 << 32  # above the bits of the lanes
 _CM: Final = 0  # value of the attribute "Target" of C for Metal, whose threads have all lanes
+_CLASS, _GENERAL = 7, 0  # bits of the kind of an input, and the class of general variables
 _CALLS: Final = ("call", "calla", "ret", "brd", "brc")
 _NO_ELEMENTS: Final = ("dpas", "dpasw", "madm")  # whose operands are no elements of lanes
 _ACCUMULATOR_READERS: Final = ("mach", "macl", "mac")
@@ -90,11 +90,12 @@ class TextLanes:
     def __init__(self, kernel: Kernel, grf_bytes: int, *, has_payload: bool) -> None:
         self.kernel, self.grf = kernel, grf_bytes
         self._owners: dict[int, Array] = {}
+        self._inputs = [given for given in kernel.inputs if given.kind & _CLASS == _GENERAL]
         lines = [(inst, v) for inst in kernel.instructions for v in inst.values if isinstance(v, ExecControl)]
         masked = [(inst, control) for inst, control in lines if not control.no_mask and control.exec_size > 1]
         self._own = {self._root(var)[0] for inst, _ in masked for var in _results(inst)}
         if has_payload:
-            self._own |= {v.id for v in kernel.inputs} & {n for inst, _ in masked for n in self._read(inst)}
+            self._own |= {v.id for v in self._inputs} & {n for inst, _ in masked for n in self._read(inst)}
         self.broadcasts = self.unmasked = False
         for inst, control in lines:
             for value in inst.values:
@@ -105,13 +106,13 @@ class TextLanes:
     def _has_unknown_reads(self) -> bool:
         values = [v for inst in self.kernel.instructions for v in inst.values]
         written = {v.var for v in values if isinstance(v, RawOperand) or (isinstance(v, General) and _is_result(v))}
-        roots = {self._root(n)[0] for n in (*written, *(v.id for v in self.kernel.inputs))} | set(range(FIRST_VARIABLE))
+        roots = {self._root(n)[0] for n in (*written, *(v.id for v in self._inputs))} | set(range(FIRST_VARIABLE))
         read = {v.var for v in values if isinstance(v, General)}
         return any(isinstance(v, Indirect) for v in values) or not {self._root(n)[0] for n in read} <= roots
 
     def payload(self) -> Iterator[_Bytes]:
         """Yield the bytes of the first registers that the text reads as values of single lanes."""
-        for given in self.kernel.inputs:
+        for given in self._inputs:
             owners = self._owners.get(given.id, np.empty(0, np.int64))[: given.size]
             places = np.flatnonzero(owners >= 0) if given.id in self._own else np.empty(0, np.int64)
             yield _Bytes(given.offset + places, 1 << owners[places])
@@ -219,7 +220,7 @@ class _Flow:
         """Follow an instruction."""
         for written in self._writes[inst.index]:
             owners[written.places] = written.lanes
-        if isinstance(inst.dst, eu.Indirect):
+        if isinstance(inst.dst, MachineIndirect):
             owners |= _NO_OWNER
 
     def _nexts(self, index: int) -> set[int]:
