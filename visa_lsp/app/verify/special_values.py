@@ -32,6 +32,7 @@ _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
 _FRACTIONS: Final = (-0.75, -0.3125, 0.03125, 0.4375, -0.09375)  # that half floats hold exactly
+_TWO_VALUES: Final = (1, 1, 0, 1, 0)
 _LARGE: Final = 1000
 _SMALL_SIDE: Final = 11  # texels
 _APART: Final = 0x7_0000_0000  # between the addresses of buffers
@@ -75,6 +76,25 @@ class SpecialValues:
                 if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
             }
         )
+
+    def alike(self) -> dict[Any, Any]:
+        """Return one short row of two values for all buffers, so that what a kernel compares is equal in some lanes, however long it is.
+
+        Integers that are no size of the launch are small.
+        """
+        args, sides = dict[Any, Any](), np.multiply(self.config.groups, self.config.local_size or 1)
+        sizes = {*sides.tolist(), int(sides[0] * sides[1]), int(sides.prod())}
+        for key, arg in self.config.by_key.items():
+            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES:
+                args[key] = {"buffer": {**shape_of(arg), "init": {"repeat": list(_TWO_VALUES)}}}
+            elif (
+                _is_value(arg)
+                and arg.array.size == 1
+                and arg.array.dtype.kind in "iu"
+                and arg.array.item() not in sizes
+            ):
+                args[key] = _value(arg.array, max(0, min(arg.array.item(), _LARGEST[0])))
+        return args
 
     def images(self, turn: int, side: int | None = None) -> dict[Any, Any]:
         """Return random texels for the images, with at most ``side`` on each axis."""
