@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.isa.operands import Region
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.model import Inst, Kernel
@@ -171,8 +172,8 @@ def _is_result(value: General) -> bool:
     return value.region.vert_stride is None
 
 
-def _is_scalar(region: Any) -> bool:
-    return region.vert_stride == region.horz_stride == 0
+def _is_scalar(region: Region) -> bool:
+    return (region.vert_stride, region.horz_stride) == (0, 0)
 
 
 def _places(start: int, elements: Sequence[int], type_: DataType) -> Array:
