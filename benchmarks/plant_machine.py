@@ -25,7 +25,7 @@ from visa_lsp.app.external_tools import split_options
 from visa_lsp.app.gen.gen_document import read_input
 from visa_lsp.app.verify.both_runs import TextRun, compare_with
 from visa_lsp.app.verify.covering_launches import text_runs
-from visa_lsp.app.verify.line_faults import line_faults
+from visa_lsp.app.verify.line_faults import text_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verified_inputs import COMPILERS_OWN
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
@@ -254,7 +254,12 @@ def subject_of(path: Path, kernel: str, platform: str | None, options: tuple[str
     board, reached = Scoreboard(code, found), _Reached()
     for run in runs:
         outcome = compare_with(run, code, source.text, [board, reached], _STEPS)
-        if outcome.first is not None or outcome.unmodelled or board.hazards() or any(line_faults(kernel_body, code)):
+        if (
+            outcome.first is not None
+            or outcome.unmodelled
+            or board.hazards()
+            or any(text_faults(kernel_body, code, found))
+        ):
             raise UserError(f"{path}: the right code is not found equal")
     if not runs:
         raise UserError(f"{path}: no launch")
@@ -280,7 +285,7 @@ def with_change(code: MachineCode, changed: MachineInst) -> MachineCode:
 def answer_of(subject: Subject, changed: MachineInst) -> str:
     """Return what ``verify`` says about the code with one changed instruction; empty for nothing."""
     code = with_change(subject.code, changed)
-    if any(line_faults(subject.kernel, code)):
+    if any(text_faults(subject.kernel, code, subject.platform)):
         return "unlike line"
     board, unmodelled = Scoreboard(code, subject.platform), ""
     for run in subject.runs:

@@ -6,12 +6,13 @@ registers are what others depend on. A write kills bytes only where all lanes ex
 
 from __future__ import annotations
 
-from dataclasses import replace
+import re
+from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register, Target
-from visa_lsp.eu.scoreboard import Scoreboard
+from visa_lsp.eu.scoreboard import OUT_OF_ORDER, Scoreboard
 from visa_lsp.program import regions
 
 if TYPE_CHECKING:
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
 
 _BARRIER_BYTES = (8, 12)  # of the payload of a signal
+_SAMPLER_BYTES = (8, 20)  # of the header of the sampler: channels, the handle of the state, and the next word
+_BLOCK_ADDRESS = {".a32": 4, ".a64": 8}  # bytes of the payload of a block, which has one address
+_BLOCK = re.compile(r"\bload\.\w+\.d\d+x\d+t\.")
 _OLDER_GRF = 32  # bytes of a register before Xe-HPC, where `mach` without AccWrEn leaves the accumulator
 _NEAR = 200  # instructions; the pipes forget older ones
 _LEAVING = ("jmpi", "call", "calla", "ret")
@@ -48,27 +52,110 @@ def needs_no_distance(code: MachineCode, also: MachineCode, index: int, platform
 
 
 def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Platform) -> bool:
-    """Return whether a lost wait for a message leaves no hazard, because no branch lies between the message and the next wait for it.
+    """Return whether a lost wait for a message leaves no hazard on any path, by the rules of ``visa_lsp.eu.scoreboard``.
 
-    Between two places that all threads pass, a walk through the code is the only path.
+    What is in flight follows every edge of the code. Messages of one function read in order, so that the reads of one come after those of earlier ones.
     """
-    instructions, token = code.instructions, code.instructions[index].wait.token
-    senders = [i.index for i in instructions[:index] if i.wait.token == token and i.wait.use == "set"]
-    nexts = [i.index for i in instructions[index + 1 :] if i.wait.token == token]
-    if not senders or not nexts:
+    if any(inst.op in (*_LEAVING, "brd", "brc") for inst in code.instructions):
         return False
-    between = instructions[senders[-1] : nexts[0] + 1]
-    targets = {t for i in instructions for s in i.sources if isinstance(s, Target) for t in (s.index, s.index + 1)}
-    if any(_has_places_of_execution(i) or i.op in _LEAVING or i.index in targets for i in between) or any(
-        isinstance(s, Target) for i in between for s in i.sources
-    ):
-        return False
-    return _is_straight_walk_same(code, also, platform)
+    lost, flights = code.instructions[index].wait, _Flights(also, platform)
+    functions = {i.subop for i in code.instructions if (i.wait.token, i.wait.use) == (lost.token, "set")}
+    return not any(
+        sender.wait.token == lost.token or (lost.use == "src" and sender.subop in functions)
+        for sender in flights.hazards()
+    )
+
+
+@dataclass(frozen=True)
+class _Flight:
+    """What an instruction in flight may still do: bytes that it reads and writes, and the later ones of its function, which read after it."""
+
+    reads: int
+    writes: int
+    later: frozenset[int] = frozenset()
+
+
+_Flying = dict[tuple[int, bool], _Flight]  # by instruction, and whether it is of lanes that are off until a join
+
+
+class _Flights:
+    """The instructions in flight ahead of each instruction, over all paths; what a path lacks may be in flight on another one."""
+
+    def __init__(self, code: MachineCode, platform: Platform) -> None:
+        self.code, self.board = code, Scoreboard(code, platform)
+        self.every = (1 << Layout(code.grf_bytes).starts["acc"]) - 1
+        self.early: set[int] = set()  # whose registers are used too early
+
+    def hazards(self) -> list[MachineInst]:
+        """Return the instructions in flight whose registers some instruction may use too early."""
+        instructions = self.code.instructions
+        before: dict[int, _Flying] = {0: {}}
+        work = [0]
+        while work:
+            inst = instructions[work.pop()]
+            after = self._after(inst, before[inst.index])
+            targets = [s.index for s in inst.sources if isinstance(s, Target)]
+            leaves = inst.op == "else" or (inst.op == "goto" and inst.guard is None)
+            others = self._of_other_side(after) if leaves else after
+            edges = [(n, after) for t in targets[-1:] for n in (t, t + 1)]  # where lanes that leave go on
+            edges += [(n, others) for t in targets[:-1] if t != targets[-1] for n in (t, t + 1)]
+            if "EOT" not in inst.options:
+                edges.append((inst.index + 1, others))
+            for n, flights in edges:
+                joined = dict(before.get(n, {}))
+                for key, flight in flights.items():
+                    old = joined.get(key, flight)
+                    joined[key] = _Flight(
+                        old.reads | flight.reads, old.writes | flight.writes, old.later & flight.later
+                    )
+                if n < len(instructions) and (n not in before or joined != before[n]):
+                    before[n] = joined
+                    work.append(n)
+        return [instructions[n] for n in self.early]
+
+    def _of_other_side(self, flying: _Flying) -> _Flying:
+        """Return what is in flight where only lanes go on that are not those of the instructions in flight."""
+        sides = {
+            (sender, side or not self.code.instructions[sender].no_mask): f for (sender, side), f in flying.items()
+        }
+        return sides | {key: flight for key, flight in flying.items() if key[1]}
+
+    def _after(self, inst: MachineInst, flying: _Flying) -> _Flying:
+        instructions = self.code.instructions
+        is_sender = self.board.pipe_of(inst) == OUT_OF_ORDER
+        reads, writes = (_bits(ranges) & self.every for ranges in (inst.reads, inst.writes))
+        if _has_places_of_execution(inst):
+            reads, writes = self.every, self.every if isinstance(inst.dst, Indirect | Payload) else writes
+        left: _Flying = {}
+        for (sender, side), before in flying.items():
+            flight = self._waited(inst, sender, before)
+            is_together = is_sender and instructions[sender].subop == inst.subop
+            later = flight.later | {inst.index} if is_together else flight.later
+            if side and not inst.no_mask and inst.lanes > 1:
+                left[sender, side] = replace(flight, later=later)  # other lanes have other bytes
+                continue
+            if flight.writes & (reads | writes) or (flight.reads & writes and not is_together):
+                self.early.add(sender)
+            left[sender, side] = _Flight(flight.reads & ~writes, flight.writes & ~writes, later)
+        if is_sender and "EOT" not in inst.options:
+            left[inst.index, False] = _Flight(reads, writes)
+        return {key: flight for key, flight in left.items() if flight.reads or flight.writes}
+
+    def _waited(self, inst: MachineInst, sender: int, flight: _Flight) -> _Flight:
+        """Return what an instruction in flight may still do after the waits of another one."""
+        instructions, token = self.code.instructions, inst.wait.token
+        is_for_it = token is not None and instructions[sender].wait.token == token
+        if (is_for_it and inst.wait.use != "src") or (inst.op, inst.subop) == ("sync", "allwr"):
+            return _Flight(0, 0)
+        is_read = inst.wait.use == "src" and any(instructions[n].wait.token == token for n in flight.later)
+        if is_for_it or is_read or (inst.op, inst.subop) == ("sync", "allrd"):
+            return replace(flight, reads=0)
+        return flight
 
 
 def _is_straight_walk_same(code: MachineCode, also: MachineCode, platform: Platform) -> bool:
     """Return whether a walk through changed code without a jump has no hazard that the right code does not have."""
-    thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1))
+    thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1, code=None))
     found = []
     for walked in (code, also):
         board = Scoreboard(walked, platform)
@@ -306,6 +393,11 @@ class _Slice:
             payload = inst.sources[0]
             assert isinstance(payload, Payload)
             return _bits([(payload.start + _BARRIER_BYTES[0], payload.start + _BARRIER_BYTES[1])])
+        address = inst.sources[0] if inst.is_message else None
+        if isinstance(address, Payload) and address.registers == 1 and self._is_header(inst):
+            read = self._read_of_header(inst)
+            rest = _bits(r for r in inst.reads if r[0] != address.start)
+            return rest | _bits([(address.start + read[0], address.start + read[1])])
         if any(isinstance(s, Indirect) for s in inst.sources):
             return self.all_general | _bits(inst.reads)
         if any(
@@ -317,6 +409,16 @@ class _Slice:
         if any((isinstance(s, Direct) and s.register.kind == "acc") or isinstance(s, Register) for s in inst.sources):
             found |= _bits([(self.starts["acc"], self.starts["f"])])
         return found
+
+    def _is_header(self, inst: MachineInst) -> bool:
+        words = f"{inst.text} {inst.comment}"
+        return (inst.subop == "smpl" and "wr:1h" in words) or _BLOCK.search(words) is not None
+
+    def _read_of_header(self, inst: MachineInst) -> tuple[int, int]:
+        """Return the first and the last byte that a message reads of its first register, in which the rest is ignored."""
+        if inst.subop == "smpl":
+            return _SAMPLER_BYTES
+        return 0, next(size for word, size in _BLOCK_ADDRESS.items() if word in f"{inst.text} {inst.comment}")
 
     def kills(self, inst: MachineInst) -> int:
         """Return the bytes that an instruction overwrites in any case."""

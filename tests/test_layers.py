@@ -144,7 +144,7 @@ LATE = {
         "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.global_ids", "app.prove.sampled_values", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
         "app.read.alignment", "app.read.cells", "app.read.expressions", "app.read.fold", "app.read.lower", "app.read.structure",
         "app.read.code_lines", "app.read.held_elements", "app.read.liveness", "app.read.local_arrays", "app.read.uniform_arrays", "app.read.switches", "app.read.tidy", "app.read.plain_forms", "app.read.named_places", "app.read.roles", "app.read.rolls", "app.read.shape", "app.read.signs", "app.read.sub_groups", "app.read.quotients", "app.read.wide",
-        "app.read.lines", "app.read.names", "app.verify.both_runs", "app.verify.covering_launches", "app.verify.special_values", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.dependences", "app.why.folding", "app.why.group_replay", "app.why.page",
+        "app.read.lines", "app.read.names", "app.verify.both_runs", "app.verify.covering_launches", "app.verify.line_faults", "app.verify.special_values", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.dependences", "app.why.folding", "app.why.group_replay", "app.why.page",
         "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
     },
     "llvmlite": {"app.why.group_replay"},

@@ -7,7 +7,7 @@ from machine_fixtures import read_case
 
 from visa_lsp.eu.branch_walks import hazards_behind_branches
 from visa_lsp.eu.decode import with_ranges
-from visa_lsp.eu.model import NO_WAIT, Target
+from visa_lsp.eu.model import NO_WAIT, Target, Wait
 from visa_lsp.isa.platforms import platform_named
 
 
@@ -48,8 +48,35 @@ def test_both_sides_of_a_branch_are_never_on_one_path():
     assert (hazard.inst.index, hazard.behind.index) == (4, 1)
 
 
-def test_a_jump_back_ends_a_walk():
-    load, goto, mad = pieces()
-    back = replace(goto, sources=(Target(0), Target(0)), wait=NO_WAIT, guard=None)
-    code = code_of(load, back, replace(mad, wait=NO_WAIT))
+def back_to(index):
+    return replace(pieces()[1], sources=(Target(index), Target(index)), wait=NO_WAIT)
+
+
+def test_a_jump_back_without_a_condition_ends_a_walk():
+    load, _, mad = pieces()
+    code = code_of(load, replace(back_to(0), guard=None), replace(mad, wait=NO_WAIT))
     assert not list(hazards_behind_branches(code, platform_named("TGLLP")))
+
+
+@pytest.mark.parametrize("has_wait", [True, False])
+def test_a_loop_needs_waits_for_its_last_round(has_wait):
+    load, _, mad = pieces()
+    hazards = list(
+        hazards_behind_branches(
+            code_of(replace(mad, wait=mad.wait if has_wait else NO_WAIT), load, back_to(0), mad),
+            platform_named("TGLLP"),
+        )
+    )
+    assert [(h.inst.index, h.behind.index) for h in hazards] == ([] if has_wait else [(0, 1)])
+
+
+def test_a_load_of_any_length_comes_after_the_reads_of_an_earlier_message():
+    code = read_case("saxpy.TGLLP").instructions
+    store = next(inst for inst in code if inst.is_message and inst.sources[1].registers == 2)
+    (load,) = (inst for inst in code if inst.is_message and inst.dst.start == store.sources[1].start)
+    mad = next(inst for inst in code if inst.op == "mad")
+    waits = replace(mad, wait=Wait((), load.wait.token, "dst"))
+    assert mad.dst.start == store.sources[1].start
+    assert not list(hazards_behind_branches(code_of(store, load, waits), platform_named("TGLLP")))
+    (hazard,) = hazards_behind_branches(code_of(store, waits), platform_named("TGLLP"))
+    assert hazard.needs.startswith(f"${store.wait.token}.src")

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import pytest
 
+from visa_lsp.app.verify import covering_launches
 from visa_lsp.app.verify.covering_launches import reached_instructions, text_runs
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.sim.faults import FaultKind
 
 TEXT = """.version 4.1
 .kernel "k"
@@ -53,6 +58,24 @@ def test_no_launch_is_added_for_lines_that_none_reaches(tmp_path):
     never = TEXT.replace("GUARD", "0x1").replace("    cmp.ne", "    mov (M1, 1) n(0,0)<1> 0x2:d\n    cmp.ne")
     launches, runs = runs_of(tmp_path, never)
     assert len(runs) == len(launches) + 2  # those of groups far away
+
+
+def test_launches_that_do_not_end_give_later_ones_no_more_steps(tmp_path, monkeypatch):
+    limits = list[int]()
+    launches, runs = runs_of(tmp_path, TEXT.replace("GUARD", "0x1"))
+    endless = SimpleNamespace(kind=FaultKind.BUDGET, is_note=False)
+    ends = [
+        replace(runs[0].result, steps=steps, faults=faults)
+        for steps, faults in ((9, ()), (90_000, (endless,)), (200_000, ()))
+    ]
+
+    def run_text(_opened, steps=0):
+        limits.append(steps)
+        return replace(runs[0], result=ends[min(len(limits), 3) - 1], opened=SimpleNamespace(proposed=None))
+
+    monkeypatch.setattr(covering_launches, "run_text", run_text)
+    assert len(list(text_runs(launches[:4], tmp_path / "k.launch.yaml"))) == 4
+    assert limits == [0, 100_000, 100_000, 300_000]
 
 
 def test_launches_of_files_are_not_extended(tmp_path):

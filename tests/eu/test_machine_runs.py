@@ -156,6 +156,21 @@ def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements
     assert len(list(line_faults(body, code))) == faults
 
 
+@pytest.mark.parametrize(("is_of_line", "faults"), [(True, 0), (False, 1)])
+def test_a_copy_of_a_scalar_on_its_line_may_have_an_element_for_each_lane(is_of_line, faults):
+    (opened, *_) = launches_of(
+        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
+    )
+    body = opened.ready().prepared.dispatch.kernel
+    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "cmp")
+    code = saxpy()
+    place = place_of(code, "cmp")
+    copied = with_source(code, "cmp", 1, region=Region(1, 1, 0))
+    code = edit(code, place, line=line, is_numbered=True, **copied)
+    copy = edit(code, place_of(code, "shl"), op="mov", line=line, is_numbered=is_of_line)
+    assert len(list(line_faults(body, copy))) == faults
+
+
 def test_a_line_with_a_part_of_a_line_nearby_is_left_out():
     (opened, *_) = launches_of(
         TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False

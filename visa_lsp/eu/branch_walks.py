@@ -1,7 +1,7 @@
 """Finds waits that are missing on a path that no launch takes: walks through the code as a thread whose lanes stay together.
 
-Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, forward ones only,
-until a call or the end. Reported are uses of registers of messages, ``dpas`` and ``math``; operands whose place only a run knows are left out.
+Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, and once more behind
+each jump back, until a call or the end. Reported are uses of registers of messages, ``dpas`` and ``math``; operands whose place only a run knows are left out.
 """
 
 from __future__ import annotations
@@ -28,13 +28,10 @@ def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[H
     """Yield the hazards of the walks, each use once."""
     thread: Any = SimpleNamespace(frame=SimpleNamespace(emask=-1, code=None))
     instructions, left = code.instructions, _ALL_STEPS
-    walks, edges, reported = (
-        [(Scoreboard(code, platform), 0, len(instructions))],
-        set[tuple[int, int]](),
-        set[tuple[int, int]](),
-    )
+    walks = [(Scoreboard(code, platform), 0, len(instructions), -1)]
+    edges, reported = set[tuple[int, int, int]](), set[tuple[int, int]]()
     while walks and left > 0:
-        board, place, steps = walks.pop()
+        board, place, steps, back = walks.pop()
         while place < len(instructions) and steps > 0:
             inst = instructions[place]
             board.before(thread, inst)
@@ -44,18 +41,16 @@ def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[H
             target = _target(inst)
             if target is None:
                 continue
-            if target <= inst.index:
-                if inst.guard is None:
-                    break
-                continue
-            is_new = (inst.index, target) not in edges
-            edges.add((inst.index, target))
+            edge = back, inst.index, target
+            is_new = edge not in edges
+            edges.add(edge)
+            behind = inst.index if target <= inst.index else back
             if inst.guard is None:
                 if not is_new:
                     break
-                place, steps = target, _MAX_STEPS
+                place, steps, back = target, _MAX_STEPS, behind
             elif is_new:
-                walks.append((board.fork(thread), target, _MAX_STEPS))
+                walks.append((board.fork(thread), target, _MAX_STEPS, behind))
         for hazard in board.hazards():
             use = hazard.inst.index, hazard.behind.index
             if use not in reported and hazard.needs.startswith("$"):

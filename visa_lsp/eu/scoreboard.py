@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
@@ -39,7 +39,8 @@ _SETTLED: Final = 10
 _SETTLED_LONG: Final = 14
 _ADDRESS_LENGTH, _RESULT_LENGTH = (25, 15), (20, 31)  # fields of a descriptor, in registers
 _LEAST_BYTES: Final = 32  # of a register
-_OUT_OF_ORDER: Final = "out of order"
+_LONGEST_RESULT: Final = 31  # registers of a message
+OUT_OF_ORDER: Final = "out of order"
 _NO_PIPE: Final = ""
 
 
@@ -165,7 +166,11 @@ class Scoreboard:
                 self._read(state, own, start, end)
             for start, end in writes:
                 self._write(state, own, start, end)
-        if flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE):
+            if thread.frame.code is None and _is_of_any_length(inst.dst):
+                end = inst.dst.start + _LONGEST_RESULT * self.code.grf_bytes
+                state.writers[inst.dst.start + _LEAST_BYTES : end] = 0
+                state.readers[inst.dst.start + _LEAST_BYTES : end] = 0
+        if flight.pipe not in (OUT_OF_ORDER, _NO_PIPE):
             state.counts[flight.pipe] += 1
             flight.number = state.counts[flight.pipe]
 
@@ -185,7 +190,7 @@ class Scoreboard:
         rules, op = self.rules, inst.op
         assert rules is not None
         if inst.is_message or op.startswith("dpas") or (op == "math" and not rules.math_in_order):
-            return _OUT_OF_ORDER
+            return OUT_OF_ORDER
         if rules.single:
             return "X"
         if op == "math":
@@ -222,7 +227,7 @@ class Scoreboard:
             elif letter:
                 pipes = [letter]
             else:
-                has_own = wait.token is None and flight.pipe not in (_OUT_OF_ORDER, _NO_PIPE)
+                has_own = wait.token is None and flight.pipe not in (OUT_OF_ORDER, _NO_PIPE)
                 pipes = [flight.pipe if has_own else self._guess_pipe(inst)]
             for pipe in pipes:
                 state.ended[pipe].append((state.counts[pipe] - distance + 1, inst.index))
@@ -246,7 +251,7 @@ class Scoreboard:
 
     def _is_flying(self, state: _ThreadState, flight: _Flight, *, reads: bool) -> bool:
         """Return whether an instruction may not have finished; the waits that ended it count as needed."""
-        if flight.pipe == _OUT_OF_ORDER:
+        if flight.pipe == OUT_OF_ORDER:
             ended_by = flight.read_by if reads else flight.done_by
             if ended_by is not None:
                 self.needed_waits.add(ended_by)
@@ -270,7 +275,7 @@ class Scoreboard:
         for writer in set(state.writers[start:end].tolist()):
             if writer and writer != own and self._is_flying(state, state.flights[writer], reads=False):
                 self._report(state, own, writer, "reads", start, done=True)
-        if state.flights[own].pipe == _OUT_OF_ORDER:
+        if state.flights[own].pipe == OUT_OF_ORDER:
             state.readers[start:end] = own
 
     def _write(self, state: _ThreadState, own: int, start: int, end: int) -> None:
@@ -279,12 +284,12 @@ class Scoreboard:
         flight = state.flights[own]
         for earlier in set(state.writers[start:end].tolist()):
             other = state.flights[earlier]
-            in_order = other.pipe == flight.pipe != _OUT_OF_ORDER
+            in_order = other.pipe == flight.pipe != OUT_OF_ORDER
             if earlier and earlier != own and not in_order and self._is_flying(state, other, reads=False):
                 self._report(state, own, earlier, "writes", start, done=True)
         for earlier in set(state.readers[start:end].tolist()):
             other = state.flights[earlier]
-            together = flight.pipe == _OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
+            together = flight.pipe == OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
             if (
                 earlier
                 and earlier != own
@@ -301,7 +306,7 @@ class Scoreboard:
         key = verb, inst.index, flight.inst.index
         if key in self._found or not state.flights[own].mask & flight.mask:
             return
-        if flight.pipe == _OUT_OF_ORDER:
+        if flight.pipe == OUT_OF_ORDER:
             token = flight.inst.wait.token
             word = f"${token}.{'dst' if done else 'src'}" if token is not None else "a token"
         else:
@@ -330,6 +335,11 @@ def _without_words(text: str) -> str:
     return " ".join(text.partition("//")[0].split())
 
 
+def _is_of_any_length(operand: object) -> TypeGuard[Payload]:
+    """Return whether only the descriptor tells how many registers of a message an operand has."""
+    return isinstance(operand, Payload) and operand.registers is None and operand.start >= 0
+
+
 def _is_workaround(inst: MachineInst) -> bool:
     """Return whether this is the choice between r0 and r0 that finalizers of Xe-LP insert before branches."""
     dst = inst.dst
@@ -341,17 +351,17 @@ def _ranges(thread: Thread, inst: MachineInst) -> tuple[list[tuple[int, int]], l
     reads, writes = list(inst.reads), list(inst.writes)
     if thread.frame.code is None:  # a walk without a run, which knows only that there is a register
         for operand, ranges in (*((source, reads) for source in inst.sources), (inst.dst, writes)):
-            if isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
+            if _is_of_any_length(operand):
                 ranges.append((operand.start, operand.start + _LEAST_BYTES))
         return reads, writes
     for operand in inst.sources:
         if isinstance(operand, Indirect):
             reads += _indirect_ranges(thread, inst, operand)
-        elif isinstance(operand, Payload) and operand.registers is None and operand.start >= 0:
+        elif _is_of_any_length(operand):
             reads.append((operand.start, operand.start + _told_bytes(thread, inst, _ADDRESS_LENGTH)))
     if isinstance(inst.dst, Indirect):
         writes += _indirect_ranges(thread, inst, inst.dst)
-    elif isinstance(inst.dst, Payload) and inst.dst.registers is None and inst.dst.start >= 0:
+    elif _is_of_any_length(inst.dst):
         writes.append((inst.dst.start, inst.dst.start + _told_bytes(thread, inst, _RESULT_LENGTH)))
     return reads, writes
 

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.launch.prepare import PreparedLaunch
 
 BASE: Final = 0x9A5B_36C0  # of the payload in memory, below all buffers; code that computes with it keeps all bits
-_OTHER_BITS: Final = (0x2D, 0xA5)  # that are no part of the address in r0.0 and, in byte 9, of the numbers in r0.2
+_OTHER_BITS: Final = (0x3F, 0xFF)  # that are no part of the address in r0.0 and, in byte 9, of the numbers in r0.2
 _ARGUMENT_BYTES: Final = 32  # arguments in memory take a multiple of
 _SLACK: Final = 4096  # because blocks are loaded whole
 _SCRATCH: Final = 0x0100_0000  # of the scratch space of the first thread, which r0.5 names

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
+from itertools import chain
 from typing import TYPE_CHECKING, Any, Final
 
+from visa_lsp.eu.lane_owners import lane_faults
 from visa_lsp.eu.model import Direct
 from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
 from visa_lsp.isa import types as ty
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.eu.model import MachineCode, MachineInst
+    from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Inst, Kernel
 
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
@@ -53,6 +56,15 @@ class _Line:
         return [value for value in self.inst.values if isinstance(value, Immediate)]
 
 
+def text_faults(kernel: Kernel, code: MachineCode, platform: Platform) -> Iterator[tuple[MachineInst, str]]:
+    """Yield each instruction that does something else than its line, or than any line does with values of single lanes."""
+    reported = set[int]()
+    for inst, needs in chain(line_faults(kernel, code), lane_faults(kernel, code, platform)):
+        if inst.index not in reported:
+            yield inst, needs
+        reported.add(inst.index)
+
+
 def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
     """Yield each instruction that does something else than its line, with what is wrong."""
     lines = {}
@@ -74,17 +86,20 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         own = lines.get(piece.line) if piece.is_numbered else None
         if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece)):
             del lines[piece.line]
-    lanes_of = Counter[int]()
+    lanes_of, copied = Counter[int](), set[int]()  # and lines with a copy of a source
     for piece in code.instructions:
         if piece.is_numbered and piece.line in lines and _operation(piece) == lines[piece.line].operation:
             lanes_of[piece.line] += piece.lanes
+        elif piece.is_numbered and piece.op == "mov":
+            copied.add(piece.line)
     for piece in code.instructions:
         operation, own = _operation(piece), lines.get(piece.line) if piece.is_numbered else None
         if own is not None and own.size not in (0, _size(piece)):
             own = None  # part of a line nearby
         if own is not None and operation == own.operation and not piece.is_message:
             if lanes_of[piece.line] <= own.control.exec_size:  # else a part of a line nearby is among them
-                yield from ((piece, fault) for fault in _other_values(piece, own, sums))
+                is_copied = piece.line in copied
+                yield from ((piece, fault) for fault in _other_values(piece, own, sums, is_copied=is_copied))
         elif piece.line < 0 and not calls and by_operation[operation]:
             yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
@@ -131,8 +146,8 @@ def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterato
 # ---- relations, immediates, regions
 
 
-def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[str]:
-    """Yield what the sources and the condition of an instruction have unlike those of its line."""
+def _other_values(piece: MachineInst, line: _Line, sums: set[int], *, is_copied: bool) -> Iterator[str]:
+    """Yield what the sources and the condition of an instruction have unlike those of its line; ``is_copied``: the finalizer copies a source."""
     relation = line.relation
     if relation and piece.condition not in (relation, MIRRORED[relation]):
         yield f"`{relation}`, the relation of its line"
@@ -142,7 +157,7 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int]) -> Iterator[s
     if len(given) == len(used) == 1 and not is_same(given[0], used[0], piece, sums):
         yield f"{immediate(given[0])}, the immediate of its line"
     # The other way round is a copy of a scalar that the finalizer has left out.
-    if line.operation != "mov" and line.control.exec_size > 1 < piece.lanes:
+    if line.operation != "mov" and not is_copied and line.control.exec_size > 1 < piece.lanes:
         of_line, of_piece = (
             _scalars([line.inst.get(f"src{n}") for n in range(len(piece.sources))]),
             _scalars(piece.sources),

@@ -5,7 +5,7 @@ Arguments are in the words of launch files. Numbers of a text are its immediates
 
 from __future__ import annotations
 
-from itertools import zip_longest
+from itertools import cycle, zip_longest
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
@@ -13,7 +13,7 @@ import numpy as np
 
 from visa_lsp.isa.model import Trait
 from visa_lsp.program.model import Immediate
-from visa_lsp.sim.launch.config import BufferArg, ImageArg, ValueArg
+from visa_lsp.sim.launch.config import BufferArg, ImageArg, SamplerArg, ValueArg
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
@@ -31,6 +31,8 @@ _USUAL: Final = 1.5  # largest value of an argument without a special meaning
 _SMALL: Final = (0, 1, 2, 3, 5, 11, 29)
 _FLOATS: Final = (0.0, -0.0, 1.0, -1.0, 0.5, 2.75, -3.25, 17.0, 1e-3, 1e10, -1e30, 1e-40)
 _FEW_FLOATS: Final = (0.0, 1e10, -1e-40, float("inf"), float("nan"), -3.25)
+_FRACTIONS: Final = (-0.75, -0.3125, 0.03125, 0.4375, -0.09375)  # that half floats hold exactly
+_TWO_VALUES: Final = (1, 1, 0, 1, 0)
 _LARGE: Final = 1000
 _SMALL_SIDE: Final = 11  # texels
 _APART: Final = 0x7_0000_0000  # between the addresses of buffers
@@ -64,12 +66,35 @@ class SpecialValues:
         }
 
     def random(self) -> dict[Any, Any]:
-        """Return random contents for the buffers and images, over the whole range of integers."""
-        return self.images(0) | {
-            key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
-            for number, (key, arg) in enumerate(self.config.by_key.items())
-            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
-        }
+        """Return random contents for the buffers and images, over the whole range of integers; samplers with the rules that need code of their own."""
+        return (
+            self.images(0)
+            | self._samplers()
+            | {
+                key: {"buffer": {**shape_of(arg), "init": {"random": number + 1}}}
+                for number, (key, arg) in enumerate(self.config.by_key.items())
+                if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES
+            }
+        )
+
+    def alike(self) -> dict[Any, Any]:
+        """Return one short row of two values for all buffers, so that what a kernel compares is equal in some lanes, however long it is.
+
+        Integers that are no size of the launch are small.
+        """
+        args, sides = dict[Any, Any](), np.multiply(self.config.groups, self.config.local_size or 1)
+        sizes = {*sides.tolist(), int(sides[0] * sides[1]), int(sides.prod())}
+        for key, arg in self.config.by_key.items():
+            if isinstance(arg, BufferArg) and arg.array.dtype.name in RANDOM_TYPES:
+                args[key] = {"buffer": {**shape_of(arg), "init": {"repeat": list(_TWO_VALUES)}}}
+            elif (
+                _is_value(arg)
+                and arg.array.size == 1
+                and arg.array.dtype.kind in "iu"
+                and arg.array.item() not in sizes
+            ):
+                args[key] = _value(arg.array, max(0, min(arg.array.item(), _LARGEST[0])))
+        return args
 
     def images(self, turn: int, side: int | None = None) -> dict[Any, Any]:
         """Return random texels for the images, with at most ``side`` on each axis."""
@@ -81,6 +106,12 @@ class SpecialValues:
                 seed = turn * len(self.config.by_key) + number
                 args[key] = {"image": {"dtype": arg.array.dtype.name, "shape": shape, "init": {"random": seed}}}
         return args
+
+    def _samplers(self) -> dict[Any, Any]:
+        """Return samplers with a border and the nearest texel, for which compilers compare coordinates with zero; normalized ones stay."""
+        state = {"address": "clamp", "filter": "nearest", "normalized": False}
+        samplers = ((key, arg) for key, arg in self.config.by_key.items() if isinstance(arg, SamplerArg))
+        return {key: {"sampler": state} for key, arg in samplers if not arg.normalized}
 
     def apart(self, args: dict[Any, Any]) -> tuple[dict[Any, Any], list[dict[str, Any]]]:
         """Return arguments with buffers of ``args`` as pointers into memory, and that memory.
@@ -98,8 +129,11 @@ class SpecialValues:
         return moved, memory
 
     def distinct(self) -> dict[Any, Any]:
-        """Return small values that differ from each other for numbers that are equal in the launch; vectors of integers are as large as the launch, less one."""
-        config, args = self.config, dict[Any, Any]()
+        """Return small values that differ from each other for numbers that are equal in the launch.
+
+        Vectors of integers are as large as the launch, less one. Floats are fractions, with which loops go on until some lanes leave them.
+        """
+        config, args, fractions = self.config, dict[Any, Any](), cycle(_FRACTIONS)
         sides = np.subtract(np.multiply(config.groups, config.local_size or 1), 1).clip(1).tolist()
         for number, (key, arg) in enumerate(config.by_key.items()):
             if not _is_value(arg) or not (arg.array.ravel() <= _USUAL).all():
@@ -107,6 +141,8 @@ class SpecialValues:
             args[key] = _value(arg.array, arg.array.ravel()[0].item() + number % len(_LARGEST))
             if arg.array.size > 1 and arg.array.dtype.kind in "iu" and arg.array.dtype.itemsize > 1:
                 args[key]["values"] = (sides + [1] * arg.array.size)[: arg.array.size]
+            elif arg.array.dtype.kind == "f":
+                args[key] = _value(arg.array, next(fractions))
         return args
 
     def large(self, side: int) -> dict[Any, Any]:

@@ -13,7 +13,7 @@ from visa_lsp.app.inputs import STDIN, read_bytes
 from visa_lsp.app.launch.runner import LaunchError, TextProblems
 from visa_lsp.app.verify.both_runs import Outcome, compare_with, run_code_alone, verdict_of
 from visa_lsp.app.verify.covering_launches import text_runs
-from visa_lsp.app.verify.line_faults import line_faults
+from visa_lsp.app.verify.line_faults import text_faults
 from visa_lsp.app.verify.machine_source import CodeRequest, code_of_text
 from visa_lsp.app.verify.verify_launches import beside_of, launches_of
 from visa_lsp.app.verify.verify_report import HazardReport, InputProblem, KernelVerdict, Row
@@ -175,7 +175,7 @@ def _verdict(
     hazards_by_wait = {(h.inst.index, h.needs): h for h in (*board.hazards(), *hazards_behind_branches(code, platform))}
     hazards = [HazardReport(_shown(h.inst), h.needs, h.inst.line) for h in hazards_by_wait.values()]
     if not options.hazards_only:
-        hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in line_faults(body, code)]
+        hazards += [HazardReport(_shown(inst), needs, inst.line) for inst, needs in text_faults(body, code, platform)]
     unneeded = [HazardReport(_shown(i), str(i.wait), i.line) for i in unneeded_waits(board)] if options.slack else None
     return verdict_of(name, kernel, platform.name, outcomes, hazards, code, unneeded, hazards_only=options.hazards_only)
 

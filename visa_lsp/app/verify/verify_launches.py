@@ -61,7 +61,8 @@ def launches_of(
     proposal, values = opened.proposed.proposal, SpecialValues(opened)
     for other in (proposal.even, proposal.uneven) if _may_end_inside(values) else ():
         if other is not None and other.written.text != proposal.written.text:
-            yield _with_proposal(opened, other, beside)
+            sized = _with_proposal(opened, other, beside)
+            yield (_alike(sized, beside, kernel) if other is proposal.uneven else None) or sized
     for makes in (
         ragged_sizes(values), _special_values(values), _special_scalars(values), _random_values(values), _single_items(values),
     ):  # fmt: skip
@@ -70,6 +71,14 @@ def launches_of(
             if further_launch is not None:
                 yield further_launch
                 break
+
+
+def _alike(opened: OpenedLaunch, beside: Path, kernel: str) -> OpenedLaunch | None:
+    """Return the launch in the sizes of another one whose buffers hold the same few values; None if the kernel refuses it."""
+    given = {"kernel": kernel, **sizes_of(opened)}
+    natural = launch_with(opened, beside, given)
+    args = SpecialValues(natural).alike() if natural is not None else {}
+    return launch_with(opened, beside, {**given, "args": listed(opened, args)}) if args else None
 
 
 def beside_of(text: str, launch: str | None) -> Path:
