@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from threading import Event
-
 import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 from test_replay import LOOP, STORE, only, ran
 
-from visa_lsp.sim.jit import code_cache, engine, machine, native
+from visa_lsp.sim.jit import engine, machine, native
 
 ON = "    (P1) goto (M1, 16) out\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\nout:\n"
 CALL = "    call (M1, 16) sub\n    goto (M1, 16) out\nsub:\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n    ret (M1, 16)\nout:\n"
@@ -53,37 +51,9 @@ def test_a_named_engine_runs_a_launch_of_any_size():
 
 
 @pytest.mark.parametrize("checks", ["all", "none"])
-def test_a_launch_goes_on_in_the_interpreter_while_it_is_compiled(checks, monkeypatch):
-    """The compiler waits here for a slice of the interpreter, and the interpreter then for the compiler."""
-    monkeypatch.setattr(machine, "WARM", 8)
-    monkeypatch.setattr(engine, "WARM", 8)
-    compiling, interpreted = Event(), Event()
-    warm, compiled = machine.CompiledMachine.warm, native._object
-
-    def wait_for_a_slice(*args):
-        compiling.set()
-        assert interpreted.wait(20)
-        return compiled(*args)
-
-    def count(self, frame, steps):
-        warm(self, frame, steps)
-        if compiling.is_set() and not interpreted.is_set():
-            interpreted.set()
-            monkeypatch.setattr(code_cache, "WAIT_SECONDS", None)
-
-    monkeypatch.setattr(native, "_object", wait_for_a_slice)
-    monkeypatch.setattr(machine.CompiledMachine, "warm", count)
-    report = ran(STORE, "auto", groups=400, checks=checks)
-    assert (report.engine, interpreted.is_set()) == ("jit", True)
-    assert (report.buffers[0].array == ran(STORE, "interp", groups=400, checks=checks).buffers[0].array).all()
-
-
-@pytest.mark.parametrize("checks", ["all", "none"])
 def test_a_launch_is_compiled_where_the_first_group_says_that_it_pays(checks, monkeypatch):
     """A group executes each instruction once: that many groups are too few, or enough."""
-    monkeypatch.setattr(machine, "WARM", 8)
     monkeypatch.setattr(engine, "WARM", 8)
-    monkeypatch.setattr(code_cache, "WAIT_SECONDS", None)
     assert [ran(STORE, "auto", groups=count, checks=checks).engine for count in (4, 40)] == ["interp", "jit"]
 
 
