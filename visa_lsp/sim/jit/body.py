@@ -204,9 +204,8 @@ class _BodyWriter:
     def write(self) -> None:
         e = self.e
         if e.fresh is not None:
-            known_thread, self.new_thread = e.blocks("known", "new_thread")
-            e.builder.cbranch(e.fresh, self.new_thread, known_thread)
-            e.builder.position_at_end(known_thread)
+            (self.new_thread,) = e.blocks("new_thread")
+            e.leave_if(e.fresh, self.new_thread)
         e.load_all()
         pc = e.word(e.block, state.PC)
         (wrong,) = e.blocks("nowhere")
@@ -227,18 +226,16 @@ class _BodyWriter:
         e.fail()
         e.builder.position_at_end(self.leave)
         if e.fresh is not None:
-            left, following = e.blocks("left", "following")
-            e.builder.cbranch(e.fresh, following, left)
-            self._run_threads(following)
-            e.builder.position_at_end(left)
+            with e.builder.if_then(e.fresh):
+                self._run_threads()
         self._leave(state.LEAVE, len(self.body.instructions), e.word(e.block, state.PC))
 
-    def _run_threads(self, following: ir.Block) -> None:
+    def _run_threads(self) -> None:
         """Run new threads one after another: those of a group, then those of later groups.
 
         The cells of the launch have the first thread and, after an exit, the running one.
         """
-        e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
+        e, b, following = self.e, self.e.builder, self.e.builder.block
         with b.goto_entry_block():
             ids = [e.variable(e.word(e.launch, place)) for place in state.GROUP_IDS]
         b.position_at_end(self.new_thread)
@@ -258,26 +255,21 @@ class _BodyWriter:
 
         b.position_at_end(following)
         e.add_to(e.total, e.get(e.steps, I64))
-        over, going, last, done = e.blocks("over", "going", "last", "done")
         much = b.icmp_signed(">", e.get(e.total, I64), e.constant(e.launch, state.BUDGET))
-        b.cbranch(much, over, going).set_weights([1, 999])
-        b.position_at_end(over)
-        self._leave(state.OVER, len(self.body.instructions), e.word(e.block, state.PC))
-        b.position_at_end(going)
-        e.add_to(e.thread, one)
+        with b.if_then(much, likely=False):
+            self._leave(state.OVER, len(self.body.instructions), e.word(e.block, state.PC))
+        e.add_to(e.thread, 1)
         has_threads = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
-        b.cbranch(has_threads, self.new_thread, last)
-        b.position_at_end(last)
+        e.leave_if(has_threads, self.new_thread)
         e.set(e.thread, ir.Constant(I64, 0))
-        e.add_to(e.group, one)
+        e.add_to(e.group, 1)
         carry = ir.Constant(I1, 1)
         for cell, count in zip(ids, (state.GROUPS_X, state.GROUPS_Y), strict=False):
             value = b.add(e.get(cell, I64), b.zext(carry, I64))
             carry = b.icmp_unsigned("==", value, e.constant(e.launch, count))
             e.set(cell, b.select(carry, ir.Constant(I64, 0), value))
         e.add_to(ids[2], b.zext(carry, I64))
-        b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread, done)
-        b.position_at_end(done)
+        e.leave_if(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread)
         e.spill_sums()
         b.ret(ir.Constant(I32, state.LEAVE))
 
@@ -318,9 +310,8 @@ class _BodyWriter:
         e.builder.position_at_end(self.dispatch)
         for number, word in enumerate(e.waiting):
             value = e.get(word, I64)
-            nonempty, empty = e.blocks("some", "none")
-            e.builder.cbranch(e.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0)), nonempty, empty)
-            e.builder.position_at_end(nonempty)
+            (empty,) = e.blocks("none")
+            e.leave_if(e.builder.icmp_unsigned("==", value, ir.Constant(I64, 0)), empty)
             lowest = e.intrinsic("llvm.cttz.i64", I64, value, ir.Constant(ir.IntType(1), 1))
             choice = e.builder.switch(lowest, self.leave)
             for slot, pc in enumerate(e.layout.joins[64 * number : 64 * number + 64]):
@@ -429,9 +420,7 @@ class _BodyWriter:
         target = self.code.labels[_label(inst)]
         lanes = self._take_lanes(inst, pc)
         on = self._to(pc + 1)
-        (go,) = e.blocks("go")
-        e.builder.cbranch(e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0)), go, on)
-        e.builder.position_at_end(go)
+        e.leave_if(e.builder.icmp_unsigned("==", lanes, ir.Constant(I32, 0)), on)
         stay = e.builder.and_(e.get(e.emask), e.builder.not_(lanes))
         if target <= pc:
             self._park(stay, pc + 1)
@@ -458,9 +447,7 @@ class _BodyWriter:
             bit = e.predicate(pred, site.control.mask_offset, count)
             if count > 1:
                 bit = e.builder.icmp_unsigned("!=", bit, ir.Constant(integer(count), 0))
-            (go,) = e.blocks("jump")
-            e.builder.cbranch(bit, go, self._to(pc + 1))
-            e.builder.position_at_end(go)
+            e.leave_unless(bit, self._to(pc + 1))
         if target <= pc:
             self._back(target)
         else:

@@ -87,8 +87,7 @@ def may_leave(e: Emitter) -> Iterator[ir.Block]:
         check_instrumentation.suspect_always(e)
     else:
         e.call_out()
-    e.builder.branch(done)
-    e.builder.position_at_end(done)
+    e.go_to(done)
 
 
 def begin_access(
@@ -97,9 +96,7 @@ def begin_access(
     """Continue if all offsets from ``low`` to ``end`` may be accessed in this way; else branch to ``outside``."""
     place = space.place(low, end)._replace(use=use, shared=space.shared)
     e.uses.add((space.name, use))
-    (inside,) = e.blocks("inside")
-    e.builder.cbranch(place.inside, inside, outside).set_weights([99, 1])
-    e.builder.position_at_end(inside)
+    e.leave_if(e.builder.not_(place.inside), outside, rarely=True)
     if e.mode.watched:
         check_instrumentation.access(e, place)
     return place

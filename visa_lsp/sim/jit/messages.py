@@ -211,16 +211,13 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
 
 def _exchange(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
     """Update a place that other groups may update at the same time, again until none came between; return the old and the new value."""
-    builder = e.builder
-    initial, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
-    again, done = e.blocks("exchange", "exchanged")
-    builder.branch(again)
-    builder.position_at_end(again)
-    old = builder.phi(kind)
-    old.add_incoming(initial, before)
-    new = update(old)
-    exchange = builder.cmpxchg(where, old, new, "acq_rel", "monotonic")
-    old.add_incoming(builder.extract_value(exchange, 0), builder.block)
-    builder.cbranch(builder.extract_value(exchange, 1), done, again)
-    builder.position_at_end(done)
-    return old, new
+    builder, results = e.builder, list[tuple[Node, Node]]()
+
+    def attempt(old: Node, done: ir.Block) -> Node:
+        results.append((old, update(old)))
+        exchange = builder.cmpxchg(where, *results[0], "acq_rel", "monotonic")
+        e.leave_if(builder.extract_value(exchange, 1), done)
+        return builder.extract_value(exchange, 0)
+
+    e.repeat(builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), attempt)
+    return results[0]
