@@ -28,8 +28,7 @@ from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import begin_following, follow_instruction
 from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
 from visa_lsp.sim.jit.lanes import emit_lane
-from visa_lsp.sim.jit.memory_access import may_leave
-from visa_lsp.sim.jit.messages import emit_elements, emit_fence
+from visa_lsp.sim.jit.messages import emit_elements, emit_fence, may_leave
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, integer

@@ -31,7 +31,7 @@ from visa_lsp.sim.image_messages import axes
 from visa_lsp.sim.jit import check_instrumentation, numbers, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
-from visa_lsp.sim.jit.memory_access import may_leave
+from visa_lsp.sim.jit.messages import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.spaces import surface_place
 from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
