@@ -8,8 +8,11 @@ stretch of instructions that are executed together counts its steps once.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self
 
+import numpy as np
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
@@ -22,8 +25,8 @@ from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
-from visa_lsp.sim.jit import check_instrumentation, state
-from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
+from visa_lsp.sim.jit import check_instrumentation, native, state
+from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, ObjectStore, RunMode, Stopwatch
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import begin_following, follow_instruction
 from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
@@ -68,6 +71,8 @@ class BodyPlan:
         definedness: Definedness | None = None, program: Sequence[Kernel] = (),
     ) -> None:  # fmt: skip
         """Plan a body; ``program`` has the kernel and the functions that share marks with it."""
+        for pc in range(len(code.kernel.instructions)):
+            code.op(pc)  # which records the registers that the instruction touches
         self.code = code
         self.mode = mode
         self.modes = modes
@@ -170,6 +175,58 @@ class BodyPlan:
     def never_leaves(self) -> bool:
         """True if only barriers and calls of functions leave the function."""
         return not self.exits
+
+
+class CompiledBody:
+    """A body for certain modes: its function, and the number of executions of each stretch."""
+
+    def __init__(self, plan: BodyPlan, compiling: Stopwatch, store: ObjectStore | None = None) -> None:
+        self.body, self.code, self.compiling, self._store = plan, plan.code, compiling, store
+        self.module = ir.Module("body")
+        self.has_groups = False  # whether the module has the scheduler of whole groups
+        size = plan.code.layout.size
+        self.function = plan.emit(self.module, "body")
+        plan.code.grow_frames(size)
+        self.counts = np.zeros(len(plan.instructions) + 1, np.int64)  # by stretch
+
+    def twin(self, code: Code) -> Self:
+        """Return the same functions for another machine's form of the same kernel, with separate counts."""
+        size = code.layout.size
+        code.layout.need(self.code.layout.size)
+        code.grow_frames(size)
+        other = copy(self)
+        other.code = code
+        other.counts = np.zeros_like(self.counts)
+        return other
+
+    @cached_property
+    def native(self) -> native.Native:
+        """The compiled functions; afterwards nothing can be added to the module."""
+        begin = self.module.globals.get(BEGIN)
+        if begin is not None and begin.is_declaration:  # without a function that starts new threads
+            ir.IRBuilder(begin.append_basic_block()).ret_void()
+        with self.compiling:
+            return native.Native(self.module, self._store)
+
+    @cached_property
+    def call(self) -> Any:
+        """The function of the body."""
+        return self.native.function("body")
+
+    def flush_counts(self) -> None:
+        """Add the counts of stretches to the counts of instructions."""
+        counts = self.code.counts
+        for start in np.flatnonzero(self.counts).tolist():
+            for pc in self.stretch(start):
+                counts[pc] += int(self.counts[start])
+        self.counts[:] = 0
+
+    def stretch(self, pc: int) -> range:
+        """Return the instructions in the stretch of an instruction."""
+        body, count = self.body, len(self.code.counts)
+        start = max(s for s in body.starts if s <= pc)
+        end = min(body.ends[start], count - 1) if start < count - 1 else count
+        return range(start, end - (end - 1 in body.exits))
 
 
 def _stores_part(message: Message | None) -> bool:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.memory import ImageForm, Sampler
 
 MAX_INSTRUCTIONS: Final = 8_000  # of a compiled body: some six seconds

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from visa_lsp.sim.jit.activations import ActivationLayout
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
 
 _MASKS: Final = 32  # copied at a time; every register begins at a multiple
 

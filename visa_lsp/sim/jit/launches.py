@@ -17,7 +17,6 @@ from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion, end_soon
 from visa_lsp.sim.machine import fault_key
 from visa_lsp.sim.memory import Image
-from visa_lsp.sim.observers.definedness_plan import InstructionKind
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -27,7 +26,6 @@ if TYPE_CHECKING:
 
 MAX_RUNNERS: Final = 256
 _POLL: Final = 0.05  # seconds between checks of the runners, when Ctrl+C takes effect
-_MAX_WATCHED_ELEMENTS: Final = 1_000  # loaded and stored, each with its tests: some ten seconds
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
@@ -44,8 +42,6 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     # The proof comes first, because it takes a tenth of the time of writing the code.
     if mode.watched and machine.definedness_of(dispatch.kernel) is None:
         return "no proof that registers are written before they are read"
-    if mode.watched and _count_elements(machine) > _MAX_WATCHED_ELEMENTS:
-        return "compiling the tests of so many accesses would take longer"
     functions = machine.compile_called()
     if functions is None:
         return "the kernel calls functions with different modes of floats"
@@ -58,19 +54,6 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
         return "a message of the kernel has no compiled form"
     with machine.compiling:
         return GroupRunner(machine)
-
-
-def _count_elements(machine: CompiledMachine) -> int:
-    """Return the number of elements that each lane loads and stores, counted by the text."""
-    proofs = (machine.definedness_of(body) for body in machine.program)
-    messages = (plan for proof in proofs if proof is not None for plan in proof.plans if plan is not None)
-    return sum(
-        max(1, len(operand.places) // max(1, plan.lanes))
-        for plan in messages
-        if plan.kind is InstructionKind.MESSAGE
-        for operand in (*plan.sources, *plan.targets)
-        if operand.places is not None and not operand.address
-    )
 
 
 def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:

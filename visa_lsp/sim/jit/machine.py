@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
 
@@ -126,7 +126,7 @@ class CompiledMachine(Machine):
         if body is None:
             # Imported here, because many launches end before anything is compiled, and loading the compiler takes longer.
             from visa_lsp.sim.jit import native
-            from visa_lsp.sim.jit.bodies import CompiledBody
+            from visa_lsp.sim.jit.body import BodyPlan, CompiledBody
 
             native.listen(self.address, self)
             shared_bodies, making_key = self.making.bodies, (id(code.kernel), modes, self.mode)
@@ -134,12 +134,17 @@ class CompiledMachine(Machine):
                 if making_key in shared_bodies:
                     body = shared_bodies[making_key].twin(code)
                 else:
-                    plan = self._plan(code) if modes == NEW_THREAD else None
-                    body = shared_bodies[making_key] = CompiledBody(
-                        code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
-                        self.making.store, self.definedness_of(code.kernel) if self.mode.watched else None,
+                    planned = self._plan(code) if modes == NEW_THREAD else None
+                    definedness = self.definedness_of(code.kernel) if self.mode.watched else None
+                    plan = BodyPlan(
+                        code,
+                        planned or ModePlan.constant(code, modes),
+                        self.bindings,
+                        self.mode,
+                        definedness,
                         self.program,
-                    )  # fmt: skip
+                    )
+                    body = shared_bodies[making_key] = CompiledBody(plan, self.compiling, self.making.store)
             self.bodies[key] = body
         return body
 
