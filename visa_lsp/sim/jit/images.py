@@ -6,7 +6,6 @@ sampler variables stand for is tested when it runs. Sizes are numbers of the lau
 
 from __future__ import annotations
 
-from contextlib import contextmanager
 from functools import partial, reduce
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
@@ -39,7 +38,7 @@ from visa_lsp.sim.messages import SAMPLER_STATE_BYTES, SURFACE_STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.program.message import MessageMemory
     from visa_lsp.sim.memory import ImageForm, Sampler
@@ -97,11 +96,8 @@ class _Image:
             own = builder.bitcast(bits, vector(F16 if size == 2 else F32, lanes))
             return own if size == 4 else builder.fpext(own, vector(F32, lanes))
         wide = (builder.sitofp if signed else builder.uitofp)(bits, vector(F64, lanes))
-        share = builder.fdiv(wide, splat(F64, self._top, lanes))
-        if signed:
-            low = splat(F64, -1.0, lanes)
-            share = builder.select(builder.fcmp_ordered("<", share, low), low, share)
-        return builder.fptrunc(share, vector(F32, lanes))
+        o, share = LaneOperations(self.e, lanes), LaneNumbers(self.e, wide) / self._top
+        return o.single(o.choose(share < -1.0, -1.0, share)).node
 
     @property
     def _top(self) -> float:
@@ -209,17 +205,12 @@ def _meanings(value: int | None, meanings: dict[int, Any]) -> list[tuple[Any, li
     return list(numbers_by_meaning.items())
 
 
-@contextmanager
-def _by_form(
-    e: Emitter,
-    site: Site,
-    message: TexelMessage | BlockMessage | SampleMessage,
-    emit: Callable[[ImageForm, Node, Sampler | None], Node],
-    *,
-    sampled: bool = False,
-    plain: bool = True,
-) -> Iterator[Node]:
-    """Emit a message for each image that its surface may be, ``plain`` buffers, too; give the result. Others are the interpreter's."""
+def _emit_for_each(
+    e: Emitter, site: Site, message: TexelMessage | BlockMessage | SampleMessage,
+    emit: Callable[[ImageForm, Node, Sampler | None], Node], use: Callable[[Node], None] = lambda _: None,
+    *, sampled: bool = False, plain: bool = True,
+) -> None:  # fmt: skip
+    """Emit a message for each image that its surface may be, ``plain`` buffers, too; ``use`` takes the result. Others are the interpreter's."""
     builder, bindings = e.builder, e.bindings
     images = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
     surface, constant = _surface_value(e, site, message.memory)
@@ -240,9 +231,8 @@ def _by_form(
     with may_leave(e) as outside:
         results, (done,) = [], e.blocks("image_done")
         for (form, surfaces), (state_, handles) in product(forms, states):
-            here, other = e.blocks("image", "other_image")
-            builder.cbranch(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), here, other)
-            builder.position_at_end(here)
+            (other,) = e.blocks("other_image")
+            e.leave_unless(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), other)
             offset: Node = ir.Constant(I64, 0)
             for number in surfaces:
                 place = ir.Constant(I64, state.ENTRY * bindings.surfaces.index(number))
@@ -256,18 +246,13 @@ def _by_form(
         phi = builder.phi(results[0][0].type)
         for pair in results:
             phi.add_incoming(*pair)
-        yield phi
+        use(phi)
 
 
 def _outline_channels(
-    e: Emitter,
-    form: ImageForm,
-    row: Node,
-    name: object,
-    given: Sequence[Node],
-    body: Callable[..., list[Node]],
-    size: int = 4,
-) -> Node:
+    e: Emitter, form: ImageForm, row: Node, name: object, given: Sequence[Node],
+    body: Callable[..., list[Node]], size: int,
+) -> Node:  # fmt: skip
     """Return an array of channels in elements of ``size`` bytes, by a function that ``body`` writes."""
     lanes: int = given[0].type.count
     kind = vector(integer(8 * size), lanes)
@@ -286,7 +271,7 @@ def _outline_channels(
     return e.outline(f"{name}_{form}_{types}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
 
 
-def _put_channels(e: Emitter, site: Site, channels: Node, message: TexelMessage | SampleMessage) -> None:
+def _put_channels(e: Emitter, site: Site, message: TexelMessage | SampleMessage, channels: Node) -> None:
     """Put channels into the registers of the destination, for the lanes that are on."""
     lanes, size, chosen = site.lanes, channels.type.element.element.width // 8, message.channels
     row = max(lanes * size, site.grf)
@@ -336,11 +321,34 @@ def _result_bytes(site: Site) -> int:
     return kind.size
 
 
+def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
+    """Return texel numbers from integer coordinates."""
+    u, v, r = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own)
+    return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
+
+
+def _emit_channels(
+    e: Emitter, site: Site, message: SampleMessage, name: object, given: Sequence[Node],
+    body: Callable[[_Image, Sampler | None, Sequence[Node]], list[Node]], size: int, *, sampled: bool = False,
+) -> None:  # fmt: skip
+    """Emit a message whose result are the channels that ``body`` writes for an image and a sampler."""
+
+    def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
+        if sampler is not None and sampler.filter == "linear" and form.kind == "int":
+            raise Uncompiled
+        channels = lambda image, *own: body(image, sampler, own)  # noqa: E731
+        return _outline_channels(e, form, row, (name, sampler), given, channels, size)
+
+    put = partial(_put_channels, e, site, message)
+    _emit_for_each(e, site, message, emit, put, sampled=sampled)
+
+
 def _sample(e: Emitter, site: Site) -> None:
     message = _value_of(site)
     (given, offset), lanes = _coordinates(e, site, message, floats=True), site.lanes
 
-    def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
+    def body(image: _Image, sampler: Sampler | None, own: Sequence[Node]) -> list[Node]:
+        assert sampler is not None
         o = LaneOperations(e, lanes)
         u, v, r = (LaneNumbers(e, e.builder.fpext(coordinate, vector(F64, lanes))) for coordinate in own)
         sizes = image.width, image.height, image.depth
@@ -350,28 +358,14 @@ def _sample(e: Emitter, site: Site) -> None:
 
         return [c.node for c in filter_texels(o, image.form, sizes, sampler, (u, v, r), offset, texels)]
 
-    def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
-        if sampler is None or (sampler.filter == "linear" and form.kind == "int"):
-            raise Uncompiled
-        return _outline_channels(
-            e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site)
-        )
-
-    with _by_form(e, site, message, emit, sampled=True) as channels:
-        _put_channels(e, site, channels, message)
-
-
-def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
-    """Return texel numbers from integer coordinates."""
-    u, v, r = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own)
-    return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
+    _emit_channels(e, site, message, ("sample", offset), given, body, _result_bytes(site), sampled=True)
 
 
 def _load(e: Emitter, site: Site) -> None:
     message = _value_of(site)
     (given, offset), lanes = _coordinates(e, site, message, floats=False), site.lanes
 
-    def body(image: _Image, *own: Node) -> list[Node]:
+    def body(image: _Image, _: Sampler | None, own: Sequence[Node]) -> list[Node]:
         o = LaneOperations(e, lanes)
         wide = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own[:3])
         u, v, r = (coordinate + n for coordinate, n in zip(wide, offset, strict=True))
@@ -380,31 +374,23 @@ def _load(e: Emitter, site: Site) -> None:
             u = o.choose(LaneNumbers(e, other), -1, u)
         return image.read(*_texel_numbers(e, image.form, (u.node, v.node, r.node)))
 
-    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
-        return _outline_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
-
-    with _by_form(e, site, message, emit) as channels:
-        _put_channels(e, site, channels, message)
+    _emit_channels(e, site, message, ("load", offset), given, body, _result_bytes(site))
 
 
 def _resinfo(e: Emitter, site: Site) -> None:
     message = _value_of(site)
     level = raw_lanes(e, site, site.raw("lod"), I32, site.lanes)
 
-    def body(image: _Image, level: Node) -> list[Node]:
+    def body(image: _Image, _: Sampler | None, own: Sequence[Node]) -> list[Node]:
         form, none = image.form, splat(I32, 0, site.lanes)
-        own = image.width, image.height if form.dims > 1 else None, image.depth if form.dims > 2 else None
+        extents = image.width, image.height if form.dims > 1 else None, image.depth if form.dims > 2 else None
         if form.dims == 2 and form.layered and not form.tall:
-            own = image.width, image.depth, None
-        top_level = e.builder.icmp_unsigned("==", level, none)
-        sizes = [none if extent is None else numbers.resize(e, extent.node, 32, signed=False) for extent in own]
+            extents = image.width, image.depth, None
+        top_level = e.builder.icmp_unsigned("==", own[0], none)
+        sizes = [none if extent is None else numbers.resize(e, extent.node, 32, signed=False) for extent in extents]
         return [*(e.builder.select(top_level, size, none) for size in sizes), splat(I32, 1, site.lanes)]
 
-    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
-        return _outline_channels(e, form, row, "sizes", [level], body)
-
-    with _by_form(e, site, message, emit) as channels:
-        _put_channels(e, site, channels, message)
+    _emit_channels(e, site, message, "sizes", [level], body, 4)
 
 
 # ---- typed messages
@@ -448,16 +434,15 @@ def emit_texels(e: Emitter, site: Site) -> None:
             name = f"watch_{use}_{form}_{given[0].type}"
             check_instrumentation.suspect_outlined(e, name, [row, bits, *given], partial(watch, form, use))
         if not write:
-            return _outline_channels(e, form, row, ("typed", alpha), given, read)
+            return _outline_channels(e, form, row, ("typed", alpha), given, read, 4)
         name = f"{('write', chosen)}_{form}_{given[0].type}"
         differs = e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
         if e.mode.watched:  # lanes that store different values at one place race
             check_instrumentation.suspect(e, differs)
         return differs
 
-    with _by_form(e, site, message, emit) as channels:
-        if not write:
-            _put_channels(e, site, channels, message)
+    use = partial(_put_channels, e, site, message) if not write else lambda _: None
+    _emit_for_each(e, site, message, emit, use)
 
 
 # ---- blocks of bytes, for the thread
@@ -517,8 +502,7 @@ def emit_block(e: Emitter, site: Site) -> None:
         e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
         return zero
 
-    with _by_form(e, site, message, emit, plain=False):
-        pass
+    _emit_for_each(e, site, message, emit, plain=False)
 
 
 SAMPLES: Final[dict[str, Callable[[Emitter, Site], None]]] = {
