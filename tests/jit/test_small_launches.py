@@ -1,4 +1,4 @@
-"""Small launches under checkers: those that cannot take long are interpreted, and nothing is copied or compiled for them."""
+"""Small launches under checkers: those that cannot take long are interpreted, and nothing is compiled for them."""
 
 from __future__ import annotations
 
@@ -6,12 +6,9 @@ import pytest
 
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
-from test_replay import LOOP, STORE, only, ran
+from test_replay import LOOP, STORE, ran
 
 from visa_lsp.sim.jit import engine, machine, native
-
-ON = "    (P1) goto (M1, 16) out\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\nout:\n"
-CALL = "    call (M1, 16) sub\n    goto (M1, 16) out\nsub:\n    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n    ret (M1, 16)\nout:\n"
 
 
 @pytest.fixture(autouse=True)
@@ -28,18 +25,15 @@ def copies(monkeypatch):
     return made
 
 
-@pytest.mark.parametrize(("body", "count"), [("", 0), (only(0) + ON, 0), (LOOP, 1), (CALL, 1)])
-def test_memory_is_copied_where_a_kernel_may_execute_an_instruction_twice(body, count, copies):
-    report = ran(body + STORE, "auto", groups=2)
-    assert (report.engine, len(copies)) == ("interp", count)
-
-
-def test_memory_is_copied_where_there_is_more_to_do(monkeypatch, copies):
-    monkeypatch.setattr(engine, "WARM", 20)
-    assert ran(STORE, "auto", groups=2).engine == "interp"
-    assert not copies
-    ran(STORE, "auto", groups=30)
+def test_a_sample_is_run_on_memory_that_can_be_restored(copies):
+    assert ran(LOOP + STORE, "auto", groups=2).engine == "interp"
     assert len(copies) == 1
+
+
+def test_a_launch_with_much_memory_is_compiled_without_a_copy(monkeypatch, copies):
+    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 64)
+    assert ran(STORE, "auto", groups=2, checks="none").engine == "jit"
+    assert not copies
 
 
 def test_a_named_engine_runs_a_launch_of_any_size():

@@ -12,7 +12,6 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.interp import Thread
 from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, is_large
@@ -35,7 +34,6 @@ SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the step
 MAX_COPIED_BYTES: Final = 1 << 24  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
 _BY_INTERPRETER: Final = "the interpreter ran the launch: "
-_ONWARD: Final = (FlowClass.NEXT, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE)
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
 )  # fmt: skip
@@ -79,23 +77,19 @@ def _run(
     if unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
         against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
         return _interpret(slower, observers, against * at_once)
-    if not (at_once or making.bodies):
-        threads = math.prod(dispatch.groups) * dispatch.threads_per_group
-        too_small = f"{_ALONE}the launch is too small" * (dispatch.host_threads > 1 and not observers)
-        if _is_straight(dispatch) and threads < WARM:
-            return _interpret(slower, observers, too_small)
-        if sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES:
-            before = Contents(dispatch)
-            sample = Sample(slower, making)
-            sample.heard_by(_fresh(observers))
-            try:
-                result = sample.run()
-            except Hot:
-                before.restore()
-                sample.give_codes()
-            else:
-                result.interpreted = True
-                return _limit(result, too_small)
+    is_copied = sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES
+    if is_copied and not (at_once or making.bodies):
+        before = Contents(dispatch)
+        sample = Sample(slower, making)
+        sample.heard_by(_fresh(observers))
+        try:
+            result = sample.run()
+        except Hot:
+            before.restore()
+            sample.give_codes()
+        else:
+            result.interpreted = True
+            return _limit(result, "" if observers or dispatch.host_threads == 1 else f"{_ALONE}the launch is too small")
     # Imported here, because launches that have ended by now need no compiler.
     from visa_lsp.sim.jit import launches
     from visa_lsp.sim.jit.whole import Suspicion
@@ -151,18 +145,6 @@ def _limit(result: RunResult, words: str) -> RunResult:
     """Return a result with an additional limit, unless it is empty."""
     result.limits += (words,) * bool(words)
     return result
-
-
-def _is_straight(dispatch: Dispatch) -> bool:
-    """Return whether a thread executes each instruction of the kernel at most once, because no instruction jumps backwards."""
-    instructions = dispatch.kernel.instructions
-    labels: dict[object, int] = {inst.get("label"): pc for pc, inst in enumerate(instructions) if inst.row.opens_label}
-    return all(
-        labels.get(inst.get("label"), pc) > pc
-        if inst.row.flow in (FlowClass.GOTO, FlowClass.JUMP)
-        else inst.row.flow in _ONWARD or inst.row.flow.returns
-        for pc, inst in enumerate(instructions)
-    )
 
 
 def _interpret(dispatch: Dispatch, observers: Sequence[Observer], against: str = "") -> RunResult:
