@@ -20,8 +20,8 @@ from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import check_instrumentation, numbers, spaces, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import find_stored_masks
+from visa_lsp.sim.jit.lanes import FLOAT, RING, Body, choose
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
-from visa_lsp.sim.jit.words import FLOAT, RING, Body, choose
 from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
