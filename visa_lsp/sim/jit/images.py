@@ -104,14 +104,11 @@ class _Image:
         kind = self.form.channel_type
         return float((1 << 8 * kind.itemsize - (kind.kind == "i")) - 1)
 
-    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> Node:
-        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped.
-
-        Returns whether lanes have stored different values in one texel; false without checkers.
-        """
+    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> None:
+        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped."""
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
-        bits, differs = builder.and_(bits, there), ir.Constant(I1, 0)
+        bits = builder.and_(bits, there)
         channels = [
             (self._channel(value), builder.add(places, splat(I64, number * size, self.lanes)))
             for number, value in values.items()
@@ -120,11 +117,10 @@ class _Image:
             for channel, there in channels:
                 e.store_each(channel, there, bits)
             e.put_word(self.row, state.WRITTEN, 1)
-        for channel, there in channels if e.mode.watched else ():
+        for channel, there in channels if e.mode.watched else ():  # lanes that store different values at one place race
             stored = e.gather(channel.type, there, bits, 1)
             lost = builder.and_(builder.icmp_unsigned("!=", stored, channel), e.lanes(bits, self.lanes))
-            differs = builder.or_(differs, check_instrumentation.any_of(e, lost))
-        return differs
+            check_instrumentation.suspect(e, check_instrumentation.any_of(e, lost))
 
     def watch(self, coordinates: Sequence[LaneNumbers], bits: Node, use: int) -> None:
         """Suspect texels of the set lanes that are outside or that the argument forbids, and races; mark the use."""
@@ -416,12 +412,13 @@ def emit_texels(e: Emitter, site: Site) -> None:
         start = raw_start(site, message.data, (len(chosen) - 1) * row + lanes * 4)
         values = [e.load_lanes(start + k * row, range(lanes), I32) for k in range(len(chosen))]
 
-    def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> Node:
-        kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
-        return _Image(e, form, row, lanes).write(_texel_numbers(e, form, own[:3]), bits, kept)
-
-    def watch(form: ImageForm, use: int, row: Node, bits: Node, *own: Node) -> None:
-        _Image(e, form, row, lanes).watch(_texel_numbers(e, form, own), bits, use)
+    def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> None:
+        image, coordinates = _Image(e, form, row, lanes), _texel_numbers(e, form, own[:3])
+        if e.mode.watched:
+            image.watch(coordinates, bits, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
+        if write:
+            kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
+            image.write(coordinates, bits, kept)
 
     def read(image: _Image, *own: Node) -> list[Node]:
         return image.read(*_texel_numbers(e, image.form, own), alpha)
@@ -429,17 +426,10 @@ def emit_texels(e: Emitter, site: Site) -> None:
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
         size = ir.Constant(I64, form.texel_bytes)
         e.add_to(e.writes if write else e.reads, e.builder.mul(e.count_of(bits), size))
-        if e.mode.watched:
-            use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
-            name = f"watch_{use}_{form}_{given[0].type}"
-            check_instrumentation.suspect_outlined(e, name, [row, bits, *given], partial(watch, form, use))
-        if not write:
-            return _outline_channels(e, form, row, ("typed", alpha), given, read, 4)
-        name = f"{('write', chosen)}_{form}_{given[0].type}"
-        differs = e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
-        if e.mode.watched:  # lanes that store different values at one place race
-            check_instrumentation.suspect(e, differs)
-        return differs
+        if write or e.mode.watched:
+            name = f"{('write' if write else 'watch', chosen)}_{form}_{given[0].type}"
+            check_instrumentation.suspect_outlined(e, name, [row, bits, *given, *values], partial(store, form))
+        return row if write else _outline_channels(e, form, row, ("typed", alpha), given, read, 4)
 
     use = partial(_put_channels, e, site, message) if not write else lambda _: None
     _emit_for_each(e, site, message, emit, use)
