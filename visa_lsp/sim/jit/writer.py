@@ -44,7 +44,7 @@ def constants(element: Any, values: Sequence[float]) -> Node:
     return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
 
 
-@lru_cache(4096)
+@lru_cache(256)
 def _integers(bits: int, values: tuple[float, ...]) -> Node:
     """Return a constant vector of integers; cached, because kernels have few, and writing one takes as long as ten operations."""
     kind = integer(bits)
