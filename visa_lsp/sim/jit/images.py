@@ -6,7 +6,7 @@ sampler variables stand for is tested when it runs. Sizes are numbers of the lau
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -33,7 +33,7 @@ from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.messages import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.spaces import surface_place
-from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
+from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, Node, constants, integer, splat, vector
 from visa_lsp.sim.messages import SAMPLER_STATE_BYTES, SURFACE_STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
 
@@ -443,53 +443,53 @@ def emit_block(e: Emitter, site: Site) -> None:
     message, b = understood_message_of(site.inst), e.builder
     if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None:
         raise Uncompiled
-    width, height, pitch, edge = message.width, message.height, message.pitch, message.edge
-    write, zero, one = message.use is MemoryUse.WRITE, ir.Constant(I64, 0), ir.Constant(I64, 1)
-    size = (height - 1) * pitch + width
+    width, height, pitch, zero = message.width, message.height, message.pitch, ir.Constant(I64, 0)
+    write, size = message.use is MemoryUse.WRITE, (height - 1) * pitch + width
     start = raw_start(site, message.data, size)
     if start < 0:
         raise Uncompiled
-    cells, given = e.at(start, size), (b.trunc(scalar(e, site, site.inst.get(n)) or zero, I32) for n in message.corner)
-    moved = (ir.Constant(I64, number) for number in message.offset)
-    x, y = (b.add(b.sext(corner, I64), by) for corner, by in zip(given, moved, strict=True))
+    cells, corner = e.at(start, size), (scalar(e, site, site.inst.get(name)) or zero for name in message.corner)
+    left, top = (
+        b.add(b.sext(b.trunc(number, I32), I64), ir.Constant(I64, moved))
+        for number, moved in zip(corner, message.offset, strict=True)
+    )
+    o, kind, none = LaneOperations(e, width), vector(I8, width), ir.Constant(integer(width), 0)
+    x = LaneNumbers(e, b.add(e.spread(left, width), constants(I64, range(width))))
 
-    def clamp(position: Node, count: Node, least: Node, most: Node) -> Node:
-        bounded = b.select(b.icmp_signed(">=", position, count), most, position)
-        return b.select(b.icmp_signed("<", position, zero), least, bounded)
-
-    def emit(form: ImageForm, image: Node, _: Sampler | None) -> Node:
-        texel, places = form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        texel, image = form.texel_bytes, _Image(e, form, row, width)
         if texel & texel - 1:
             raise Uncompiled
-        room, host, texels, lines, _depth, line = (e.word(image, place) for place in places)
-        row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
-        place = surface_place(e, image, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
+        row_bytes = image.width * texel
+        place = surface_place(e, row, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
         if e.mode.watched:
             check_instrumentation.access(e, place)
 
-        def byte(row: Node, column: Node) -> None:
-            at_x, at_y = b.add(x, column), b.add(y, row)
-            if edge:
-                within = b.and_(at_x, ir.Constant(I64, texel - 1))
-                last = b.add(b.sub(row_bytes, ir.Constant(I64, texel)), within)
-                at_x, at_y = clamp(at_x, row_bytes, within, last), clamp(at_y, lines, zero, b.sub(lines, one))
-            offset = b.add(b.mul(at_y, line), at_x)
-            inside = (b.icmp_unsigned("<", *pair) for pair in ((at_x, row_bytes), (at_y, lines), (offset, room)))
-            cell = b.gep(cells, [b.add(b.mul(row, ir.Constant(I64, pitch)), column)], source_etype=I8)
-            memory = b.gep(host, [offset], source_etype=I8)
-            if not write:
-                b.store(ir.Constant(I8, 0), cell)
-            with b.if_then(reduce(b.and_, inside)):
-                source, to = (cell, memory) if write else (memory, cell)
+        def move_row(number: Node) -> None:
+            at_x, at_y = x, LaneNumbers(e, e.spread(b.add(top, number), width))
+            if message.edge:
+                within = at_x & (texel - 1)
+                at_x = o.choose(at_x < 0, within, o.choose(at_x < row_bytes, at_x, row_bytes - texel + within))
+                at_y = o.choose(at_y < 0, 0, o.choose(at_y < image.height, at_y, image.height - 1))
+            offsets = at_y * image.pitch + at_x
+            inside = (at_x >= 0) & (at_x < row_bytes) & (at_y >= 0) & (at_y < image.height)
+            inside &= offsets < LaneNumbers(e, e.spread(image.size, width))
+            bits = b.bitcast(inside.node, none.type)
+            cell = b.gep(cells, [b.mul(number, ir.Constant(I64, pitch))], source_etype=I8)
+            places = b.add(offsets.node, e.spread(image.host, width))
+            own, other = b.load(cell, typ=kind, align=1), e.gather(kind, places, bits, 1)
+            with b.if_then(b.icmp_unsigned("!=", bits, none)):
                 if e.mode.watched:
-                    unchanged = b.icmp_unsigned("==", *(b.load(p, typ=vector(I8, 1)) for p in (cell, memory)))
-                    check_instrumentation.mark(e, place, offset, 1, unchanged if write else None)
-                b.store(b.load(source, typ=I8), to)
-                e.add_to(e.writes if write else e.reads, one)
+                    unchanged = b.icmp_unsigned("==", own, other) if write else None
+                    check_instrumentation.mark_each(e, place, offsets.node, bits, 1, unchanged)
                 if write:
-                    e.put_word(image, state.WRITTEN, one)
+                    e.store_each(own, places, bits)
+                    e.put_word(row, state.WRITTEN, 1)
+            if not write:
+                b.store(other, cell, align=1)
+            e.add_to(e.writes if write else e.reads, e.count_of(bits))
 
-        e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
+        e.loop(zero, ir.Constant(I64, height), move_row)
         return zero
 
     _emit_for_each(e, site, message, emit, plain=False)
