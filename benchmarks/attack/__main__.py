@@ -16,11 +16,12 @@ from typing import TYPE_CHECKING
 
 from benchmarks.attack.arrays import Arrays
 from benchmarks.attack.captures import Captures
-from benchmarks.attack.core import Failure, limit_memory, try_case
+from benchmarks.attack.core import Failure, limit_memory, resident_megabytes, try_case
 from benchmarks.attack.hosts import Hosts
 from benchmarks.attack.launches import Launches
 from benchmarks.attack.messages import Messages
 from benchmarks.attack.objects import Objects
+from benchmarks.attack.opencl_kernels import OpenclKernels
 from benchmarks.attack.processes import Processes
 from benchmarks.attack.programs import Programs
 from benchmarks.attack.texts import Texts
@@ -33,7 +34,20 @@ if TYPE_CHECKING:
 
 TARGETS: dict[str, type[Target]] = {
     t.name: t
-    for t in (Texts, Objects, Launches, Arrays, ZeInfos, Zebins, Messages, Programs, Hosts, Captures, Processes)
+    for t in (
+        Texts,
+        Objects,
+        Launches,
+        Arrays,
+        ZeInfos,
+        Zebins,
+        Messages,
+        Programs,
+        OpenclKernels,
+        Hosts,
+        Captures,
+        Processes,
+    )
 }
 _SHOWN = 20
 
@@ -43,9 +57,11 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     target = TARGETS[name]()
     outcomes: Counter[str] = Counter()
     failures: list[Failure] = []
-    started = time.monotonic()
+    started, resident = time.monotonic(), list[str]()
     try:
-        for number in numbers:
+        for done, number in enumerate(numbers):
+            if done % -(-len(numbers) // 5) == 0:
+                resident.append(f"{resident_megabytes():.0f}")
             outcome, failure = try_case(target, seed, number, seconds, keep)
             outcomes[outcome] += 1
             if failure is not None:
@@ -58,6 +74,9 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     rest = ", ".join(f"{count} {what}" for what, count in sorted(outcomes.items()) if what != "failed")
     print(
         f"{name}: {len(numbers)} tried, {len(failures)} failed ({rest or 'nothing else'}) in {taken:.0f} s", flush=True
+    )
+    print(
+        f"resident memory in MB, at the start and after each fifth: {', '.join(resident)}, {resident_megabytes():.0f}"
     )
     if covered := target.describe_cases():
         print(covered, flush=True)

@@ -85,6 +85,11 @@ class Failure:
         return f"FAILED {again}: {self.what}"
 
 
+def resident_megabytes() -> float:
+    """Return the memory of this process that is in use now."""
+    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * resource.getpagesize() / (1 << 20)
+
+
 def limit_memory(megabytes: int) -> None:
     """Let this process have so many megabytes of addresses more than it has now."""
     pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])

@@ -20,7 +20,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim import machine as sim_machine
-from visa_lsp.sim.jit import engine, machine, native, replay
+from visa_lsp.sim.jit import engine, native, replay
 
 if TYPE_CHECKING:
     import random
@@ -44,7 +44,7 @@ class Programs(Target):
 
     def __init__(self) -> None:
         # Nothing is too small to be compiled, nothing is interpreted first, and no code is kept on disk.
-        engine.WARM = machine.WARM = machine.SAMPLE_STEPS = 0
+        engine.WARM, engine.MAX_COPIED_BYTES = 0, -1
         runner.open_for_user = lambda *_: None
         self.has: Counter[str] = Counter()  # programs with a kind of statement, a type, a platform
         self.runs: Counter[str] = Counter()

@@ -38,6 +38,7 @@ COUNTS = {
     "zebins": 150,
     "messages": 40,
     "programs": 200,
+    "kernels": 20,
     "captures": 100,
     "processes": 60,
 }

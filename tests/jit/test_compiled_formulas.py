@@ -18,7 +18,7 @@ from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim.analyses.modes import ModePlan, Modes
 from visa_lsp.sim.interp import Code
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.bodies import CompiledBody
+from visa_lsp.sim.jit.body import BodyPlan, CompiledBody
 from visa_lsp.sim.jit.code_cache import Bindings, Stopwatch
 from visa_lsp.sim.lane_formulas import FORMULAS
 
@@ -70,7 +70,7 @@ def test_no_function_is_left_to_the_interpreter(word):
     text, platform = text_of(word, 16)
     kernel = resolve_text(text, platform).module.kernels[0]
     code = Code(kernel, platform_named(platform).grf_bytes)
-    body = CompiledBody(code, ModePlan.constant(code, Modes()), Bindings(), Stopwatch()).body
+    body = CompiledBody(BodyPlan(code, ModePlan.constant(code, Modes()), Bindings()), Stopwatch()).body
     assert body.called_out.isdisjoint(pc for pc, inst in enumerate(kernel.instructions) if inst.row.family == "math")
 
 

@@ -14,7 +14,7 @@ import test_run_corpus as corpus  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
 from visa_lsp.app.launch import runner  # noqa: E402
-from visa_lsp.sim.jit import engine, machine, native  # noqa: E402
+from visa_lsp.sim.jit import engine, native  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -104,8 +104,9 @@ def test_a_watched_launch_gives_the_same(launch, monkeypatch):
 
 @pytest.mark.parametrize("launch", launches(memory_of, own_cases.cases(), ["TGLLP"]), ids=named)
 def test_a_launch_that_is_compiled_on_its_way_gives_the_same(launch, monkeypatch):
-    """Some steps are interpreted, then bodies are compiled, and behind the group that runs all groups as a whole."""
+    """Some steps are interpreted, then memory is restored, and the launch begins again as compiled code."""
     monkeypatch.setattr(native, "LEVEL", 0)
-    monkeypatch.setattr(machine, "WARM", 3)
-    monkeypatch.setattr(machine, "SAMPLE_STEPS", 400)
+    monkeypatch.setattr(engine, "WARM", 3)
+    monkeypatch.setattr(engine, "SAMPLE_STEPS", 400)
+    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
     assert differences(*reports(*launch, "none", monkeypatch)) == set()

@@ -13,7 +13,8 @@ from compiled_engine import compile_at_once
 from test_compiled_faults import ran
 
 import visa_lsp
-from visa_lsp.sim.jit import bodies, native
+from visa_lsp.sim.jit import body as bodies
+from visa_lsp.sim.jit import native
 
 # A sum of integers, and a product of floats, which is an instruction that LLVM does not look into.
 BODY = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x7:d\n    mul (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 2.5:f\n    scatter4_scaled.R (M1, 16) x 0x0:ud at.0 value.0\n"

@@ -18,7 +18,7 @@ from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.sim.jit import engine, machine, native
+from visa_lsp.sim.jit import engine, native
 from visa_lsp.sim.machine import run as interpret
 
 pytestmark = pytest.mark.usefixtures("at_once")
@@ -70,7 +70,8 @@ def test_checkers_watch_one_group_at_a_time():
 
 
 def test_a_small_launch_runs_on_one_thread(monkeypatch):
-    monkeypatch.setattr(machine, "WARM", 300)
+    monkeypatch.setattr(engine, "WARM", 300)
+    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
     report = launched(COUNT_UP, 3, name="auto")
     assert "groups ran one after another, not on several threads: the launch is too small" in report.notes
     assert report.buffers[0].array[0] == 48

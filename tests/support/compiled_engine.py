@@ -44,9 +44,7 @@ def machine_class():
 
 def compile_at_once(put=setattr):
     """Compile every body before its first instruction; ``put`` may be ``monkeypatch.setattr``, for one test."""
-    from visa_lsp.sim.jit import code_cache, engine
-    from visa_lsp.sim.jit import machine as compiled
+    from visa_lsp.sim.jit import engine
 
-    for where, name in ((compiled, "WARM"), (compiled, "SAMPLE_STEPS"), (engine, "WARM")):
-        put(where, name, 0)
-    put(code_cache, "WAIT_SECONDS", None)
+    for name, value in (("WARM", 0), ("MAX_COPIED_BYTES", -1)):
+        put(engine, name, value)

@@ -39,7 +39,7 @@ class GroupReplay:
     def restart(self) -> None:
         """Restore the start of the launch."""
         self._before.restore()
-        self._machine = machine = _LateMachine(self._dispatch, self._making, at_once=True)
+        self._machine = machine = _LateMachine(self._dispatch, self._making)
         runner = runner_of(machine)
         self._runner = None if isinstance(runner, str) else runner
 

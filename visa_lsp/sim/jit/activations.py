@@ -20,7 +20,7 @@ from visa_lsp.sim.registers import Frame
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.jit.groups import Calls
     from visa_lsp.sim.jit.machine import CompiledMachine
 

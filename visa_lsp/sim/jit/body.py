@@ -8,8 +8,11 @@ stretch of instructions that are executed together counts its steps once.
 from __future__ import annotations
 
 from contextlib import nullcontext
-from typing import TYPE_CHECKING, Final
+from copy import copy
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, Final, Self
 
+import numpy as np
 from llvmlite import ir
 
 from visa_lsp.isa.lane import Effect, Lane, effect_of
@@ -22,14 +25,13 @@ from visa_lsp.sim.analyses.modes import ModePlan, branches, changes_modes
 from visa_lsp.sim.analyses.register_promotion import Held, find_held
 from visa_lsp.sim.effects import EFFECTS
 from visa_lsp.sim.faults import KernelFault
-from visa_lsp.sim.jit import check_instrumentation, state
-from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, RunMode
+from visa_lsp.sim.jit import check_instrumentation, native, state
+from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS, PLAIN, Bindings, ObjectStore, RunMode, Stopwatch
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import begin_following, follow_instruction
 from visa_lsp.sim.jit.images import SAMPLES, emit_block, emit_texels
 from visa_lsp.sim.jit.lanes import emit_lane
-from visa_lsp.sim.jit.memory_access import may_leave
-from visa_lsp.sim.jit.messages import emit_elements, emit_fence
+from visa_lsp.sim.jit.messages import emit_elements, emit_fence, may_leave
 from visa_lsp.sim.jit.moves import MOVES
 from visa_lsp.sim.jit.state import StateLayout
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, integer
@@ -69,6 +71,8 @@ class BodyPlan:
         definedness: Definedness | None = None, program: Sequence[Kernel] = (),
     ) -> None:  # fmt: skip
         """Plan a body; ``program`` has the kernel and the functions that share marks with it."""
+        for pc in range(len(code.kernel.instructions)):
+            code.op(pc)  # which records the registers that the instruction touches
         self.code = code
         self.mode = mode
         self.modes = modes
@@ -173,6 +177,58 @@ class BodyPlan:
         return not self.exits
 
 
+class CompiledBody:
+    """A body for certain modes: its function, and the number of executions of each stretch."""
+
+    def __init__(self, plan: BodyPlan, compiling: Stopwatch, store: ObjectStore | None = None) -> None:
+        self.body, self.code, self.compiling, self._store = plan, plan.code, compiling, store
+        self.module = ir.Module("body")
+        self.has_groups = False  # whether the module has the scheduler of whole groups
+        size = plan.code.layout.size
+        self.function = plan.emit(self.module, "body")
+        plan.code.grow_frames(size)
+        self.counts = np.zeros(len(plan.instructions) + 1, np.int64)  # by stretch
+
+    def twin(self, code: Code) -> Self:
+        """Return the same functions for another machine's form of the same kernel, with separate counts."""
+        size = code.layout.size
+        code.layout.need(self.code.layout.size)
+        code.grow_frames(size)
+        other = copy(self)
+        other.code = code
+        other.counts = np.zeros_like(self.counts)
+        return other
+
+    @cached_property
+    def native(self) -> native.Native:
+        """The compiled functions; afterwards nothing can be added to the module."""
+        begin = self.module.globals.get(BEGIN)
+        if begin is not None and begin.is_declaration:  # without a function that starts new threads
+            ir.IRBuilder(begin.append_basic_block()).ret_void()
+        with self.compiling:
+            return native.Native(self.module, self._store)
+
+    @cached_property
+    def call(self) -> Any:
+        """The function of the body."""
+        return self.native.function("body")
+
+    def flush_counts(self) -> None:
+        """Add the counts of stretches to the counts of instructions."""
+        counts = self.code.counts
+        for start in np.flatnonzero(self.counts).tolist():
+            for pc in self.stretch(start):
+                counts[pc] += int(self.counts[start])
+        self.counts[:] = 0
+
+    def stretch(self, pc: int) -> range:
+        """Return the instructions in the stretch of an instruction."""
+        body, count = self.body, len(self.code.counts)
+        start = max(s for s in body.starts if s <= pc)
+        end = min(body.ends[start], count - 1) if start < count - 1 else count
+        return range(start, end - (end - 1 in body.exits))
+
+
 def _stores_part(message: Message | None) -> bool:
     """Return whether a message stores less than a dword in shared memory."""
     return (
@@ -204,9 +260,8 @@ class _BodyWriter:
     def write(self) -> None:
         e = self.e
         if e.fresh is not None:
-            known_thread, self.new_thread = e.blocks("known", "new_thread")
-            e.builder.cbranch(e.fresh, self.new_thread, known_thread)
-            e.builder.position_at_end(known_thread)
+            (self.new_thread,) = e.blocks("new_thread")
+            e.leave_if(e.fresh, self.new_thread)
         e.load_all()
         pc = e.word(e.block, state.PC)
         (wrong,) = e.blocks("nowhere")
@@ -227,18 +282,16 @@ class _BodyWriter:
         e.fail()
         e.builder.position_at_end(self.leave)
         if e.fresh is not None:
-            left, following = e.blocks("left", "following")
-            e.builder.cbranch(e.fresh, following, left)
-            self._run_threads(following)
-            e.builder.position_at_end(left)
+            with e.builder.if_then(e.fresh):
+                self._run_threads()
         self._leave(state.LEAVE, len(self.body.instructions), e.word(e.block, state.PC))
 
-    def _run_threads(self, following: ir.Block) -> None:
+    def _run_threads(self) -> None:
         """Run new threads one after another: those of a group, then those of later groups.
 
         The cells of the launch have the first thread and, after an exit, the running one.
         """
-        e, b, one = self.e, self.e.builder, ir.Constant(I64, 1)
+        e, b, following = self.e, self.e.builder, self.e.builder.block
         with b.goto_entry_block():
             ids = [e.variable(e.word(e.launch, place)) for place in state.GROUP_IDS]
         b.position_at_end(self.new_thread)
@@ -258,26 +311,21 @@ class _BodyWriter:
 
         b.position_at_end(following)
         e.add_to(e.total, e.get(e.steps, I64))
-        over, going, last, done = e.blocks("over", "going", "last", "done")
         much = b.icmp_signed(">", e.get(e.total, I64), e.constant(e.launch, state.BUDGET))
-        b.cbranch(much, over, going).set_weights([1, 999])
-        b.position_at_end(over)
-        self._leave(state.OVER, len(self.body.instructions), e.word(e.block, state.PC))
-        b.position_at_end(going)
-        e.add_to(e.thread, one)
+        with b.if_then(much, likely=False):
+            self._leave(state.OVER, len(self.body.instructions), e.word(e.block, state.PC))
+        e.add_to(e.thread, 1)
         has_threads = b.icmp_signed("<", e.get(e.thread, I64), e.constant(e.launch, state.THREADS))
-        b.cbranch(has_threads, self.new_thread, last)
-        b.position_at_end(last)
+        e.leave_if(has_threads, self.new_thread)
         e.set(e.thread, ir.Constant(I64, 0))
-        e.add_to(e.group, one)
+        e.add_to(e.group, 1)
         carry = ir.Constant(I1, 1)
         for cell, count in zip(ids, (state.GROUPS_X, state.GROUPS_Y), strict=False):
             value = b.add(e.get(cell, I64), b.zext(carry, I64))
             carry = b.icmp_unsigned("==", value, e.constant(e.launch, count))
             e.set(cell, b.select(carry, ir.Constant(I64, 0), value))
         e.add_to(ids[2], b.zext(carry, I64))
-        b.cbranch(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread, done)
-        b.position_at_end(done)
+        e.leave_if(b.icmp_signed("<", e.get(e.group, I64), e.constant(e.launch, state.END)), self.new_thread)
         e.spill_sums()
         b.ret(ir.Constant(I32, state.LEAVE))
 
@@ -318,9 +366,8 @@ class _BodyWriter:
         e.builder.position_at_end(self.dispatch)
         for number, word in enumerate(e.waiting):
             value = e.get(word, I64)
-            nonempty, empty = e.blocks("some", "none")
-            e.builder.cbranch(e.builder.icmp_unsigned("!=", value, ir.Constant(I64, 0)), nonempty, empty)
-            e.builder.position_at_end(nonempty)
+            (empty,) = e.blocks("none")
+            e.leave_if(e.builder.icmp_unsigned("==", value, ir.Constant(I64, 0)), empty)
             lowest = e.intrinsic("llvm.cttz.i64", I64, value, ir.Constant(ir.IntType(1), 1))
             choice = e.builder.switch(lowest, self.leave)
             for slot, pc in enumerate(e.layout.joins[64 * number : 64 * number + 64]):
@@ -429,9 +476,7 @@ class _BodyWriter:
         target = self.code.labels[_label(inst)]
         lanes = self._take_lanes(inst, pc)
         on = self._to(pc + 1)
-        (go,) = e.blocks("go")
-        e.builder.cbranch(e.builder.icmp_unsigned("!=", lanes, ir.Constant(I32, 0)), go, on)
-        e.builder.position_at_end(go)
+        e.leave_if(e.builder.icmp_unsigned("==", lanes, ir.Constant(I32, 0)), on)
         stay = e.builder.and_(e.get(e.emask), e.builder.not_(lanes))
         if target <= pc:
             self._park(stay, pc + 1)
@@ -458,9 +503,7 @@ class _BodyWriter:
             bit = e.predicate(pred, site.control.mask_offset, count)
             if count > 1:
                 bit = e.builder.icmp_unsigned("!=", bit, ir.Constant(integer(count), 0))
-            (go,) = e.blocks("jump")
-            e.builder.cbranch(bit, go, self._to(pc + 1))
-            e.builder.position_at_end(go)
+            e.leave_unless(bit, self._to(pc + 1))
         if target <= pc:
             self._back(target)
         else:

@@ -33,9 +33,7 @@ AGAINST: Final = {WRITTEN: (WRITTEN, READ, ATOMIC), READ: (WRITTEN, ATOMIC), ATO
 
 def suspect(e: Emitter, wrong: Node) -> None:
     """Leave the function if a bit is set."""
-    on = e.function.append_basic_block("fine")
-    e.builder.cbranch(wrong, e.suspected, on).set_weights([1, 999])
-    e.builder.position_at_end(on)
+    e.leave_if(wrong, e.suspected, rarely=True)
 
 
 def suspect_always(e: Emitter) -> None:

@@ -6,10 +6,6 @@ module.
 
 from __future__ import annotations
 
-import atexit
-import ctypes
-from contextlib import suppress
-from threading import Lock, Thread
 from time import perf_counter
 from typing import TYPE_CHECKING, Final, NamedTuple, Protocol, TypeAlias
 
@@ -17,18 +13,15 @@ from visa_lsp.sim.analyses.inlined_calls import InlinedCalls, inline_calls
 from visa_lsp.sim.image_messages import form_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.definedness_proof import Definedness
     from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.interp import Code
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.memory import ImageForm, Sampler
 
 MAX_INSTRUCTIONS: Final = 8_000  # of a compiled body: some six seconds
-WAIT_SECONDS: Final = 0.02  # seconds to wait for the compiler between slices of the interpreter of some 2 ms
 # Of a body that holds the registers and other state of a thread in values: each exit stores them. For 3,500
 # instructions this takes LLVM 4.8 seconds instead of 1.3.
 MAX_HELD_INSTRUCTIONS: Final = 500
@@ -119,8 +112,6 @@ class Making:
         self.bodies: dict[BodyKey, CompiledBody] = {}
         self.proofs: dict[int, Definedness | None] = {}  # by kernel
         self._inlined: dict[int, InlinedCalls | None] = {}  # by kernel
-        self._threads: dict[BodyKey, Thread] = {}
-        self._lock = Lock()
 
     def inline(self, dispatch: Dispatch) -> InlinedCalls | None:
         """Return the kernel of a dispatch without calls of subroutines; None where it has none, or must keep them."""
@@ -128,39 +119,6 @@ class Making:
         if key not in self._inlined:
             self._inlined[key] = inline_calls(dispatch.kernel, dispatch.simd)
         return self._inlined[key]
-
-    def is_made(self, key: BodyKey, make: Callable[[Making], None]) -> bool:
-        """Return whether a body is compiled; ``make`` compiles it in a thread, because LLVM works without Python's lock.
-
-        The caller interprets until then, and waits a little at each call, because its steps compete with the compiler,
-        and the compiled body is expected to save time.
-        """
-        if key in self.bodies:
-            return True
-
-        def work() -> None:
-            own = Making(self.store, self.kernel)
-            own._inlined = self._inlined
-            # An exception is raised again when the caller compiles the body itself.
-            with self._lock, suppress(Exception):
-                make(own)
-            self.bodies.update(own.bodies)
-            self.proofs.update(own.proofs)
-
-        if key not in self._threads:
-            thread = self._threads[key] = Thread(target=work, daemon=True)
-            thread.start()
-            atexit.register(_stop, thread)
-        with self.stopwatch:
-            self._threads[key].join(WAIT_SECONDS)
-        return not self._threads[key].is_alive()
-
-
-def _stop(thread: Thread) -> None:
-    """Stop a compiling thread after the current pass of LLVM, because it would crash when the process frees its memory."""
-    if thread.is_alive() and thread.ident is not None:
-        ctypes.pythonapi.PyThreadState_SetAsyncExc(ctypes.c_ulong(thread.ident), ctypes.py_object(SystemExit))
-        thread.join()
 
 
 class Makings:

@@ -397,9 +397,7 @@ class Emitter(Writer):
         place = ir.Constant(I64, self.pc)
         failed = builder.call(self._callback, [self.registers, self.addresses, self.block, self.launch, place])
         wrong = builder.icmp_unsigned("!=", failed, ir.Constant(I32, 0))
-        (on,) = self.blocks("on")
-        builder.cbranch(wrong, self.failed, on).set_weights([1, 99])
-        builder.position_at_end(on)
+        self.leave_if(wrong, self.failed, rarely=True)
         self.take_held([number for number, written in touched.items() if written])
         for kept in self._kept:
             if kept.looked_at:

@@ -12,10 +12,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.isa.model import FlowClass
 from visa_lsp.sim.contents import Contents
-from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, RunMode, is_large
-from visa_lsp.sim.jit.machine import WARM, CompiledMachine, Hot, Sample
+from visa_lsp.sim.interp import Thread
+from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, is_large
+from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
@@ -25,13 +25,15 @@ from visa_lsp.sim.observers.races import RaceChecker
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.program.model import Kernel
-    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.group import ThreadGroup
+    from visa_lsp.sim.registers import Frame
 
+WARM: Final = 600  # interpreting an instruction this many times takes as long as compiling it
+SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the steps of a launch are estimated
+MAX_COPIED_BYTES: Final = 1 << 24  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
 _BY_INTERPRETER: Final = "the interpreter ran the launch: "
-_ONWARD: Final = (FlowClass.NEXT, FlowClass.LABEL, FlowClass.SUBROUTINE, FlowClass.NOTE)
 WATCHED: Final = (
     AccessChecker, AlignmentChecker, BarrierChecker, BoundsChecker, DivisionChecker, RaceChecker, UninitialisedChecker,
 )  # fmt: skip
@@ -75,15 +77,11 @@ def _run(
     if unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
         against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
         return _interpret(slower, observers, against * at_once)
-    again = bool(observers) or dispatch.host_threads > 1  # because the sampled steps do not belong to the run
-    has_code = at_once or bool(making.bodies)
-    if again and not has_code:
-        if _is_straight(dispatch) and math.prod(dispatch.groups) * dispatch.threads_per_group < WARM:
-            return _interpret(slower, observers)
+    is_copied = sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES
+    if is_copied and not (at_once or making.bodies):
         before = Contents(dispatch)
-        sample = Sample(slower, making, RunMode(watched=bool(observers), side_by_side=not observers))
+        sample = Sample(slower, making)
         sample.heard_by(_fresh(observers))
-        sample.ahead = _compile_ahead
         try:
             result = sample.run()
         except Hot:
@@ -91,16 +89,16 @@ def _run(
             sample.give_codes()
         else:
             result.interpreted = True
-            return _limit(result, "" if observers else f"{_ALONE}the launch is too small")
+            return _limit(result, "" if observers or dispatch.host_threads == 1 else f"{_ALONE}the launch is too small")
     # Imported here, because launches that have ended by now need no compiler.
     from visa_lsp.sim.jit import launches
     from visa_lsp.sim.jit.whole import Suspicion
 
     if not observers:
-        outcome = launches.side_by_side(dispatch, making) if again else ""
+        outcome = launches.side_by_side(dispatch, making) if dispatch.host_threads > 1 else ""
         if not isinstance(outcome, str):
             return outcome
-        return _limit(launches.run_unwatched(dispatch, making, at_once=has_code), outcome and _ALONE + outcome)
+        return _limit(launches.run_unwatched(dispatch, making), outcome and _ALONE + outcome)
     try:
         outcome = launches.run_watched(dispatch, making, _fresh(observers), slower.step_budget)
     except Suspicion:
@@ -109,10 +107,33 @@ def _run(
     return _interpret(slower, observers, (_BY_INTERPRETER + outcome) * at_once) if isinstance(outcome, str) else outcome
 
 
-def _compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
-    from visa_lsp.sim.jit.launches import compile_ahead
+class Hot(Exception):  # noqa: N818 - no error: what was asked for is known
+    """Raised when compiling the kernel of a launch pays."""
 
-    compile_ahead(machine, kernel, modes, making)
+
+class Sample(CompiledMachine):
+    """The interpreter with its observers, on a launch whose memory can be restored. Raises Hot if compiling it pays."""
+
+    def __init__(self, dispatch: Dispatch, making: Making) -> None:
+        super().__init__(dispatch, making)
+        self._begun: set[tuple[object, int]] = set()  # the groups and numbers of threads that have executed something
+
+    def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
+        """Return an interpreted thread."""
+        return Thread(self, group, number, frame)
+
+    def spend(self, steps: int) -> None:
+        """Subtract steps from the budget. Raises Hot if compiling pays, too."""
+        super().spend(steps)
+        assert self._running is not None
+        self._begun.add((self._running.group.id, self._running.number))
+        if self.steps < SAMPLE_STEPS and not self.result.groups:
+            return
+        # The steps of threads that have not begun are estimated from the others.
+        begun, threads = len(self._begun), math.prod(self.dispatch.groups) * self.dispatch.threads_per_group
+        count = sum(len(code.kernel.instructions) for code in self._codes.values())
+        if self.steps * threads >= WARM * count * begun:
+            raise Hot
 
 
 def _fresh(observers: Sequence[Observer]) -> list[Observer]:
@@ -124,18 +145,6 @@ def _limit(result: RunResult, words: str) -> RunResult:
     """Return a result with an additional limit, unless it is empty."""
     result.limits += (words,) * bool(words)
     return result
-
-
-def _is_straight(dispatch: Dispatch) -> bool:
-    """Return whether a thread executes each instruction of the kernel at most once, because no instruction jumps backwards."""
-    instructions = dispatch.kernel.instructions
-    labels: dict[object, int] = {inst.get("label"): pc for pc, inst in enumerate(instructions) if inst.row.opens_label}
-    return all(
-        labels.get(inst.get("label"), pc) > pc
-        if inst.row.flow in (FlowClass.GOTO, FlowClass.JUMP)
-        else inst.row.flow in _ONWARD or inst.row.flow.returns
-        for pc, inst in enumerate(instructions)
-    )
 
 
 def _interpret(dispatch: Dispatch, observers: Sequence[Observer], against: str = "") -> RunResult:

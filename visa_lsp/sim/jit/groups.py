@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import numpy as np
 
     from visa_lsp.sim.jit.activations import ActivationLayout
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
 
 _MASKS: Final = 32  # copied at a time; every register begins at a multiple
 
@@ -105,17 +105,15 @@ class GroupWriter(Writer):
 
     def write(self) -> None:
         """Write the function, and in that of the kernel the code that starts threads."""
-        b = self.builder
         self.threads = self._number(state.THREADS)
         self.reason = self.variable(ir.Constant(I64, state.LEAVE))
-        self.moved, self.left, self.begun, self.next = (b.alloca(I64) for _ in range(4))
+        self.moved, self.left, self.begun, self.next = (self.builder.alloca(I64) for _ in range(4))
         if self.runs_threads:
             self._run_threads()
         else:
             self.loop(self.first, self.end, self._group)
-        b.branch(self.stop)
-        b.position_at_end(self.stop)
-        b.ret(self.get(self.reason, I64))
+        self.go_to(self.stop)
+        self.builder.ret(self.get(self.reason, I64))
         if BEGIN in self.module.globals:
             self._begin()
 
@@ -134,7 +132,7 @@ class GroupWriter(Writer):
         base = self.builder.inttoptr(self._number(where), PTR)
         return self.builder.gep(base, [self.builder.mul(number, ir.Constant(I64, size))], source_etype=I8)
 
-    def _block(self, number: Node, base: int = state.ACTIVATIONS) -> Node:
+    def _thread_block(self, number: Node, base: int = state.ACTIVATIONS) -> Node:
         return self._of(base, number, self.sizes.activation.end)
 
     def _copy(self, to: Node, source: Node, size: int) -> None:
@@ -154,42 +152,39 @@ class GroupWriter(Writer):
 
     def _run_threads(self) -> None:
         """Let the kernel's function run all threads; a thread that leaves it takes turns with the others of its group."""
-        b, one, none = self.builder, ir.Constant(I64, 1), ir.Constant(PTR, None)
-        again, left, done, late, other, turns = self.blocks("again", "left", "all_over", "late", "other", "turns")
+        builder, none = self.builder, ir.Constant(PTR, None)
+        again, done, late = self.blocks("again", "all_over", "late")
         self.set(self.next, self.first)
         self._put(state.END, self.end)
-        b.branch(again)
-        b.position_at_end(again)
+        self.go_to(again)
         group = self.get(self.next, I64)
         for place, value in zip(state.GROUP_IDS, self._ids(group), strict=True):
             self._put(place, value)
         self._put(state.GROUP, group)
         self._put(state.THREAD, 0)
-        why = b.call(self.body, [none, none, none, self.launch])
-        b.cbranch(self._is("==", why, state.LEAVE), done, left)
-        b.position_at_end(left)
+        why = builder.call(self.body, [none, none, none, self.launch])
+        self.leave_if(self._is("==", why, state.LEAVE), done)
         group, thread = self._number(state.GROUP), self._number(state.THREAD)
-        next_thread, ids = b.add(thread, one), self._ids(group)
+        next_thread, ids = builder.add(thread, ir.Constant(I64, 1)), self._ids(group)
         over = self._is("==", why, state.OVER)
-        last = b.select(over, ir.Constant(I64, state.ENDED), ir.Constant(I64, state.READY))
+        last = builder.select(over, ir.Constant(I64, state.ENDED), ir.Constant(I64, state.READY))
 
         def end(number: Node) -> None:
-            ran = b.icmp_signed("<", number, thread)
-            self.put_word(self._block(number), state.STATUS, b.select(ran, ir.Constant(I64, state.ENDED), last))
+            ran = builder.icmp_signed("<", number, thread)
+            status = builder.select(ran, ir.Constant(I64, state.ENDED), last)
+            self.put_word(self._thread_block(number), state.STATUS, status)
 
         self.loop(ir.Constant(I64, 0), next_thread, end)
         self.loop(next_thread, self.threads, lambda number: self._start(number, ids))
-        b.cbranch(self._is("==", why, state.SWITCH), late, other)
-        b.position_at_end(other)
+        self.leave_if(self._is("==", why, state.SWITCH), late)
         self._stop(why)
-        b.position_at_end(late)
-        self._spent(self._block(thread), turns)
-        b.position_at_end(turns)
+        builder.position_at_end(late)
+        self._spend(self._thread_block(thread))
         self._rounds(next_thread)
-        following = b.add(group, one)
+        following = builder.add(group, ir.Constant(I64, 1))
         self.set(self.next, following)
-        b.cbranch(b.icmp_signed("<", following, self.end), again, done)
-        b.position_at_end(done)
+        builder.cbranch(builder.icmp_signed("<", following, self.end), again, done)
+        builder.position_at_end(done)
 
     def _begin(self) -> None:
         """Write the function that sets the group id of a new thread, and restores registers changed by an earlier one."""
@@ -206,16 +201,15 @@ class GroupWriter(Writer):
     # ---- a group
 
     def _ids(self, number: Node) -> tuple[Node, Node, Node]:
-        b = self.builder
-        across, down = self._number(state.GROUPS_X), self._number(state.GROUPS_Y)
-        row = b.udiv(number, across)
-        return b.urem(number, across), b.urem(row, down), b.udiv(row, down)
+        builder, across, down = self.builder, self._number(state.GROUPS_X), self._number(state.GROUPS_Y)
+        row = builder.udiv(number, across)
+        return builder.urem(number, across), builder.urem(row, down), builder.udiv(row, down)
 
     def _group(self, number: Node) -> None:
         self._put(state.GROUP, number)
         ids = self._ids(number)
         if self.sizes.shared:
-            shared = self.word(self._block(ir.Constant(I64, 0)), state.SLM)
+            shared = self.word(self._thread_block(ir.Constant(I64, 0)), state.SLM)
             self._clear(self.builder.inttoptr(shared, PTR), self.sizes.shared)
         self._put(state.ARRIVED, 0)
         self._put(state.CURRENT, 0)
@@ -227,23 +221,20 @@ class GroupWriter(Writer):
 
     def _rounds(self, start: Node) -> None:
         """Give the threads turns until none is left; the first round begins with ``start``."""
-        b, cells = self.builder, (self.moved, self.left, self.begun)
-        again, turns, onward, stuck, done = self.blocks("round", "take_turns", "onward", "stuck", "group_over")
+        cells = self.moved, self.left, self.begun
+        again, turns, done = self.blocks("round", "take_turns", "group_over")
         for cell in cells:  # because earlier threads have had their turn
             self.set(cell, start)
-        b.branch(turns)
-        b.position_at_end(again)
+        self.builder.branch(turns)
+        self.builder.position_at_end(again)
         for cell in cells:
             self.set(cell, ir.Constant(I64, 0))
-        b.branch(turns)
-        b.position_at_end(turns)
+        self.go_to(turns)
         self.loop(self.get(self.begun, I64), self.threads, self._turn)
-        b.cbranch(self._is("==", self.get(self.left, I64), 0), done, onward)
-        b.position_at_end(onward)
-        b.cbranch(self._is("!=", self.get(self.moved, I64), 0), again, stuck)
-        b.position_at_end(stuck)
+        self.leave_if(self._is("==", self.get(self.left, I64), 0), done)
+        self.leave_if(self._is("!=", self.get(self.moved, I64), 0), again)
         self._stop(state.SWITCH)  # a deadlock, which the machine reports
-        b.position_at_end(done)
+        self.builder.position_at_end(done)
 
     def _begin_round(self, memory: _Memory) -> None:
         """Give the threads new numbers, and one more number for several of them."""
@@ -252,184 +243,168 @@ class GroupWriter(Writer):
         self._put(memory.next, self.builder.add(number, self.builder.add(self.threads, ir.Constant(I64, 1))))
         self._put(memory.ordered, 1)
 
-    def _order(self, block: Node) -> None:
+    def _order(self, activation: Node) -> None:
         """Emit the arrival of a thread at the barrier, and whether all threads executed the required fences."""
-        b, fenced = self.builder, self.word(block, state.FENCED)
-        self.put_word(block, state.FENCED, 0)
+        builder, fenced = self.builder, self.word(activation, state.FENCED)
+        self.put_word(activation, state.FENCED, 0)
         for memory in _MEMORIES:
-            ordered = self._is("!=", b.and_(fenced, ir.Constant(I64, memory.fence)), 0)
+            ordered = self._is("!=", builder.and_(fenced, ir.Constant(I64, memory.fence)), 0)
             if memory.fence == SHARED:
-                ordered = b.or_(ordered, self._is("==", fenced, 0))
+                ordered = builder.or_(ordered, self._is("==", fenced, 0))
                 if self.barrier_orders:
                     ordered = ir.Constant(I1, 1)
-            self._put(memory.ordered, b.and_(self._number(memory.ordered), b.zext(ordered, I64)))
+            self._put(memory.ordered, builder.and_(self._number(memory.ordered), builder.zext(ordered, I64)))
 
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
-        sizes, layout, b = self.sizes, self.sizes.activation, self.builder
-        block, initial_block = (self._block(thread, base) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST))
-        registers, initial = (self.address(of, layout.registers) for of in (block, initial_block))
+        sizes, layout, builder = self.sizes, self.sizes.activation, self.builder
+        own, first = (self._thread_block(thread, base) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST))
+        registers, initial = (self.address(of, layout.registers) for of in (own, first))
         for given in sizes.given:
             self._copy(self.address(registers, given.start), self.address(initial, given.start), len(given))
         for field in self.fields:
             self._put_field(registers, field, ids[field.dimension])
-        self._copy(block, initial_block, self.plan.layout.size)
+        self._copy(own, first, self.plan.layout.size)
         if sizes.scratch:
-            scratch = b.add(self.word(block, state.SCRATCH), ir.Constant(I64, sizes.scratch))
-            self._clear(b.inttoptr(scratch, PTR), sizes.scratch)
+            scratch = builder.add(self.word(own, state.SCRATCH), ir.Constant(I64, sizes.scratch))
+            self._clear(builder.inttoptr(scratch, PTR), sizes.scratch)
         if layout.masks > layout.addresses:
-            self._clear(self.address(block, layout.addresses), layout.masks - layout.addresses)
+            self._clear(self.address(own, layout.addresses), layout.masks - layout.addresses)
 
     def _put_field(self, registers: Node, field: GroupField, value: Node) -> None:
         number = self.builder.trunc(value, I16 if field.size == 2 else I32)
         self.builder.store(number, self.address(registers, field.offset), align=1)
 
     def _turn(self, thread: Node) -> None:
-        b, block, one = self.builder, self._block(thread), ir.Constant(I64, 1)
-        alive, may, run, ended, barrier, late, other, after = self.blocks(
-            "alive", "may", "run", "ended", "barrier", "late", "other", "after"
-        )
-        status = self.word(block, state.STATUS)
-        b.cbranch(self._is("==", status, state.ENDED), after, alive)
-        b.position_at_end(alive)
-        self.add_to(self.left, one)
-        same = b.icmp_signed("==", self.word(block, state.ROUND), self._number(state.CURRENT))
-        b.cbranch(b.and_(self._is("==", status, state.WAITING), same), after, may)
-        b.position_at_end(may)
-        self.add_to(self.moved, one)
-        self.put_word(block, state.STATUS, state.READY)
+        builder, thread_block = self.builder, self._thread_block(thread)
+        run, ended, barrier, late, other, after = self.blocks("run", "ended", "barrier", "late", "other", "after")
+        status = self.word(thread_block, state.STATUS)
+        self.leave_if(self._is("==", status, state.ENDED), after)
+        self.add_to(self.left, 1)
+        same = builder.icmp_signed("==", self.word(thread_block, state.ROUND), self._number(state.CURRENT))
+        self.leave_if(builder.and_(self._is("==", status, state.WAITING), same), after)
+        self.add_to(self.moved, 1)
+        self.put_word(thread_block, state.STATUS, state.READY)
         self._put(state.THREAD, thread)
-        b.branch(run)
-        b.position_at_end(run)
-        activation = block if self.calls is None else self.word(block, state.TOP, PTR)
+        self.go_to(run)
+        activation = thread_block if self.calls is None else self.word(thread_block, state.TOP, PTR)
         why = self._enter(activation)
-        choice = b.switch(why, other)
+        choice = builder.switch(why, other)
         cases = {state.LEAVE: ended, state.BARRIER: barrier, state.SWITCH: late}
         if self.calls is not None:
             cases[state.CALL], cases[state.LEAVE] = self.blocks("call", "left")
-            b.position_at_end(cases[state.CALL])
-            self._call(self.calls, block, activation, run)
-            b.position_at_end(cases[state.LEAVE])
-            self._return(self.calls, block, activation, ended, run)
+            builder.position_at_end(cases[state.CALL])
+            self._call(self.calls, thread_block, activation, run)
+            builder.position_at_end(cases[state.LEAVE])
+            self._return(self.calls, thread_block, activation, ended)
+            builder.branch(run)
         for reason, to in cases.items():
             choice.add_case(ir.Constant(I32, reason), to)
-        b.position_at_end(other)
+        builder.position_at_end(other)
         self._stop(why)
-        b.position_at_end(ended)
-        self.put_word(block, state.STATUS, state.ENDED)
-        b.branch(late)
-        b.position_at_end(barrier)
-        self._barrier(block, activation, run, late)
-        b.position_at_end(late)
-        self._spent(activation, after)
-        b.position_at_end(after)
+        builder.position_at_end(ended)
+        self.put_word(thread_block, state.STATUS, state.ENDED)
+        builder.branch(late)
+        builder.position_at_end(barrier)
+        self._barrier(thread_block, activation, run)
+        self.go_to(late)
+        self._spend(activation)
+        self.go_to(after)
 
     def _enter(self, activation: Node) -> Node:
         """Run the function of a thread's running activation; return why it left."""
-        b, layout, body = self.builder, self.sizes.activation, self.body
+        builder, layout, body = self.builder, self.sizes.activation, self.body
         if self.calls is None:
             own = (self.address(activation, offset) for offset in (layout.registers, layout.addresses))
-            return b.call(body, [*own, activation, self.launch])
+            return builder.call(body, [*own, activation, self.launch])
         row = self.word(activation, state.BODY, PTR)
         self._put(state.COUNTS, self.word(row, state.BODY_COUNTS))
-        function = b.inttoptr(self.word(row, state.FUNCTION), PTR)
+        function = builder.inttoptr(self.word(row, state.FUNCTION), PTR)
         function.type = ir.PointerType(body.function_type)  # which the call needs, and does not print
         own = (self.word(activation, offset, PTR) for offset in (state.OWN_REGISTERS, state.OWN_ADDRESSES))
-        return b.call(function, [*own, activation, self.launch])
+        return builder.call(function, [*own, activation, self.launch])
 
-    def _spent(self, activation: Node, after: ir.Block) -> None:
-        """Subtract a slice's steps from the budget."""
+    def _spend(self, activation: Node) -> None:
+        """Subtract a slice's steps from the budget; stop where it is used up."""
         total = self.builder.add(self._number(state.TOTAL), self.word(activation, state.STEPS))
         self._put(state.TOTAL, total)
         self.put_word(activation, state.STEPS, 0)
-        (over,) = self.blocks("over")
-        self.builder.cbranch(self.builder.icmp_signed(">", total, self._number(state.BUDGET)), over, after)
-        self.builder.position_at_end(over)
-        self._stop(state.OVER)
+        with self.builder.if_then(self.builder.icmp_signed(">", total, self._number(state.BUDGET))):
+            self._stop(state.OVER)
 
-    def _barrier(self, block: Node, activation: Node, run: ir.Block, wait: ir.Block) -> None:
+    def _barrier(self, thread_block: Node, activation: Node, run: ir.Block) -> None:
         """Emit the arrival of a thread at the barrier, which runs on if it is the last one."""
-        b, one = self.builder, ir.Constant(I64, 1)
-        full, stays = self.blocks("full", "stays")
         for place in (self.address(activation, state.PC), self.address(self.launch, state.BARRIERS)):
-            self.add_to(place, one)
+            self.add_to(place, 1)
         if self.plan.mode.watched:
             self._order(activation)
-        arrived = b.add(self._number(state.ARRIVED), one)
+        arrived = self.builder.add(self._number(state.ARRIVED), ir.Constant(I64, 1))
         self._put(state.ARRIVED, arrived)
-        b.cbranch(b.icmp_signed(">=", arrived, self.threads), full, stays)
-        b.position_at_end(full)
-        for memory in _MEMORIES if self.plan.mode.watched else ():
-            with b.if_then(self._is("!=", self._number(memory.ordered), 0)):
-                self._begin_round(memory)
-            self._put(memory.ordered, 1)
-        self._put(state.ARRIVED, 0)
-        self.add_to(self.address(self.launch, state.CURRENT), one)
-        b.branch(run)
-        b.position_at_end(stays)
-        self.put_word(block, state.STATUS, state.WAITING)
-        self.put_word(block, state.ROUND, self._number(state.CURRENT))
-        b.branch(wait)
+        with self.builder.if_then(self.builder.icmp_signed(">=", arrived, self.threads)):
+            for memory in _MEMORIES if self.plan.mode.watched else ():
+                with self.builder.if_then(self._is("!=", self._number(memory.ordered), 0)):
+                    self._begin_round(memory)
+                self._put(memory.ordered, 1)
+            self._put(state.ARRIVED, 0)
+            self.add_to(self.address(self.launch, state.CURRENT), 1)
+            self.builder.branch(run)
+        self.put_word(thread_block, state.STATUS, state.WAITING)
+        self.put_word(thread_block, state.ROUND, self._number(state.CURRENT))
 
     # ---- functions
 
-    def _call(self, calls: Calls, block: Node, caller: Node, run: ir.Block) -> None:
+    def _call(self, calls: Calls, thread_block: Node, caller: Node, run: ir.Block) -> None:
         """Emit a call: a new activation behind that of the caller, which goes on behind the call. Without memory for it the machine calls."""
-        b, lanes = self.builder, self._number(state.CALLED_LANES)
+        builder, lanes = self.builder, self._number(state.CALLED_LANES)
         row, new = self._of(state.BODIES, self._number(state.CALLED), state.BODY_ROW), self.word(caller, state.FREE)
-        end = b.add(new, self.word(row, state.ACTIVATION_BYTES))
-        no_room, room, begins = self.blocks("no_room", "room", "begins")
-        b.cbranch(b.icmp_unsigned("<=", end, self.word(caller, state.LIMIT)), room, no_room)
-        b.position_at_end(no_room)
-        self._stop(state.CALL)
-        b.position_at_end(room)
-        self.add_to(self.address(caller, state.PC), ir.Constant(I64, 1))
-        b.cbranch(self._is("!=", lanes, 0), begins, run)
-        b.position_at_end(begins)
-        callee, size, no = b.inttoptr(new, PTR), self.word(row, state.REGISTERS_OFFSET), ir.Constant(I1, 0)
+        end = builder.add(new, self.word(row, state.ACTIVATION_BYTES))
+        with builder.if_then(builder.icmp_unsigned(">", end, self.word(caller, state.LIMIT)), likely=False):
+            self._stop(state.CALL)
+        self.add_to(self.address(caller, state.PC), 1)
+        self.leave_if(self._is("==", lanes, 0), run)
+        callee, size, no = builder.inttoptr(new, PTR), self.word(row, state.REGISTERS_OFFSET), ir.Constant(I1, 0)
         copy = partial(self.intrinsic, "llvm.memcpy.p0.p0.i64", ir.VoidType())
         copy(callee, self.word(row, state.FIRST_BLOCK, PTR), size, no)
         self._copy(self.address(callee, state.SCRATCH), self.address(caller, state.SCRATCH), state.BODY - state.SCRATCH)
-        registers, rest = b.add(new, size), b.sub(self.word(row, state.ACTIVATION_BYTES), size)
-        own = b.inttoptr(registers, PTR)
+        registers, rest = builder.add(new, size), builder.sub(self.word(row, state.ACTIVATION_BYTES), size)
+        own = builder.inttoptr(registers, PTR)
         self.intrinsic("llvm.memset.p0.i64", ir.VoidType(), own, ir.Constant(I8, 0), rest, no)
         self._copy(own, self.word(caller, state.OWN_REGISTERS, PTR), calls.copied)
         for offset, value in (
-            (state.EMASK, lanes), (state.CALL_MASK, lanes), (state.CALLER, b.ptrtoint(caller, I64)),
-            (state.BODY, b.ptrtoint(row, I64)), (state.OWN_REGISTERS, registers), (state.FREE, end),
-            (state.OWN_ADDRESSES, b.add(new, self.word(row, state.ADDRESSES_OFFSET))),
-            (state.UNDEFINED_BITS, b.add(new, self.word(row, state.MASKS_OFFSET))),
+            (state.EMASK, lanes), (state.CALL_MASK, lanes), (state.CALLER, builder.ptrtoint(caller, I64)),
+            (state.BODY, builder.ptrtoint(row, I64)), (state.OWN_REGISTERS, registers), (state.FREE, end),
+            (state.OWN_ADDRESSES, builder.add(new, self.word(row, state.ADDRESSES_OFFSET))),
+            (state.UNDEFINED_BITS, builder.add(new, self.word(row, state.MASKS_OFFSET))),
             (state.LIMIT, self.word(caller, state.LIMIT)),
         ):  # fmt: skip
             self.put_word(callee, offset, value)
         self._copy_masks(calls, callee, caller)
-        self.put_word(block, state.TOP, new)
-        self._spent(caller, run)
+        self.put_word(thread_block, state.TOP, new)
+        self._spend(caller)
+        builder.branch(run)
 
-    def _return(self, calls: Calls, block: Node, callee: Node, ended: ir.Block, run: ir.Block) -> None:
+    def _return(self, calls: Calls, thread_block: Node, callee: Node, ended: ir.Block) -> None:
         """Emit the end of an activation: its caller goes on; a thread that has none ends."""
-        b, (back,) = self.builder, self.blocks("back")
         caller = self.word(callee, state.CALLER, PTR)
-        b.cbranch(b.icmp_unsigned("==", caller, ir.Constant(PTR, None)), ended, back)
-        b.position_at_end(back)
+        self.leave_if(self.builder.icmp_unsigned("==", caller, ir.Constant(PTR, None)), ended)
         own, others = (self.word(of, state.OWN_REGISTERS, PTR) for of in (caller, callee))
         self._copy(own, others, calls.copied)
         self.put_word(caller, state.FENCED, self.word(callee, state.FENCED))
         self._copy_masks(calls, caller, callee, calls.argument)
-        self.put_word(block, state.TOP, b.ptrtoint(caller, I64))
-        self._spent(callee, run)
+        self.put_word(thread_block, state.TOP, self.builder.ptrtoint(caller, I64))
+        self._spend(callee)
 
     def _copy_masks(self, calls: Calls, to: Node, source: Node, undefined: range = range(0)) -> None:
         """Copy the masks of undefined bits from another activation; a byte with undefined bits has no other ones there.
 
         The bytes ``undefined`` are undefined.
         """
-        b, kind = self.builder, vector(I8, _MASKS)
+        builder, kind = self.builder, vector(I8, _MASKS)
         old, new = (self.word(of, state.UNDEFINED_BITS, PTR) for of in (source, to))
         for start in range(0, calls.copied, _MASKS):
             followed = calls.followed[start : start + _MASKS]
             if not followed.any():
                 continue
-            masks = b.load(self.address(old, start), typ=kind, align=1)
-            masks = b.sext(b.icmp_unsigned("!=", masks, splat(I8, 0, _MASKS)), kind)
+            masks = builder.load(self.address(old, start), typ=kind, align=1)
+            masks = builder.sext(builder.icmp_unsigned("!=", masks, splat(I8, 0, _MASKS)), kind)
             fresh = [255 if flag and start + n in undefined else 0 for n, flag in enumerate(followed)]
-            b.store(b.or_(masks, constants(I8, fresh)), self.address(new, start), align=1)
+            builder.store(builder.or_(masks, constants(I8, fresh)), self.address(new, start), align=1)

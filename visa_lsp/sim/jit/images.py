@@ -6,8 +6,7 @@ sampler variables stand for is tested when it runs. Sizes are numbers of the lau
 
 from __future__ import annotations
 
-from contextlib import contextmanager
-from functools import partial, reduce
+from functools import partial
 from itertools import product
 from typing import TYPE_CHECKING, Any, Final
 
@@ -31,15 +30,15 @@ from visa_lsp.sim.image_messages import axes
 from visa_lsp.sim.jit import check_instrumentation, numbers, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
-from visa_lsp.sim.jit.memory_access import may_leave
+from visa_lsp.sim.jit.messages import may_leave
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.spaces import surface_place
-from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, PTR, Node, integer, splat, vector
+from visa_lsp.sim.jit.writer import F16, F32, F64, I1, I8, I16, I32, I64, Node, constants, integer, splat, vector
 from visa_lsp.sim.messages import SAMPLER_STATE_BYTES, SURFACE_STATE_BYTES
 from visa_lsp.sim.registers import FIRST_HANDLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from visa_lsp.program.message import MessageMemory
     from visa_lsp.sim.memory import ImageForm, Sampler
@@ -97,25 +96,19 @@ class _Image:
             own = builder.bitcast(bits, vector(F16 if size == 2 else F32, lanes))
             return own if size == 4 else builder.fpext(own, vector(F32, lanes))
         wide = (builder.sitofp if signed else builder.uitofp)(bits, vector(F64, lanes))
-        share = builder.fdiv(wide, splat(F64, self._top, lanes))
-        if signed:
-            low = splat(F64, -1.0, lanes)
-            share = builder.select(builder.fcmp_ordered("<", share, low), low, share)
-        return builder.fptrunc(share, vector(F32, lanes))
+        o, share = LaneOperations(self.e, lanes), LaneNumbers(self.e, wide) / self._top
+        return o.single(o.choose(share < -1.0, -1.0, share)).node
 
     @property
     def _top(self) -> float:
         kind = self.form.channel_type
         return float((1 << 8 * kind.itemsize - (kind.kind == "i")) - 1)
 
-    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> Node:
-        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped.
-
-        Returns whether lanes have stored different values in one texel; false without checkers.
-        """
+    def write(self, coordinates: Sequence[LaneNumbers], bits: Node, values: dict[int, Node]) -> None:
+        """Store channels, given as dwords, into the texels of lanes whose bit is on; those outside are dropped."""
         e, builder, size = self.e, self.e.builder, self.form.channel_type.itemsize
         places, _, there = self.places(*coordinates)
-        bits, differs = builder.and_(bits, there), ir.Constant(I1, 0)
+        bits = builder.and_(bits, there)
         channels = [
             (self._channel(value), builder.add(places, splat(I64, number * size, self.lanes)))
             for number, value in values.items()
@@ -124,11 +117,10 @@ class _Image:
             for channel, there in channels:
                 e.store_each(channel, there, bits)
             e.put_word(self.row, state.WRITTEN, 1)
-        for channel, there in channels if e.mode.watched else ():
+        for channel, there in channels if e.mode.watched else ():  # lanes that store different values at one place race
             stored = e.gather(channel.type, there, bits, 1)
             lost = builder.and_(builder.icmp_unsigned("!=", stored, channel), e.lanes(bits, self.lanes))
-            differs = builder.or_(differs, check_instrumentation.any_of(e, lost))
-        return differs
+            check_instrumentation.suspect(e, check_instrumentation.any_of(e, lost))
 
     def watch(self, coordinates: Sequence[LaneNumbers], bits: Node, use: int) -> None:
         """Suspect texels of the set lanes that are outside or that the argument forbids, and races; mark the use."""
@@ -209,17 +201,12 @@ def _meanings(value: int | None, meanings: dict[int, Any]) -> list[tuple[Any, li
     return list(numbers_by_meaning.items())
 
 
-@contextmanager
-def _by_form(
-    e: Emitter,
-    site: Site,
-    message: TexelMessage | BlockMessage | SampleMessage,
-    emit: Callable[[ImageForm, Node, Sampler | None], Node],
-    *,
-    sampled: bool = False,
-    plain: bool = True,
-) -> Iterator[Node]:
-    """Emit a message for each image that its surface may be, ``plain`` buffers, too; give the result. Others are the interpreter's."""
+def _emit_for_each(
+    e: Emitter, site: Site, message: TexelMessage | BlockMessage | SampleMessage,
+    emit: Callable[[ImageForm, Node, Sampler | None], Node], use: Callable[[Node], None] = lambda _: None,
+    *, sampled: bool = False, plain: bool = True,
+) -> None:  # fmt: skip
+    """Emit a message for each image that its surface may be, ``plain`` buffers, too; ``use`` takes the result. Others are the interpreter's."""
     builder, bindings = e.builder, e.bindings
     images = {n: form for n, form in zip(bindings.surfaces, bindings.forms, strict=True) if plain or form.dims > 1}
     surface, constant = _surface_value(e, site, message.memory)
@@ -240,9 +227,8 @@ def _by_form(
     with may_leave(e) as outside:
         results, (done,) = [], e.blocks("image_done")
         for (form, surfaces), (state_, handles) in product(forms, states):
-            here, other = e.blocks("image", "other_image")
-            builder.cbranch(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), here, other)
-            builder.position_at_end(here)
+            (other,) = e.blocks("other_image")
+            e.leave_unless(builder.and_(one_of(surface, surfaces), one_of(sampler, handles)), other)
             offset: Node = ir.Constant(I64, 0)
             for number in surfaces:
                 place = ir.Constant(I64, state.ENTRY * bindings.surfaces.index(number))
@@ -256,18 +242,13 @@ def _by_form(
         phi = builder.phi(results[0][0].type)
         for pair in results:
             phi.add_incoming(*pair)
-        yield phi
+        use(phi)
 
 
 def _outline_channels(
-    e: Emitter,
-    form: ImageForm,
-    row: Node,
-    name: object,
-    given: Sequence[Node],
-    body: Callable[..., list[Node]],
-    size: int = 4,
-) -> Node:
+    e: Emitter, form: ImageForm, row: Node, name: object, given: Sequence[Node],
+    body: Callable[..., list[Node]], size: int,
+) -> Node:  # fmt: skip
     """Return an array of channels in elements of ``size`` bytes, by a function that ``body`` writes."""
     lanes: int = given[0].type.count
     kind = vector(integer(8 * size), lanes)
@@ -286,7 +267,7 @@ def _outline_channels(
     return e.outline(f"{name}_{form}_{types}_{size}", ir.ArrayType(kind, 4), [row, *given], write)
 
 
-def _put_channels(e: Emitter, site: Site, channels: Node, message: TexelMessage | SampleMessage) -> None:
+def _put_channels(e: Emitter, site: Site, message: TexelMessage | SampleMessage, channels: Node) -> None:
     """Put channels into the registers of the destination, for the lanes that are on."""
     lanes, size, chosen = site.lanes, channels.type.element.element.width // 8, message.channels
     row = max(lanes * size, site.grf)
@@ -336,11 +317,34 @@ def _result_bytes(site: Site) -> int:
     return kind.size
 
 
+def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
+    """Return texel numbers from integer coordinates."""
+    u, v, r = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own)
+    return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
+
+
+def _emit_channels(
+    e: Emitter, site: Site, message: SampleMessage, name: object, given: Sequence[Node],
+    body: Callable[[_Image, Sampler | None, Sequence[Node]], list[Node]], size: int, *, sampled: bool = False,
+) -> None:  # fmt: skip
+    """Emit a message whose result are the channels that ``body`` writes for an image and a sampler."""
+
+    def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
+        if sampler is not None and sampler.filter == "linear" and form.kind == "int":
+            raise Uncompiled
+        channels = lambda image, *own: body(image, sampler, own)  # noqa: E731
+        return _outline_channels(e, form, row, (name, sampler), given, channels, size)
+
+    put = partial(_put_channels, e, site, message)
+    _emit_for_each(e, site, message, emit, put, sampled=sampled)
+
+
 def _sample(e: Emitter, site: Site) -> None:
     message = _value_of(site)
     (given, offset), lanes = _coordinates(e, site, message, floats=True), site.lanes
 
-    def body(sampler: Sampler, image: _Image, *own: Node) -> list[Node]:
+    def body(image: _Image, sampler: Sampler | None, own: Sequence[Node]) -> list[Node]:
+        assert sampler is not None
         o = LaneOperations(e, lanes)
         u, v, r = (LaneNumbers(e, e.builder.fpext(coordinate, vector(F64, lanes))) for coordinate in own)
         sizes = image.width, image.height, image.depth
@@ -350,28 +354,14 @@ def _sample(e: Emitter, site: Site) -> None:
 
         return [c.node for c in filter_texels(o, image.form, sizes, sampler, (u, v, r), offset, texels)]
 
-    def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
-        if sampler is None or (sampler.filter == "linear" and form.kind == "int"):
-            raise Uncompiled
-        return _outline_channels(
-            e, form, row, ("sample", offset, sampler), given, partial(body, sampler), _result_bytes(site)
-        )
-
-    with _by_form(e, site, message, emit, sampled=True) as channels:
-        _put_channels(e, site, channels, message)
-
-
-def _texel_numbers(e: Emitter, form: ImageForm, own: Sequence[Node]) -> tuple[LaneNumbers, LaneNumbers, LaneNumbers]:
-    """Return texel numbers from integer coordinates."""
-    u, v, r = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own)
-    return axes(form, u, v, r, LaneNumbers(e, splat(I64, 0, own[0].type.count)))
+    _emit_channels(e, site, message, ("sample", offset), given, body, _result_bytes(site), sampled=True)
 
 
 def _load(e: Emitter, site: Site) -> None:
     message = _value_of(site)
     (given, offset), lanes = _coordinates(e, site, message, floats=False), site.lanes
 
-    def body(image: _Image, *own: Node) -> list[Node]:
+    def body(image: _Image, _: Sampler | None, own: Sequence[Node]) -> list[Node]:
         o = LaneOperations(e, lanes)
         wide = (LaneNumbers(e, numbers.resize(e, coordinate, 64, signed=True)) for coordinate in own[:3])
         u, v, r = (coordinate + n for coordinate, n in zip(wide, offset, strict=True))
@@ -380,31 +370,23 @@ def _load(e: Emitter, site: Site) -> None:
             u = o.choose(LaneNumbers(e, other), -1, u)
         return image.read(*_texel_numbers(e, image.form, (u.node, v.node, r.node)))
 
-    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
-        return _outline_channels(e, form, row, ("load", offset), given, body, _result_bytes(site))
-
-    with _by_form(e, site, message, emit) as channels:
-        _put_channels(e, site, channels, message)
+    _emit_channels(e, site, message, ("load", offset), given, body, _result_bytes(site))
 
 
 def _resinfo(e: Emitter, site: Site) -> None:
     message = _value_of(site)
     level = raw_lanes(e, site, site.raw("lod"), I32, site.lanes)
 
-    def body(image: _Image, level: Node) -> list[Node]:
+    def body(image: _Image, _: Sampler | None, own: Sequence[Node]) -> list[Node]:
         form, none = image.form, splat(I32, 0, site.lanes)
-        own = image.width, image.height if form.dims > 1 else None, image.depth if form.dims > 2 else None
+        extents = image.width, image.height if form.dims > 1 else None, image.depth if form.dims > 2 else None
         if form.dims == 2 and form.layered and not form.tall:
-            own = image.width, image.depth, None
-        top_level = e.builder.icmp_unsigned("==", level, none)
-        sizes = [none if extent is None else numbers.resize(e, extent.node, 32, signed=False) for extent in own]
+            extents = image.width, image.depth, None
+        top_level = e.builder.icmp_unsigned("==", own[0], none)
+        sizes = [none if extent is None else numbers.resize(e, extent.node, 32, signed=False) for extent in extents]
         return [*(e.builder.select(top_level, size, none) for size in sizes), splat(I32, 1, site.lanes)]
 
-    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
-        return _outline_channels(e, form, row, "sizes", [level], body)
-
-    with _by_form(e, site, message, emit) as channels:
-        _put_channels(e, site, channels, message)
+    _emit_channels(e, site, message, "sizes", [level], body, 4)
 
 
 # ---- typed messages
@@ -430,12 +412,13 @@ def emit_texels(e: Emitter, site: Site) -> None:
         start = raw_start(site, message.data, (len(chosen) - 1) * row + lanes * 4)
         values = [e.load_lanes(start + k * row, range(lanes), I32) for k in range(len(chosen))]
 
-    def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> Node:
-        kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
-        return _Image(e, form, row, lanes).write(_texel_numbers(e, form, own[:3]), bits, kept)
-
-    def watch(form: ImageForm, use: int, row: Node, bits: Node, *own: Node) -> None:
-        _Image(e, form, row, lanes).watch(_texel_numbers(e, form, own), bits, use)
+    def store(form: ImageForm, row: Node, bits: Node, *own: Node) -> None:
+        image, coordinates = _Image(e, form, row, lanes), _texel_numbers(e, form, own[:3])
+        if e.mode.watched:
+            image.watch(coordinates, bits, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
+        if write:
+            kept = {channel: own[3 + k] for k, channel in enumerate(chosen) if channel < form.channels}
+            image.write(coordinates, bits, kept)
 
     def read(image: _Image, *own: Node) -> list[Node]:
         return image.read(*_texel_numbers(e, image.form, own), alpha)
@@ -443,21 +426,13 @@ def emit_texels(e: Emitter, site: Site) -> None:
     def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
         size = ir.Constant(I64, form.texel_bytes)
         e.add_to(e.writes if write else e.reads, e.builder.mul(e.count_of(bits), size))
-        if e.mode.watched:
-            use = check_instrumentation.WRITTEN if write else check_instrumentation.READ
-            name = f"watch_{use}_{form}_{given[0].type}"
-            check_instrumentation.suspect_outlined(e, name, [row, bits, *given], partial(watch, form, use))
-        if not write:
-            return _outline_channels(e, form, row, ("typed", alpha), given, read)
-        name = f"{('write', chosen)}_{form}_{given[0].type}"
-        differs = e.outline(name, I1, [row, bits, *given, *values], partial(store, form))
-        if e.mode.watched:  # lanes that store different values at one place race
-            check_instrumentation.suspect(e, differs)
-        return differs
+        if write or e.mode.watched:
+            name = f"{('write' if write else 'watch', chosen)}_{form}_{given[0].type}"
+            check_instrumentation.suspect_outlined(e, name, [row, bits, *given, *values], partial(store, form))
+        return row if write else _outline_channels(e, form, row, ("typed", alpha), given, read, 4)
 
-    with _by_form(e, site, message, emit) as channels:
-        if not write:
-            _put_channels(e, site, channels, message)
+    use = partial(_put_channels, e, site, message) if not write else lambda _: None
+    _emit_for_each(e, site, message, emit, use)
 
 
 # ---- blocks of bytes, for the thread
@@ -468,57 +443,56 @@ def emit_block(e: Emitter, site: Site) -> None:
     message, b = understood_message_of(site.inst), e.builder
     if not isinstance(message, BlockMessage) or message.is_matrix or message.guard is not None:
         raise Uncompiled
-    width, height, pitch, edge = message.width, message.height, message.pitch, message.edge
-    write, zero, one = message.use is MemoryUse.WRITE, ir.Constant(I64, 0), ir.Constant(I64, 1)
-    size = (height - 1) * pitch + width
+    width, height, pitch, zero = message.width, message.height, message.pitch, ir.Constant(I64, 0)
+    write, size = message.use is MemoryUse.WRITE, (height - 1) * pitch + width
     start = raw_start(site, message.data, size)
     if start < 0:
         raise Uncompiled
-    cells, given = e.at(start, size), (b.trunc(scalar(e, site, site.inst.get(n)) or zero, I32) for n in message.corner)
-    moved = (ir.Constant(I64, number) for number in message.offset)
-    x, y = (b.add(b.sext(corner, I64), by) for corner, by in zip(given, moved, strict=True))
+    cells, corner = e.at(start, size), (scalar(e, site, site.inst.get(name)) or zero for name in message.corner)
+    left, top = (
+        b.add(b.sext(b.trunc(number, I32), I64), ir.Constant(I64, moved))
+        for number, moved in zip(corner, message.offset, strict=True)
+    )
+    o, kind, none = LaneOperations(e, width), vector(I8, width), ir.Constant(integer(width), 0)
+    x = LaneNumbers(e, b.add(e.spread(left, width), constants(I64, range(width))))
 
-    def clamp(position: Node, count: Node, least: Node, most: Node) -> Node:
-        bounded = b.select(b.icmp_signed(">=", position, count), most, position)
-        return b.select(b.icmp_signed("<", position, zero), least, bounded)
-
-    def emit(form: ImageForm, image: Node, _: Sampler | None) -> Node:
-        texel, places = form.texel_bytes, (8, 16, *range(state.IMAGE, state.ENTRY, 8))
+    def emit(form: ImageForm, row: Node, _: Sampler | None) -> Node:
+        texel, image = form.texel_bytes, _Image(e, form, row, width)
         if texel & texel - 1:
             raise Uncompiled
-        room, host, texels, lines, _depth, line = (e.word(image, place) for place in places)
-        row_bytes, host = b.mul(texels, ir.Constant(I64, texel)), b.inttoptr(host, PTR)
-        place = surface_place(e, image, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
+        row_bytes = image.width * texel
+        place = surface_place(e, row, check_instrumentation.WRITTEN if write else check_instrumentation.READ)
         if e.mode.watched:
             check_instrumentation.access(e, place)
 
-        def byte(row: Node, column: Node) -> None:
-            at_x, at_y = b.add(x, column), b.add(y, row)
-            if edge:
-                within = b.and_(at_x, ir.Constant(I64, texel - 1))
-                last = b.add(b.sub(row_bytes, ir.Constant(I64, texel)), within)
-                at_x, at_y = clamp(at_x, row_bytes, within, last), clamp(at_y, lines, zero, b.sub(lines, one))
-            offset = b.add(b.mul(at_y, line), at_x)
-            inside = (b.icmp_unsigned("<", *pair) for pair in ((at_x, row_bytes), (at_y, lines), (offset, room)))
-            cell = b.gep(cells, [b.add(b.mul(row, ir.Constant(I64, pitch)), column)], source_etype=I8)
-            memory = b.gep(host, [offset], source_etype=I8)
-            if not write:
-                b.store(ir.Constant(I8, 0), cell)
-            with b.if_then(reduce(b.and_, inside)):
-                source, to = (cell, memory) if write else (memory, cell)
+        def move_row(number: Node) -> None:
+            at_x, at_y = x, LaneNumbers(e, e.spread(b.add(top, number), width))
+            if message.edge:
+                within = at_x & (texel - 1)
+                at_x = o.choose(at_x < 0, within, o.choose(at_x < row_bytes, at_x, row_bytes - texel + within))
+                at_y = o.choose(at_y < 0, 0, o.choose(at_y < image.height, at_y, image.height - 1))
+            offsets = at_y * image.pitch + at_x
+            inside = (at_x >= 0) & (at_x < row_bytes) & (at_y >= 0) & (at_y < image.height)
+            inside &= offsets < LaneNumbers(e, e.spread(image.size, width))
+            bits = b.bitcast(inside.node, none.type)
+            cell = b.gep(cells, [b.mul(number, ir.Constant(I64, pitch))], source_etype=I8)
+            places = b.add(offsets.node, e.spread(image.host, width))
+            own, other = b.load(cell, typ=kind, align=1), e.gather(kind, places, bits, 1)
+            with b.if_then(b.icmp_unsigned("!=", bits, none)):
                 if e.mode.watched:
-                    unchanged = b.icmp_unsigned("==", *(b.load(p, typ=vector(I8, 1)) for p in (cell, memory)))
-                    check_instrumentation.mark(e, place, offset, 1, unchanged if write else None)
-                b.store(b.load(source, typ=I8), to)
-                e.add_to(e.writes if write else e.reads, one)
+                    unchanged = b.icmp_unsigned("==", own, other) if write else None
+                    check_instrumentation.mark_each(e, place, offsets.node, bits, 1, unchanged)
                 if write:
-                    e.put_word(image, state.WRITTEN, one)
+                    e.store_each(own, places, bits)
+                    e.put_word(row, state.WRITTEN, 1)
+            if not write:
+                b.store(other, cell, align=1)
+            e.add_to(e.writes if write else e.reads, e.count_of(bits))
 
-        e.loop(zero, ir.Constant(I64, height), lambda row: e.loop(zero, ir.Constant(I64, width), partial(byte, row)))
+        e.loop(zero, ir.Constant(I64, height), move_row)
         return zero
 
-    with _by_form(e, site, message, emit, plain=False):
-        pass
+    _emit_for_each(e, site, message, emit, plain=False)
 
 
 SAMPLES: Final[dict[str, Callable[[Emitter, Site], None]]] = {

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
+from functools import partial
 from math import prod
 from operator import add
 from typing import TYPE_CHECKING, Final
@@ -16,19 +17,15 @@ from visa_lsp.sim.jit.replay import Replay
 from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion, end_soon
 from visa_lsp.sim.machine import fault_key
 from visa_lsp.sim.memory import Image
-from visa_lsp.sim.observers.definedness_plan import InstructionKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
-    from visa_lsp.program.model import Kernel
-    from visa_lsp.sim.analyses.modes import Modes
     from visa_lsp.sim.dispatch import Dispatch
     from visa_lsp.sim.observers.hooks import Observer
 
 MAX_RUNNERS: Final = 256
 _POLL: Final = 0.05  # seconds between checks of the runners, when Ctrl+C takes effect
-_MAX_WATCHED_ELEMENTS: Final = 1_000  # loaded and stored, each with its tests: some ten seconds
 
 
 def runner_of(machine: CompiledMachine) -> GroupRunner | str:
@@ -45,8 +42,6 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     # The proof comes first, because it takes a tenth of the time of writing the code.
     if mode.watched and machine.definedness_of(dispatch.kernel) is None:
         return "no proof that registers are written before they are read"
-    if mode.watched and _count_elements(machine) > _MAX_WATCHED_ELEMENTS:
-        return "compiling the tests of so many accesses would take longer"
     functions = machine.compile_called()
     if functions is None:
         return "the kernel calls functions with different modes of floats"
@@ -61,56 +56,34 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
         return GroupRunner(machine)
 
 
-def _count_elements(machine: CompiledMachine) -> int:
-    """Return the number of elements that each lane loads and stores, counted by the text."""
-    proofs = (machine.definedness_of(body) for body in machine.program)
-    messages = (plan for proof in proofs if proof is not None for plan in proof.plans if plan is not None)
-    return sum(
-        max(1, len(operand.places) // max(1, plan.lanes))
-        for plan in messages
-        if plan.kind is InstructionKind.MESSAGE
-        for operand in (*plan.sources, *plan.targets)
-        if operand.places is not None and not operand.address
-    )
-
-
-def compile_ahead(machine: CompiledMachine, kernel: Kernel, modes: Modes, making: Making) -> None:
-    """Compile a body for an interpreting machine, with another machine of the same kind."""
-    quiet, watched = replace(machine.dispatch, show_progress=None), machine.mode.watched
-    other = _watched_machine(quiet, making) if watched else CompiledMachine(quiet, making, machine.mode, at_once=True)
-    if watched or kernel is machine.dispatch.kernel:
-        runner_of(other)  # which writes the scheduler of groups
-    if not watched:
-        _ = other.compile_for(other.code(kernel), modes).call
-
-
 def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:
     """Return a machine for a launch under observers, whose kernel has no calls where that is possible."""
     inlined = making.inline(dispatch)
     if inlined is not None:
         dispatch = replace(dispatch, kernel=inlined.kernel)
-    machine = CompiledMachine(dispatch, making, RunMode(watched=True), at_once=True)
+    machine = CompiledMachine(dispatch, making, RunMode(watched=True))
     machine.inlined = inlined
     return machine
 
 
-def run_unwatched(dispatch: Dispatch, making: Making, *, at_once: bool) -> RunResult:
-    """Run without checkers; bodies are compiled when they are executed often, or all ``at_once``."""
-    machine = CompiledMachine(dispatch, making, at_once=at_once)
+def run_unwatched(dispatch: Dispatch, making: Making) -> RunResult:
+    """Run without checkers."""
+    machine = CompiledMachine(dispatch, making)
 
-    def whole() -> Callable[[int], None] | None:
+    def run_whole() -> str | None:
         runner = runner_of(machine)
-        return None if isinstance(runner, str) else lambda done: runner.run(GroupQueue(prod(dispatch.groups), done))
+        if isinstance(runner, str):
+            return runner
+        runner.run(GroupQueue(prod(dispatch.groups)))
+        return None
 
-    machine.make_whole, machine.ahead = whole, compile_ahead
-    result = machine.run()
-    result.interpreted = not machine.bodies
-    return result
+    machine.run_whole = run_whole
+    return machine.run()
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     """Run without checkers on several threads of the host, or return the reason why that is impossible."""
-    runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True), at_once=True))
+    runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True)))
     return runner if isinstance(runner, str) else _run_side_by_side(dispatch, runner)
 
 
@@ -129,11 +102,11 @@ def _run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult
     queue, runners = GroupQueue(total, runners=count), [main_runner]
     with leader.compiling:
         for _ in range(count - 1):
-            machine = CompiledMachine(replace(dispatch, show_progress=None), leader.making, leader.mode, at_once=True)
+            machine = CompiledMachine(replace(dispatch, show_progress=None), leader.making, leader.mode)
             runners.append(GroupRunner(machine))
     leader.tell = lambda _groups, _steps: None
     for runner in runners:
-        runner.machine.make_whole = lambda runner=runner: lambda _done: runner.run(queue)
+        runner.machine.run_whole = partial(runner.run, queue)
     with ThreadPoolExecutor(count) as pool:
         try:
             running = [pool.submit(runner.machine.run) for runner in runners]
@@ -178,7 +151,7 @@ def run_watched(dispatch: Dispatch, making: Making, observers: Sequence[Observer
     if isinstance(runner, str):
         return runner
     before = Contents(dispatch, runner.uses.changes)
-    runner.machine.make_whole = lambda: Replay(runner, observers, before, budget).run
+    runner.machine.run_whole = Replay(runner, observers, before, budget).run
     try:
         return runner.machine.run()
     except Suspicion:

@@ -7,8 +7,7 @@ this instruction the function is entered again. Compiled code calls the interpre
 
 from __future__ import annotations
 
-from functools import cached_property, partial
-from math import prod
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -19,9 +18,9 @@ from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
 from visa_lsp.sim.group import ThreadGroup, Wait
 from visa_lsp.sim.image_messages import form_of
-from visa_lsp.sim.interp import END, PAUSED, SWITCH, WAIT, Code, Thread
+from visa_lsp.sim.interp import END, SWITCH, WAIT, Code, Thread
 from visa_lsp.sim.jit import state
-from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode, is_large
+from visa_lsp.sim.jit.code_cache import PLAIN, Bindings, Making, RunMode
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.operands import CR0
 
@@ -31,13 +30,10 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
     from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
-    from visa_lsp.sim.jit.bodies import CompiledBody
+    from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 600  # interpreting an instruction this many times takes as long as compiling it
-COLD: Final = 256  # instructions to interpret between two decisions whether to compile
-SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the steps of a launch are estimated
 _FORBIDDEN: Final = {"readonly": state.READONLY, "writeonly": state.WRITEONLY}
 
 
@@ -49,21 +45,16 @@ def _flags_of(buffer: Buffer) -> int:
 class CompiledMachine(Machine):
     """A machine whose threads run compiled code."""
 
-    def __init__(
-        self, dispatch: Dispatch, making: Making | None = None, mode: RunMode = PLAIN, *, at_once: bool = False
-    ) -> None:
+    def __init__(self, dispatch: Dispatch, making: Making | None = None, mode: RunMode = PLAIN) -> None:
         super().__init__(dispatch)
         self.making = making or Making()
         self.compiling = self.making.stopwatch
         self.mode = mode
-        self.at_once = at_once  # whether bodies are compiled before they are executed
-        self.begun = 0  # number of threads so far
         self.inlined: InlinedCalls | None = None  # the kernel of this run, if it is another one without calls
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # marks of buffers, by identity of the buffer
         self.bodies: dict[tuple[int, Modes], CompiledBody] = {}
         self.blocks: dict[int, state.StateBlock] = {}  # blocks of frames, by identity of the frame
         self._plans: dict[int, ModePlan | None] = {}
-        self._steps: dict[tuple[int, Modes], int] = {}
         self.bindings = Bindings.of(dispatch)
         self.launch = np.zeros(state.LAUNCH_BYTES // 8, np.int64)
         self.address = int(self.launch.ctypes.data)
@@ -122,43 +113,11 @@ class CompiledMachine(Machine):
         return int(marks.ctypes.data)
 
     def find_compiled(self, frame: Frame) -> CompiledBody | None:
-        """Return the compiled form of a frame's body, for its modes; None while compiling does not pay."""
-        key = self._key(frame)
-        if key is None or (key not in self.bodies and not self.is_ready(key, frame.code)):
-            return None
-        if self.make_whole is not None:
-            self._prepare_whole()
-        return self.compile_for(frame.code, key[1])
-
-    def _key(self, frame: Frame) -> tuple[int, Modes] | None:
-        """Return the key of a frame's compiled form, body and modes; None if a function has set other modes than planned."""
+        """Return the compiled form of a frame's body, for its modes; None if a function has set other modes than planned."""
         modes, plan = Modes.of(frame), self._plan(frame.code)
         if plan is None:
-            return id(frame.code), modes
-        return (id(frame.code), NEW_THREAD) if plan.modes[frame.pc] == modes else None
-
-    def is_ready(self, key: tuple[int, Modes], code: Code) -> bool:
-        """Return whether compiling a body pays, and the code is ready or need not be made in advance."""
-        hot = self.at_once or self._is_hot(key, code)
-        if not hot or self.at_once or self.ahead is None:
-            return hot
-        make = partial(self.ahead, self, code.kernel, key[1])
-        return self.making.is_made((id(code.kernel), key[1], self.mode), make)
-
-    def _is_hot(self, key: tuple[int, Modes], code: Code) -> bool:
-        """Return whether compiling a body pays; the steps of threads that have not begun are estimated from the others."""
-        if is_large(code.kernel) or (self.interpreted < SAMPLE_STEPS and not self.result.groups):
-            return False
-        threads = prod(self.dispatch.groups) * self.dispatch.threads_per_group
-        steps = self._steps.get(key, 0) * max(threads, self.begun)
-        return steps >= WARM * len(code.kernel.instructions) * max(1, self.begun)
-
-    def warm(self, frame: Frame, steps: int) -> None:
-        """Count the interpreted steps of a body, which is compiled after many of them."""
-        key = self._key(frame)
-        if key is not None:
-            self._steps[key] = self._steps.get(key, 0) + steps
-        self.interpreted += steps
+            return self.compile_for(frame.code, modes)
+        return self.compile_for(frame.code) if plan.modes[frame.pc] == modes else None
 
     def compile_for(self, code: Code, modes: Modes = NEW_THREAD) -> CompiledBody:
         """Return the compiled form of a body for the modes at its entry, by default those of a new thread."""
@@ -167,7 +126,7 @@ class CompiledMachine(Machine):
         if body is None:
             # Imported here, because many launches end before anything is compiled, and loading the compiler takes longer.
             from visa_lsp.sim.jit import native
-            from visa_lsp.sim.jit.bodies import CompiledBody
+            from visa_lsp.sim.jit.body import BodyPlan, CompiledBody
 
             native.listen(self.address, self)
             shared_bodies, making_key = self.making.bodies, (id(code.kernel), modes, self.mode)
@@ -175,12 +134,17 @@ class CompiledMachine(Machine):
                 if making_key in shared_bodies:
                     body = shared_bodies[making_key].twin(code)
                 else:
-                    plan = self._plan(code) if modes == NEW_THREAD else None
-                    body = shared_bodies[making_key] = CompiledBody(
-                        code, plan or ModePlan.constant(code, modes), self.bindings, self.compiling, self.mode,
-                        self.making.store, self.definedness_of(code.kernel) if self.mode.watched else None,
+                    planned = self._plan(code) if modes == NEW_THREAD else None
+                    definedness = self.definedness_of(code.kernel) if self.mode.watched else None
+                    plan = BodyPlan(
+                        code,
+                        planned or ModePlan.constant(code, modes),
+                        self.bindings,
+                        self.mode,
+                        definedness,
                         self.program,
-                    )  # fmt: skip
+                    )
+                    body = shared_bodies[making_key] = CompiledBody(plan, self.compiling, self.making.store)
             self.bodies[key] = body
         return body
 
@@ -282,31 +246,13 @@ class CompiledMachine(Machine):
         return 0
 
     failed: BaseException | None = None  # the exception of an interpreted instruction within compiled code
-    # Called once compiling the kernel pays: returns a function that runs all groups from a number on; None if groups
-    # cannot run as a whole.
-    make_whole: Callable[[], Callable[[int], None] | None] | None = None
-    # Compiles a body for a machine in a thread, while the machine interprets.
-    ahead: Callable[[CompiledMachine, Kernel, Modes, Making], None] | None = None
-    interpreted = 0  # interpreted steps so far
-    _whole: Callable[[int], None] | None = None
+    run_whole: Callable[[], str | None] | None = None  # runs all groups as a whole, or returns why that is impossible
     inside = False  # whether the interpreter executes an instruction for compiled code
     running: Callable[[], CompiledThread] | None = None  # returns the running thread, while groups run as a whole
 
     def take_over(self, done: int) -> bool:
-        """Run the remaining groups as a whole if possible; return whether they were run."""
-        if self.make_whole is not None:
-            code = self.code(self.dispatch.kernel)
-            if self.is_ready((id(code), NEW_THREAD), code):
-                self._prepare_whole()
-        whole, self._whole = self._whole, None
-        if whole is not None:
-            whole(done)
-        return whole is not None
-
-    def _prepare_whole(self) -> None:
-        make, self.make_whole = self.make_whole, None
-        assert make is not None
-        self._whole = make()
+        """Run all groups as a whole if possible; return whether they were run."""
+        return not done and self.run_whole is not None and self.run_whole() is None
 
     def definedness_of(self, kernel: Kernel | None = None) -> Definedness | None:
         """Return the registers to follow in a body, by default the kernel; None without a proof for the whole program."""
@@ -353,25 +299,6 @@ class CompiledMachine(Machine):
             frame.pc = self.inlined.origins[frame.pc]
 
 
-class Hot(Exception):  # noqa: N818 - no error: what was asked for is known
-    """Raised when compiling the kernel of a launch pays."""
-
-
-class Sample(CompiledMachine):
-    """The interpreter with its observers, on a launch whose memory can be restored. Raises Hot if compiling it pays."""
-
-    def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
-        """Return an interpreted thread."""
-        return CompiledThread(self, group, number, frame)
-
-    def find_compiled(self, frame: Frame) -> CompiledBody | None:
-        """Return None, because nothing is compiled here. Raises Hot if compiling pays."""
-        key = self._key(frame)
-        if key is not None and self.is_ready(key, frame.code):
-            raise Hot
-        return None
-
-
 class CompiledThread(Thread):
     """A thread whose bodies are compiled."""
 
@@ -381,18 +308,13 @@ class CompiledThread(Thread):
     def run(self, quantum: int) -> Iterator[Wait | None]:
         """Execute until the end; yields a ``Wait`` to be resumed when it is ready, or None after a time slice."""
         machine, used = self.machine, 0
-        machine.begun += 1
         if self.stopped == state.OVER:
             machine.spend(0)
         while True:
             compiled = machine.find_compiled(self.frame)
             if compiled is None or (self.stopped is None and self.frame.pc not in compiled.body.entries):
-                # Compiled code is entered at backward jumps.
-                signal, steps = self.slice(min(COLD, quantum - used), COLD) if compiled is None else self.slice(1)
-                machine.warm(self.frame, steps)
-                used += steps
-                back = signal != PAUSED
-                signal = signal if back else None
+                signal, steps = self.slice(1)  # compiled code is entered again at backward jumps
+                used, back = used + steps, True
             else:
                 signal, used, back = self.enter(compiled, used)
             if signal is None and (used < quantum or not back):

@@ -1,9 +1,15 @@
-"""Compiled messages of elements, by their values, atomics among them, and fences. The rules are those of ``sim.effects``."""
+"""Compiled messages of elements, by their values, atomics among them, and fences. The rules are those of ``sim.effects``.
+
+Moved are one or more elements for each lane, or a block for the thread. The code first tests whether all lanes are
+contiguous, and then moves them as one vector. Otherwise it tests the range. An element that all lanes read is read once;
+other elements are moved lane by lane. If lanes leave their space, the interpreter executes the whole message.
+"""
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from llvmlite import ir
 
@@ -14,24 +20,40 @@ from visa_lsp.sim.group import GLOBAL, SHARED
 from visa_lsp.sim.jit import check_instrumentation, numbers, spaces, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import find_stored_masks
-from visa_lsp.sim.jit.memory_access import (
-    begin_access,
-    elements_of,
-    end_access,
-    may_leave,
-    move_block,
-    range_of,
-    transfer,
-    wide,
-)
+from visa_lsp.sim.jit.lanes import FLOAT, RING, Body, choose
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
-from visa_lsp.sim.jit.words import FLOAT, RING, Body, choose
-from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, integer, splat, vector
+from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, constants, integer, lanes_of, splat, vector
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Sequence
 
     from visa_lsp.sim.operands import Site
+
+
+class Moved(NamedTuple):
+    """An element of a lane: its size in memory and in registers, its place in both, and whether it fills the upper half."""
+
+    memory: int
+    register: int
+    offset: int  # bytes after the lane's address
+    start: int  # byte of the register file for lane 0; below zero for %null
+    high: bool = False
+
+
+class _Lanes(NamedTuple):
+    """The addresses of a message's lanes: each, the lowest and the highest active one, and the active lanes.
+
+    Without ``bits`` all lanes are active and contiguous.
+    """
+
+    addresses: Node
+    least: Node
+    most: Node
+    bits: Node | None
+
+    def same(self, e: Emitter) -> Node:
+        """Return whether all lanes have the same address."""
+        return e.builder.icmp_signed("==", self.least, self.most)
 
 
 def emit_elements(e: Emitter, site: Site) -> None:
@@ -60,7 +82,7 @@ def emit_elements(e: Emitter, site: Site) -> None:
 
 
 def _addresses(e: Emitter, site: Site, message: ElementMessage, lanes: int) -> Node:
-    """Return the address of each lane, in 32 bits if it wraps and nothing is added afterwards, else in 64 bits."""
+    """Return the address of each lane, in 64 bits."""
     address, b = message.address, e.builder
     width = 32 if address.wraps else 64
     operand = address.operand if isinstance(address.operand, RawOperand) else RawOperand(0, 0)
@@ -74,11 +96,10 @@ def _addresses(e: Emitter, site: Site, message: ElementMessage, lanes: int) -> N
     if address.operand is not operand:
         addresses = _add(e, addresses, scalar(e, site, address.operand), lanes)
     addresses = _add(e, addresses, scalar(e, site, address.common), lanes)
+    addresses = numbers.resize(e, addresses, 64, signed=False)  # addresses that wrap are unsigned
     if address.unit != 1:
-        addresses = b.mul(wide(e, addresses), splat(I64, address.unit, lanes))
-    if address.base is not None:
-        addresses = _add(e, wide(e, addresses), scalar(e, site, address.base), lanes)
-    return addresses
+        addresses = b.mul(addresses, splat(I64, address.unit, lanes))
+    return _add(e, addresses, scalar(e, site, address.base), lanes)
 
 
 def _add(e: Emitter, addresses: Node, number: Node | None, lanes: int) -> Node:
@@ -95,10 +116,14 @@ def _emit_block(e: Emitter, site: Site, space: spaces.Found, message: ElementMes
         raise Uncompiled
     size = len(message.elements) * message.size
     start, write = raw_start(site, message.data, size), message.use is MemoryUse.WRITE
-    address = e.builder.extract_element(wide(e, _addresses(e, site, message, 1)), ir.Constant(I32, 0))
     bits, undefined = e.some(e.enable(site), site), find_stored_masks(e, site.pc)
-    with e.builder.if_then(bits if site.lanes == 1 else e.builder.trunc(bits, I1)):
-        move_block(e, space, address, start, size, write=write, undefined=undefined)
+    with e.builder.if_then(bits if site.lanes == 1 else e.builder.trunc(bits, I1)), may_leave(e) as outside:
+        if e.mode.watched and size % 4:
+            check_instrumentation.suspect_always(e)
+        memory = 1 if size % 4 else 4
+        address = _lane0(e, space.offsets(_addresses(e, site, message, 1)))
+        lanes = _contiguous(e, address, size // memory, memory)
+        _move(e, space, [Moved(memory, memory, 0, start)], outside, lanes, write=write, undefined=undefined)
 
 
 def emit_fence(e: Emitter, site: Site) -> None:
@@ -109,6 +134,328 @@ def emit_fence(e: Emitter, site: Site) -> None:
     fenced = e.word(e.block, state.FENCED)
     memory = SHARED if message.shared else GLOBAL
     e.put_word(e.block, state.FENCED, e.builder.or_(fenced, ir.Constant(I64, memory)))
+
+
+# ---- moves between registers and memory
+
+
+def elements_of(
+    site: Site, data: RawOperand, offsets: Sequence[int], memory: int, cell: int, row: int, *, high: bool = False
+) -> list[Moved]:
+    """Return the elements of a message by their offsets from a lane's address; each fills a row of the data operand.
+
+    Raises Uncompiled if there is no compiled form for this size in memory.
+    """
+    if memory not in (1, 2, 4, 8):
+        raise Uncompiled
+    start = raw_start(site, data, (len(offsets) - 1) * row + site.lanes * cell)
+    starts = [start + k * row if start >= 0 else -1 for k in range(len(offsets))]
+    return [Moved(memory, cell, offset, place, high) for offset, place in zip(offsets, starts, strict=True)]
+
+
+@contextmanager
+def may_leave(e: Emitter) -> Iterator[ir.Block]:
+    """Emit a message that may leave its space; in that case the interpreter executes it, or a checker reports it."""
+    outside, done = e.blocks("outside", "moved")
+    yield outside
+    e.builder.branch(done)
+    e.builder.position_at_end(outside)
+    if e.mode.watched:
+        check_instrumentation.suspect_always(e)
+    else:
+        e.call_out()
+    e.go_to(done)
+
+
+def begin_access(
+    e: Emitter, space: spaces.Found, low: Node, end: Node, use: int, outside: ir.Block
+) -> spaces.SpacePlace:
+    """Continue if all offsets from ``low`` to ``end`` may be accessed in this way; else branch to ``outside``."""
+    place = space.place(low, end)._replace(use=use, shared=space.shared)
+    e.uses.add((space.name, use))
+    e.leave_if(e.builder.not_(place.inside), outside, rarely=True)
+    if e.mode.watched:
+        check_instrumentation.access(e, place)
+    return place
+
+
+def end_access(e: Emitter, place: spaces.SpacePlace, size: Node) -> None:
+    """Count the bytes of an access; for an atomic, its lanes record whether memory changed."""
+    for counter, other in ((e.reads, check_instrumentation.WRITTEN), (e.writes, check_instrumentation.READ)):
+        if place.use != other:
+            e.add_to(counter, size)
+    if place.use == check_instrumentation.WRITTEN:
+        e.builder.store(ir.Constant(I64, 1), place.wrote)
+
+
+def transfer(
+    e: Emitter, space: spaces.Found, addresses: Node, enabled: Node | None, moved: Sequence[Moved],
+    *, write: bool, any_address: bool,
+) -> None:  # fmt: skip
+    """Move elements of the set lanes between registers and memory; ``addresses`` has one for each lane.
+
+    All elements have the same size. ``any_address``: they need not be at multiples of it.
+    """
+    if not e.outlines:
+        _transfer(e, space, addresses, enabled, moved, write=write, any_address=any_address)
+        return
+    start, lanes, given = moved[0].start, lanes_of(addresses), [*space.given]
+    near = [element._replace(start=element.start - start) if start >= 0 else element for element in moved]
+    name = f"move_{space.name}_{len(given)}_{write}_{any_address}_{lanes}_{[tuple(element) for element in near]}"
+    bits = e.all_on(lanes) if enabled is None else enabled
+
+    def body(*own: Node) -> None:
+        again = space.again(*own[:-2])
+        _transfer(e, again, own[-2], own[-1], near, write=write, any_address=any_address)
+
+    check_instrumentation.outline_message(e, name, max(start, 0), [*given, addresses, bits], body)
+
+
+def _transfer(
+    e: Emitter, space: spaces.Found, addresses: Node, enabled: Node | None, moved: Sequence[Moved],
+    *, write: bool, any_address: bool,
+) -> None:  # fmt: skip
+    builder, lanes, size = e.builder, lanes_of(addresses), moved[0].memory
+    bits = e.all_on(lanes) if enabled is None else enabled
+    any_lane = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
+    addresses = space.offsets(addresses)
+    # Evaluated first, because messages with the same addresses share the result.
+    first_address, contiguous = _lane0(e, addresses), _are_contiguous(e, addresses, size, enabled)
+    with may_leave(e) as outside:
+        move = partial(_move, e, space, moved, outside, write=write, any_address=any_address)
+        if contiguous is None:
+            with builder.if_then(any_lane):
+                move(_contiguous(e, first_address, lanes, size))
+            return
+        with builder.if_else(contiguous, likely=True) as (together, apart):
+            with together:
+                move(_contiguous(e, first_address, lanes, size))
+            with apart, builder.if_then(any_lane):
+                most, least = _range_of(e, addresses, bits)
+                move(_Lanes(addresses, least, most, bits))
+
+
+def _move(
+    e: Emitter, space: spaces.Found, moved: Sequence[Moved], outside: ir.Block, where: _Lanes,
+    *, write: bool, any_address: bool = False, undefined: Node | None = None,
+) -> None:  # fmt: skip
+    """Move elements of lanes; ``undefined`` has the undefined bits of each byte that contiguous lanes store."""
+    use, size = check_instrumentation.WRITTEN if write else check_instrumentation.READ, moved[0].memory
+    ends = min(m.offset for m in moved), max(m.offset for m in moved) + size
+    low, high = (
+        e.builder.add(edge, ir.Constant(I64, n)) for edge, n in zip((where.least, where.most), ends, strict=True)
+    )
+    access = _Access(e, begin_access(e, space, low, high, use, outside), where)
+    if e.mode.watched:
+        access.watch(moved, undefined, any_address=any_address)
+    for element in moved:
+        if write:
+            access.store(element)
+        elif element.start >= 0:
+            access.load(element)
+    if write and e.mode.watched and (len(moved) > 1 or where.bits is not None):
+        for element in moved:  # lanes that store different values at one place race
+            check_instrumentation.suspect(e, access.any_chosen(e.builder.not_(access.unchanged(element))))
+    count = ir.Constant(I64, access.lanes) if where.bits is None else e.count_of(where.bits)
+    end_access(e, access.place, e.builder.mul(count, ir.Constant(I64, size * len(moved))))
+
+
+class _Access:
+    """An access of lanes to a place in memory, while it is written."""
+
+    def __init__(self, e: Emitter, place: spaces.SpacePlace, where: _Lanes) -> None:
+        self.e, self.place, self._where, self.lanes = e, place, where, lanes_of(where.addresses)
+        self._unit = check_instrumentation.unit_of(e, place)
+
+    def any_chosen(self, flags: Node) -> Node:
+        """Return whether the flag of any active lane is set."""
+        bits = self._where.bits
+        chosen = flags if bits is None else self.e.builder.and_(flags, self.e.lanes(bits, self.lanes))
+        return check_instrumentation.any_of(self.e, chosen)
+
+    def watch(self, moved: Sequence[Moved], undefined: Node | None, *, any_address: bool) -> None:
+        """Emit the tests of checkers before elements move."""
+        e, where, write = self.e, self._where, self.place.use == check_instrumentation.WRITTEN
+        if write and self.place.shared and moved[0].memory < self._unit:
+            check_instrumentation.suspect_always(
+                e
+            )  # because marks of dwords would claim that the whole dword is written
+        chosen = e.lanes(where.bits, self.lanes)
+        for element in moved:
+            start = where.addresses
+            if element.offset:
+                start = e.builder.add(start, splat(I64, element.offset, self.lanes))
+            # Contiguous elements are at multiples of their size if the first of them is.
+            tested = start if where.bits is not None else e.spread(_lane0(e, start), 1)
+            unchanged = self.unchanged(element) if write else None
+            if any_address and element.memory > 1 and self._unit > 1:
+                odd = check_instrumentation.is_misaligned(e, tested, chosen, element.memory)
+                with e.builder.if_else(odd, likely=False) as (across, whole):
+                    with across:
+                        self._mark_across(start, element.memory, unchanged)
+                    with whole:
+                        self._mark(element, start, unchanged, undefined)
+            else:
+                check_instrumentation.alignment(e, tested, chosen, 1 if any_address else element.memory)
+                self._mark(element, start, unchanged, undefined)
+
+    def _mark_across(self, start: Node, size: int, unchanged: Node | None) -> None:
+        """Mark the dwords of an element of each lane at any address: those of its size, and that of its last byte."""
+        e, place = self.e, self.place
+        if place.use == check_instrumentation.WRITTEN:  # parts of dwords, while a mark would claim the whole dword
+            if place.shared:
+                check_instrumentation.suspect_always(e)
+            check_instrumentation.suspect(e, check_instrumentation.has_flag(e, place.flags, state.UNDEFINED))
+        last = e.builder.add(start, splat(I64, size - 1, self.lanes))
+        self._mark_each(start, size, unchanged)
+        self._mark_each(last, 1, unchanged)
+
+    def _mark_each(self, start: Node, size: int, unchanged: Node | None) -> None:
+        bits = self.e.all_on(self.lanes) if self._where.bits is None else self._where.bits
+        check_instrumentation.mark_each(self.e, self.place, start, bits, size, unchanged)
+
+    def _mark(self, element: Moved, start: Node, unchanged: Node | None, undefined: Node | None) -> None:
+        """Mark an element of each lane, which lies in as few dwords as possible, or has marks of bytes."""
+        e, where, size = self.e, self._where, element.memory
+        count = max(1, size // self._unit)
+        lowest = e.builder.add(where.least, ir.Constant(I64, element.offset))
+        if where.bits is None and size >= self._unit:
+            each = unchanged and _repeat(e, unchanged, count)
+            check_instrumentation.mark(e, self.place, lowest, self.lanes * size, each, undefined)
+        elif where.bits is None:
+            self._mark_each(start, size, unchanged)
+        else:
+            with e.builder.if_else(where.same(e)) as (same, apart):
+                with same:
+                    all_ = None
+                    if unchanged is not None:
+                        changed = self.any_chosen(e.builder.not_(unchanged))
+                        all_ = e.spread(e.builder.not_(changed), count)
+                    check_instrumentation.mark(e, self.place, lowest, size, all_)
+                with apart:
+                    self._mark_each(start, size, unchanged)
+
+    def _base(self, element: Moved) -> Node:
+        """Return the host's address of an element whose lane has the address 0."""
+        return self.e.builder.gep(self.place.base, [ir.Constant(I64, element.offset)], source_etype=I8)
+
+    def _lowest(self, element: Moved) -> Node:
+        return self.e.builder.gep(self._base(element), [self._where.least], source_etype=I8)
+
+    def _value(self, element: Moved) -> Node:
+        """Return what the lanes store."""
+        e, kind = self.e, integer(8 * element.register)
+        if element.start < 0:
+            value = splat(kind, 0, self.lanes)
+        else:
+            value = e.load_lanes(element.start, range(self.lanes), kind)
+        if element.high:
+            value = e.builder.lshr(value, splat(kind, 16, self.lanes))
+        return numbers.resize(e, value, 8 * element.memory, signed=False)
+
+    def unchanged(self, element: Moved) -> Node:
+        """Return for each lane whether memory has the value already that it stores."""
+        e, value, where = self.e, self._value(element), self._where
+        if where.bits is None:
+            old = e.builder.load(self._lowest(element), typ=value.type, align=1)
+            return e.builder.icmp_unsigned("==", value, old)
+
+        def compare(base: Node, addresses: Node, bits: Node, value: Node) -> Node:
+            return e.builder.icmp_unsigned("==", value, e.gather(value.type, e.places(base, addresses), bits, 1))
+
+        given = [self._base(element), where.addresses, where.bits, value]
+        return e.outline(f"unchanged_{value.type}", vector(I1, self.lanes), given, compare)
+
+    def load(self, element: Moved) -> None:
+        """Load lanes into the registers; a common address is read once."""
+        e, where, builder = self.e, self._where, self.e.builder
+        kind, lowest = vector(integer(8 * element.memory), self.lanes), self._lowest(element)
+
+        def each(base: Node, addresses: Node, bits: Node) -> Node:
+            return e.gather(kind, e.places(base, addresses), bits, 1)
+
+        if where.bits is None:
+            loaded = builder.load(lowest, typ=kind, align=1)
+        else:
+            with builder.if_else(where.same(e)) as (same, apart):
+                with same:
+                    shared = e.spread(builder.load(lowest, typ=kind.element, align=1), self.lanes)
+                    from_same = builder.block
+                with apart:
+                    given = [self._base(element), where.addresses, where.bits]
+                    gathered = e.outline(f"gather_{kind}", kind, given, each)
+                    from_apart = builder.block
+            loaded = builder.phi(kind)
+            loaded.add_incoming(shared, from_same)
+            loaded.add_incoming(gathered, from_apart)
+        loaded = numbers.resize(e, loaded, 8 * element.register, signed=False)
+        if element.high:
+            loaded = builder.shl(loaded, splat(loaded.type.element, 16, self.lanes))
+        e.store_lanes(element.start, range(self.lanes), loaded, e.lanes(where.bits, self.lanes))
+
+    def store(self, element: Moved) -> None:
+        """Store lanes in memory."""
+        e, value, where = self.e, self._value(element), self._where
+        if where.bits is None:
+            e.builder.store(value, self._lowest(element), align=1)
+            return
+
+        def scatter(base: Node, addresses: Node, bits: Node, value: Node) -> Node:
+            e.store_each(value, e.places(base, addresses), bits)
+            return ir.Constant(I1, 0)
+
+        given = [self._base(element), where.addresses, where.bits, value]
+        if e.mode.watched:
+            e.outline(f"scatter_{value.type}", I1, given, scatter)
+        else:
+            scatter(*given)
+
+
+def _repeat(e: Emitter, lanes: Node, times: int) -> Node:
+    """Return each lane several times."""
+    order = constants(I32, [n // times for n in range(times * lanes_of(lanes))])
+    return e.builder.shuffle_vector(lanes, ir.Constant(lanes.type, ir.Undefined), order)
+
+
+def _range_of(e: Emitter, offsets: Node, bits: Node) -> tuple[Node, Node]:
+    """Return the highest and the lowest offset of the active lanes."""
+    lanes = lanes_of(offsets)
+    if lanes == 1:
+        return _lane0(e, offsets), _lane0(e, offsets)
+
+    def emit_range(offsets: Node, bits: Node) -> Node:
+        both = ir.Constant(vector(I64, 2), ir.Undefined)
+        for number, (name, neutral) in enumerate((("max", -(1 << 63)), ("min", (1 << 63) - 1))):
+            candidates = e.builder.select(e.lanes(bits, lanes), offsets, splat(I64, neutral, lanes))
+            end = e.intrinsic(f"llvm.vector.reduce.s{name}.v{lanes}i64", I64, candidates)
+            both = e.builder.insert_element(both, end, ir.Constant(I32, number))
+        return both
+
+    both = e.outline(f"range_{lanes}", vector(I64, 2), [offsets, bits], emit_range)
+    most, least = (e.builder.extract_element(both, ir.Constant(I32, number)) for number in range(2))
+    return most, least
+
+
+def _lane0(e: Emitter, offsets: Node) -> Node:
+    return e.builder.extract_element(offsets, ir.Constant(I32, 0))
+
+
+def _contiguous(e: Emitter, address: Node, lanes: int, size: int) -> _Lanes:
+    """Return active lanes that are contiguous from an address on."""
+    addresses = e.builder.add(e.spread(address, lanes), constants(I64, range(0, lanes * size, size)))
+    return _Lanes(addresses, address, e.builder.add(address, ir.Constant(I64, size * (lanes - 1))), None)
+
+
+def _are_contiguous(e: Emitter, offsets: Node, size: int, enabled: Node | None) -> Node | None:
+    """Return whether all lanes are active and contiguous; None for a single lane."""
+    lanes = lanes_of(offsets)
+    if lanes == 1:
+        return None
+    same = e.builder.icmp_unsigned("==", offsets, _contiguous(e, _lane0(e, offsets), lanes, size).addresses)
+    contiguous = e.intrinsic(f"llvm.vector.reduce.and.v{lanes}i1", I1, same)
+    if enabled is not None:
+        contiguous = e.builder.and_(contiguous, e.builder.icmp_unsigned("==", enabled, e.all_on(lanes)))
+    return contiguous
 
 
 # ---- atomics: lane by lane, in order, as in ``sim.messages.atomic``
@@ -171,8 +518,8 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
         raise Uncompiled  # because the interpreter reads all sources before it writes
     bits, use = e.some(e.enable(site), site), check_instrumentation.ATOMIC
     with builder.if_then(builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))), may_leave(e) as outside:
-        addresses = wide(e, space.offsets(addresses))
-        most, least = range_of(e, addresses, bits)
+        addresses = space.offsets(addresses)
+        most, least = _range_of(e, addresses, bits)
         place = begin_access(e, space, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
         if e.mode.watched:
             check_instrumentation.alignment(e, addresses, e.lanes(bits, lanes), memory)
@@ -211,16 +558,13 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
 
 def _exchange(e: Emitter, where: Node, kind: Node, update: Callable[[Node], Node]) -> tuple[Node, Node]:
     """Update a place that other groups may update at the same time, again until none came between; return the old and the new value."""
-    builder = e.builder
-    initial, before = builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), builder.block
-    again, done = e.blocks("exchange", "exchanged")
-    builder.branch(again)
-    builder.position_at_end(again)
-    old = builder.phi(kind)
-    old.add_incoming(initial, before)
-    new = update(old)
-    exchange = builder.cmpxchg(where, old, new, "acq_rel", "monotonic")
-    old.add_incoming(builder.extract_value(exchange, 0), builder.block)
-    builder.cbranch(builder.extract_value(exchange, 1), done, again)
-    builder.position_at_end(done)
-    return old, new
+    builder, results = e.builder, list[tuple[Node, Node]]()
+
+    def attempt(old: Node, done: ir.Block) -> Node:
+        results.append((old, update(old)))
+        exchange = builder.cmpxchg(where, *results[0], "acq_rel", "monotonic")
+        e.leave_if(builder.extract_value(exchange, 1), done)
+        return builder.extract_value(exchange, 0)
+
+    e.repeat(builder.load_atomic(where, "monotonic", kind.width // 8, typ=kind), attempt)
+    return results[0]

@@ -86,7 +86,7 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     stored = store.get(key) if store is not None else None
     if isinstance(stored, str):
         return b64decode(stored)
-    parsed = llvm.parse_assembly(text)
+    parsed = llvm.parse_assembly(text, llvm.create_context())  # because the global context keeps constants for ever
     parsed.verify()
     if LEVEL:
         options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)

@@ -133,9 +133,7 @@ def indirect_places(e: Emitter, site: Site, operand: Indirect, bits: Node) -> No
     wrong = builder.icmp_unsigned(
         "!=", builder.and_(builder.bitcast(beyond, bits.type), bits), ir.Constant(bits.type, 0)
     )
-    (inside,) = e.blocks("registers")
-    builder.cbranch(wrong, e.outside, inside).set_weights([1, 999])
-    builder.position_at_end(inside)
+    e.leave_if(wrong, e.outside, rarely=True)
     return byte_numbers
 
 

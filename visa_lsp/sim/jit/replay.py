@@ -56,12 +56,12 @@ class Replay:
         # Bytes that may still be copied.
         self._left = 0 if kept or self._bytes > MAX_BUFFER_BYTES else COPIED * steps
 
-    def run(self, start: int) -> None:
-        """Run the groups from a number on.
+    def run(self) -> None:
+        """Run all groups.
 
         Raises Suspicion if all must be interpreted, and KernelFault if one cannot continue.
         """
-        result = self._machine.result
+        result, start = self._machine.result, 0
         while start < self._total:
             try:
                 self._run_compiled(range(start, self._total))

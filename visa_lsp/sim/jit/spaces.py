@@ -225,22 +225,18 @@ def flat(e: Emitter) -> Found:
     """Return the flat address space; the buffer with the whole range is searched among all buffers."""
 
     def place(low: Node, end: Node) -> SpacePlace:
-        b, before = e.builder, e.builder.block
-        table, count = e.table(state.FLAT), e.constant(e.launch, state.FLAT_COUNT)
-        head, onward, done = e.blocks("find", "onward", "found")
-        b.branch(head)
-        b.position_at_end(head)
-        number = b.phi(I64)
-        number.add_incoming(ir.Constant(I64, 0), before)
-        row = b.gep(table, [b.mul(number, ir.Constant(I64, state.ENTRY))], source_etype=I8)
-        entry = _RangeEntry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
-        candidate = entry.place(e, low, end)
-        b.cbranch(b.or_(candidate.inside, b.icmp_unsigned("==", number, count)), done, onward)
-        b.position_at_end(onward)
-        number.add_incoming(b.add(number, ir.Constant(I64, 1)), onward)
-        b.branch(head)
-        b.position_at_end(done)
-        return candidate
+        b, table, count = e.builder, e.table(state.FLAT), e.constant(e.launch, state.FLAT_COUNT)
+        candidates = list[SpacePlace]()
+
+        def search(number: Node, done: ir.Block) -> Node:
+            row = b.gep(table, [b.mul(number, ir.Constant(I64, state.ENTRY))], source_etype=I8)
+            entry = _RangeEntry._make([*(e.word(row, 8 * k) for k in range(5)), e.address(row, state.WRITTEN)])
+            candidates.append(entry.place(e, low, end))
+            e.leave_if(b.or_(candidates[0].inside, b.icmp_unsigned("==", number, count)), done)
+            return b.add(number, ir.Constant(I64, 1))
+
+        e.repeat(ir.Constant(I64, 0), search)
+        return candidates[0]
 
     return Found(lambda addresses: addresses, place, "flat", lambda: flat(e))
 

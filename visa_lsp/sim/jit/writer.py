@@ -44,7 +44,7 @@ def constants(element: Any, values: Sequence[float]) -> Node:
     return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
 
 
-@lru_cache(4096)
+@lru_cache(256)
 def _integers(bits: int, values: tuple[float, ...]) -> Node:
     """Return a constant vector of integers; cached, because kernels have few, and writing one takes as long as ten operations."""
     kind = integer(bits)
@@ -86,6 +86,38 @@ class Writer:
         """Return new blocks of the function."""
         return [self.function.append_basic_block(name) for name in names]
 
+    # ---- control flow
+
+    def go_to(self, block: ir.Block) -> None:
+        """Branch to a block, and continue there."""
+        self.builder.branch(block)
+        self.builder.position_at_end(block)
+
+    def leave_if(self, condition: Node, target: ir.Block, *, rarely: bool = False) -> None:
+        """Branch to a block if a bit is set; else continue in a new one."""
+        (onward,) = self.blocks("onward")
+        branch = self.builder.cbranch(condition, target, onward)
+        if rarely:
+            branch.set_weights([1, 999])
+        self.builder.position_at_end(onward)
+
+    def leave_unless(self, condition: Node, target: ir.Block) -> None:
+        """Branch to a block unless a bit is set; else continue in a new one."""
+        (onward,) = self.blocks("onward")
+        self.builder.cbranch(condition, onward, target)
+        self.builder.position_at_end(onward)
+
+    def repeat(self, initial: Node, body: Callable[[Node, ir.Block], Node]) -> None:
+        """Emit a loop over a value; ``body`` leaves it to a block, and returns the next value."""
+        before, (head, done) = self.builder.block, self.blocks("head", "done")
+        self.go_to(head)
+        value = self.builder.phi(initial.type)
+        value.add_incoming(initial, before)
+        following = body(value, done)
+        value.add_incoming(following, self.builder.block)
+        self.builder.branch(head)
+        self.builder.position_at_end(done)
+
     # ---- numbers in memory
 
     def address(self, base: Node, offset: int) -> Node:
@@ -119,9 +151,10 @@ class Writer:
         """Write a cell."""
         self.builder.store(value, self.place_of(cell))
 
-    def add_to(self, cell: Node, value: Node) -> None:
+    def add_to(self, cell: Node, value: Node | int) -> None:
         """Add to a cell of 64 bits."""
-        self.set(cell, self.builder.add(self.get(cell, I64), value))
+        node = ir.Constant(I64, value) if isinstance(value, int) else value
+        self.set(cell, self.builder.add(self.get(cell, I64), node))
 
     # ---- operations that LLVM has as functions, and loops
 
@@ -136,18 +169,13 @@ class Writer:
 
     def loop(self, start: Node, end: Node, body: Callable[[Node], None]) -> None:
         """Emit a loop that runs ``body`` for each number."""
-        b, before = self.builder, self.builder.block
-        head, inner, done = self.blocks("head", "body", "done")
-        b.branch(head)
-        b.position_at_end(head)
-        number = b.phi(I64)
-        number.add_incoming(start, before)
-        b.cbranch(b.icmp_signed("<", number, end), inner, done)
-        b.position_at_end(inner)
-        body(number)
-        number.add_incoming(b.add(number, ir.Constant(I64, 1)), b.block)
-        b.branch(head)
-        b.position_at_end(done)
+
+        def step(number: Node, done: ir.Block) -> Node:
+            self.leave_unless(self.builder.icmp_signed("<", number, end), done)
+            body(number)
+            return self.builder.add(number, ir.Constant(I64, 1))
+
+        self.repeat(start, step)
 
     # ---- lanes
 
@@ -188,20 +216,15 @@ class Writer:
 
     def each_lane(self, bits: Node, body: Callable[[Node], object]) -> None:
         """Emit a loop that runs ``body`` for each set bit, lowest first."""
-        builder, before, kind = self.builder, self.builder.block, bits.type
-        head, inner, done = self.blocks("lanes", "lane", "lanes_done")
-        builder.branch(head)
-        builder.position_at_end(head)
-        left = builder.phi(kind)
-        left.add_incoming(bits, before)
-        builder.cbranch(builder.icmp_unsigned("!=", left, ir.Constant(kind, 0)), inner, done)
-        builder.position_at_end(inner)
-        lane = self.intrinsic(f"llvm.cttz.i{kind.width}", kind, left, ir.Constant(I1, 1))
-        body(builder.zext(lane, I64))
-        rest = builder.and_(left, builder.sub(left, ir.Constant(kind, 1)))
-        left.add_incoming(rest, builder.block)
-        builder.branch(head)
-        builder.position_at_end(done)
+        builder, kind = self.builder, bits.type
+
+        def step(left: Node, done: ir.Block) -> Node:
+            self.leave_unless(builder.icmp_unsigned("!=", left, ir.Constant(kind, 0)), done)
+            lane = self.intrinsic(f"llvm.cttz.i{kind.width}", kind, left, ir.Constant(I1, 1))
+            body(builder.zext(lane, I64))
+            return builder.and_(left, builder.sub(left, ir.Constant(kind, 1)))
+
+        self.repeat(bits, step)
 
     def places(self, base: Node, offsets: Node) -> Node:
         """Return the host's addresses at byte offsets, 64 bits for each lane, from a base address."""
