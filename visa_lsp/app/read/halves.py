@@ -8,13 +8,13 @@ from __future__ import annotations
 
 import itertools
 from collections import Counter
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from visa_lsp.app.read.tree import Tree, form, leaf, number_of
+from visa_lsp.app.read.tree import Tree, form, leaf, number_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Container, Iterator
 
     from visa_lsp.isa.types import DataType
 
@@ -22,11 +22,22 @@ BITS: Final = 32  # of a half
 _ONES: Final = (1 << BITS) - 1
 _CASTS: Final = ("(int)", "(uint)", "(long)", "(ulong)")
 _RING: Final = ("+", "-", "*", "&", "|", "^", "u-", "u~")  # their lower bits depend on the lower bits of their operands
+_SUMS: Final = ("+", "-", "u-")
 _COMMUTATIVE: Final = ("+", "*", "&", "|", "^")
 _MAX_DEPTH: Final = 14  # of variables in place of which their values stand, and of nested operations
 _MAX_OPENED: Final = 3  # values in place of variables, one in the other
 _MAX_JOINS: Final = 600  # of dwords inside of two; keccak, siphash and xxhash64 need 60
 _MAX_TERMS: Final = 8
+_HIGH_WORD: Final = "(uint)(X >> 32)"
+CALLS: Final = {  # of values of 64 bits, which compilers compute of the halves
+    f"{test} ? {yes} : {no}": "clz_64(X)"
+    for test, yes, no in (
+        (f"{_HIGH_WORD} >= 1", f"clz({_HIGH_WORD})", "clz((uint)X) + 32"),
+        (f"{_HIGH_WORD} != 0", f"clz({_HIGH_WORD})", "clz((uint)X) + 32"),
+        (f"{_HIGH_WORD} < 1", "clz((uint)X) + 32", f"clz({_HIGH_WORD})"),
+        (f"{_HIGH_WORD} == 0", "clz((uint)X) + 32", f"clz({_HIGH_WORD})"),
+    )
+} | {"(int)(X >> 32) < 0": "(long)X < 0", "(int)(X >> 32) >= 0": "(long)X >= 0", "(int)(X >> 32) > -1": "(long)X >= 0"}
 SWAPPED: Final = "swapped()"  # a value whose halves are taken for each other yet
 LOW, HIGH = "lower()", "upper()"  # in keys: a half of a value of 64 bits
 
@@ -161,6 +172,10 @@ class Halves:
         return self.key(left) == self.key(right)
 
     def _value(self, tree: Tree) -> Tree | None:
+        return None if tree.args or self.is_wide(tree) else self._held(tree)
+
+    def _held(self, tree: Tree) -> Tree | None:
+        """Return what a variable holds."""
         if tree.args or tree.op in self.pairs:
             return None
         if tree.op in self.between:
@@ -280,6 +295,10 @@ class Halves:
                 ]
                 if self.is_strong and None not in sides:
                     return Tree("==", tuple([side for side in sides if side]))
+        hit = form("popcount(A) + popcount(B)", tree)
+        if hit is not None:
+            whole = self.join(hit["A"], hit["B"]) or self.join(hit["B"], hit["A"])
+            return Tree("popcount_64()", (whole,)) if whole is not None else None
         if tree.op == "+" and any(part.op in ("carry()", "borrow()") for _, part in self._terms(tree)):
             whole = self.upper(tree)
             return Tree("(uint)", (Tree(">>", (self._unsigned(whole), leaf(BITS))),)) if whole is not None else None
@@ -417,17 +436,17 @@ class Halves:
                 factors.append(inner)
         return (factors[0], factors[1]) if len(factors) == len(product.args) else None
 
-    def _terms(self, tree: Tree, sign: int = 1, *, opens: bool = False, upper: bool = False) -> Iterator[_Term]:
-        """Yield the terms of a sum with their signs, without zeros; ``opens``: with the values of variables that are sums."""
+    def _terms(self, tree: Tree, sign: int = 1, *, opens: Container[str] | None = ()) -> Iterator[_Term]:
+        """Yield the terms of a sum with their signs, without zeros; ``opens``: variables in place of which the sums in them stand, None for all."""
         tree = self.peel(tree)
-        value = self._value(tree) if opens else None
-        if value is not None and self.peel(value).op in ("+", "-", "u-") and (upper or not _has_carry(value)):
+        value = self._value(tree) if opens is None or tree.op in opens else None
+        if value is not None and self.peel(value).op in _SUMS:
             tree = self.peel(value)
         if tree.op in ("+", "-") and len(tree.args) == 2 and number(tree) is None:
-            yield from self._terms(tree.args[0], sign, opens=opens, upper=upper)
-            yield from self._terms(tree.args[1], sign if tree.op == "+" else -sign, opens=opens, upper=upper)
+            yield from self._terms(tree.args[0], sign, opens=opens)
+            yield from self._terms(tree.args[1], sign if tree.op == "+" else -sign, opens=opens)
         elif tree.op == "u-" and number(tree) is None:
-            yield from self._terms(tree.args[0], -sign, opens=opens, upper=upper)
+            yield from self._terms(tree.args[0], -sign, opens=opens)
         elif number(tree) != 0:
             yield sign, tree
 
@@ -444,12 +463,31 @@ class Halves:
         has_products = any(self._upper_product(tree) is not None for _, tree in uppers)
         if not has_carries and not has_products and not any(self._is_sum(tree) for _, tree in uppers):
             return None
-        for opens in (False, True):
-            lows = list(self._terms(low, opens=opens))
-            uppers = list(self._terms(high, opens=opens, upper=True))
-            whole = self._sum_of(lows, uppers, opens=opens) if len(lows) <= _MAX_TERMS else None
-            if whole is not None:
-                return whole
+        opens: set[str] = set()
+        uppers = list(self._terms(high, opens=None if any(self._is_sum(tree) for _, tree in uppers) else ()))
+        while (name := self._sum_to_open(list(self._terms(low, opens=opens)), uppers, opens)) is not None:
+            opens.add(name)
+        lows = list(self._terms(low, opens=opens))
+        return self._sum_of(lows, uppers, opens) if len(lows) <= _MAX_TERMS else None
+
+    def _sum_to_open(self, lows: list[_Term], uppers: list[_Term], opens: set[str]) -> str | None:
+        """Return a variable among lower terms that holds the sum which a carry belongs to."""
+        for _, tree in uppers:
+            if tree.op not in ("carry()", "borrow()"):
+                continue
+            first, second = (list(self._terms(arg, opens=opens)) for arg in tree.args)
+            total = self._group(
+                [*first, *(second if tree.op == "carry()" else [(-sign, part) for sign, part in second])]
+            )
+            for sign, term in lows:
+                value = self._value(term)
+                if (
+                    sign > 0
+                    and value is not None
+                    and self.peel(value).op in _SUMS
+                    and self._group(list(self._terms(value, opens=opens))) == total
+                ):
+                    return term.op
         return None
 
     def _is_sum(self, tree: Tree) -> bool:
@@ -457,11 +495,11 @@ class Halves:
         value = self._value(tree)
         return value is not None and any(part.op in ("carry()", "borrow()", "mul_hi()", "*") for part in value.walk())
 
-    def _sum_of(self, lows: list[_Term], uppers: list[_Term], *, opens: bool) -> Tree | None:
+    def _sum_of(self, lows: list[_Term], uppers: list[_Term], opens: set[str]) -> Tree | None:
         carries = [term for term in uppers if term[1].op in ("carry()", "borrow()")]
         rest = [term for term in uppers if term not in carries]
         groups = [_Group([term], set()) for term in lows]
-        while carries and (carry := self._carried(groups, carries, opens=opens)):
+        while carries and (carry := self._carried(groups, carries, opens)):
             carries.remove(carry)
         if carries or len(groups) != 1 or not groups[0].is_exact:
             return None
@@ -501,7 +539,7 @@ class Halves:
         is_weak, self.is_strong = not self.is_strong, self.is_strong or was_strong
         return (is_weak, whole) if whole is not None else None
 
-    def _carried(self, groups: list[_Group], carries: list[_Term], *, opens: bool) -> _Term | None:
+    def _carried(self, groups: list[_Group], carries: list[_Term], opens: set[str]) -> _Term | None:
         """Join two groups of lower terms whose carry or borrow is there, and return it."""
         keys = [self._group(group.terms) for group in groups]
         for term in carries:
@@ -578,6 +616,63 @@ class Halves:
             parts[first] = Tree("(ulong)", (parts[first],))
         return Tree("*", tuple(parts))
 
+    def upper_product(self, tree: Tree) -> Tree | None:
+        """Write the terms of a sum that are the upper half of a product of 128 bits as a call."""
+        summands = terms(tree) if tree.op == "+" and self.is_wide(tree) else []
+        if not 3 <= len(summands) <= _MAX_TERMS:
+            return None
+        parts = [self._part(part) for part in summands]
+        for chosen in itertools.combinations([n for n, part in enumerate(parts) if part is not None], 3):
+            full = next((part[1] for n in chosen if (part := parts[n]) is not None and part[0] == "full"), frozenset())
+            for a, b in itertools.permutations([part for part in full if part.op == HIGH], 2):
+                low_a, low_b = Tree(LOW, a.args), Tree(LOW, b.args)
+                cross = frozenset((a, low_b))
+                inner = frozenset(
+                    (("full", frozenset((low_a, b))), ("low", cross), ("high", frozenset((low_a, low_b))))
+                )
+                if {parts[n] for n in chosen} == {("full", full), ("high", cross), ("sum", inner)}:
+                    call = Tree("mul_hi()", tuple(self._unsigned(half.args[0]) for half in (a, b)))
+                    return sum_of([call, *(part for n, part in enumerate(summands) if n not in chosen)])
+        return None
+
+    def _part(self, tree: Tree) -> tuple[str, frozenset[Any]] | None:
+        """Return a product of dwords, a half of one, or the upper half of a sum of such, with zeros above it; None for another value."""
+        own = self.type_of(tree)
+        part = self._product_part(tree, own)
+        return ("low", part[1]) if part is not None and part[0] == "full" and own is ty.UD else part
+
+    def _product_part(self, tree: Tree, own: DataType | None) -> tuple[str, frozenset[Any]] | None:
+        value = self._held(tree)
+        if value is not None and own in (ty.UD, ty.UQ, ty.Q):
+            return self._part(value)
+        if tree.op in ("(uint)", "(ulong)", "(long)"):
+            inner = tree.args[0]
+            return self._part(inner.args[0] if tree.op == "(uint)" and inner.op == "(int)" else inner)
+        is_upper = tree.op == ">>" and number(tree.args[1]) == BITS and self.type_of(tree.args[0]) is ty.UQ
+        inner = self._bare(tree.args[0]) if is_upper else tree
+        inner = (self._held(inner) or inner) if is_upper else inner
+        if inner.op == "mul_hi()" and own is ty.UD:
+            is_upper = True
+        elif inner.op == "+" and is_upper:
+            parts = [self._part(part) for part in terms(inner)]
+            return ("sum", frozenset(parts)) if None not in parts and len(set(parts)) == len(parts) else None
+        elif inner.op != "*":
+            return None
+        halves = frozenset(half for arg in inner.args if (half := self._half(arg)) is not None)
+        return ("high" if is_upper else "full", halves) if len(halves) == 2 else None
+
+    def _half(self, tree: Tree) -> Tree | None:
+        """Return the half of a value of 64 bits that a factor is, with zeros above it."""
+        if tree.op in ("(long)", "(ulong)") and self.type_of(tree.args[0]) is ty.UD:
+            return self._half(tree.args[0])
+        bare = self.peel(tree)
+        held = self._held(bare)
+        if bare.op == ">>" and number(bare.args[1]) == BITS and self.type_of(bare.args[0]) is ty.UQ:
+            return Tree(HIGH, (self._bare(bare.args[0]),))
+        if held is not None and (held.op == ">>" or (self.type_of(bare) is ty.UD and held.op == "(uint)")):
+            return self._half(held)
+        return Tree(LOW, (self._bare(bare),)) if self.type_of(tree) is ty.UD and self.is_wide(bare) else None
+
     def _added(self, parts: list[_Term], total: int) -> Tree:
         """Return a sum of values of 64 bits."""
         parts.sort(key=lambda part: (part[0] < 0, part[1].op == "(ulong)"))
@@ -591,10 +686,6 @@ class Halves:
         value = total & (1 << 64) - 1
         sign, value = (-1, (1 << 64) - value) if value >> 63 else (1, value)
         return Tree("+" if sign > 0 else "-", (whole, _literal(value))) if value else whole
-
-
-def _has_carry(tree: Tree) -> bool:
-    return any(part.op in ("carry()", "borrow()") for part in tree.walk())
 
 
 def _literal(value: int) -> Tree:

@@ -241,7 +241,7 @@ class Signs:
             return kind if (kind := BY_NAME.get(op[:-2].split("_")[1])) is not None and kind.is_int else None
         if op in PURE or op in ("carry()", "borrow()"):
             return ty.UD
-        if op in ("rotate_left_64()", "rotate_right_64()"):
+        if op in ("rotate_left_64()", "rotate_right_64()", "handle_of()", "inline_sampler()"):
             return ty.UQ
         if op == "[]":
             base = args[0].args[0] if args[0].op.endswith(" *)") else args[0]
@@ -261,7 +261,21 @@ class Signs:
             return self._common(args[1:])
         if op in ("+", "-", "*", "/", "%", "&", "|", "^", "min()", "max()", "quotient()", "remainder()", "mul_hi()"):
             return self._common(args)
-        if op in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()"):
+        if op in (
+            "==",
+            "!=",
+            "<",
+            ">",
+            "<=",
+            ">=",
+            "&&",
+            "||",
+            "u!",
+            "clz()",
+            "popcount()",
+            "clz_64()",
+            "popcount_64()",
+        ):
             return ty.D
         return None
 

@@ -29,6 +29,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
+from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
@@ -236,6 +237,8 @@ class Tidier:
         self._inline_all()
         self._spread_copies()
         self._count_words()
+        if self.widener.order_carries():
+            self.shaper.unite_copies()
         self.widener.join()
         self._inline_all()
         self.widener.spread()
@@ -302,6 +305,7 @@ class Tidier:
         self.signs.join_barriers()
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
+        change_lines(self.code, partial(rewritten, rules=CALLS))
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)

@@ -37,6 +37,13 @@ if TYPE_CHECKING:
 _WIDE: Final = {"int2": "ulong", "uint2": "ulong", "int4": "ulong2", "uint4": "ulong2"}
 _PAIRS: Final = tuple(f"({word} *)" for word in _WIDE)
 _MAX_NAMES: Final = 12  # in a value that stands in place of its variable
+_ANY_SIGN: Final = (
+    "(int)",
+    "(uint)",
+    "(long)",
+    "(ulong)",
+    " *)",
+)  # casts that take a value of 64 bits with either sign
 _WINDOW: Final = 6  # lines between those that set the halves of a value
 _VECTOR: Final = re.compile(r"(\w+?)([248]|16)?")
 _STORE: Final = re.compile(r"(?:if \(.*\) )?\*")
@@ -118,7 +125,7 @@ class Widener:
 
     def drop_signs(self) -> None:
         """Drop casts between integers of 64 bits where the value of the line is the same without."""
-        change_lines(self.code, lambda tree: self._unsigned(tree) if tree.op.endswith(" *)") else None)
+        change_lines(self.code, self._without_signs)
         for node in walk(self.code):
             pair = assigned(node)
             if (
@@ -128,12 +135,18 @@ class Widener:
             ):
                 self._set(node, leaf(pair[0]), value)
 
+    def _without_signs(self, tree: Tree) -> Tree | None:
+        if not tree.op.endswith(_ANY_SIGN):
+            return None
+        inner = self.halves.peel(tree.args[0]) if tree.op in ("(int)", "(uint)") else tree.args[0]
+        return Tree(tree.op, (self._unsigned(inner) if self.halves.is_wide(inner) else inner,))
+
     def _unsigned(self, tree: Tree) -> Tree:
         """Drop changes of the sign that the 64 bits of a value do not depend on."""
         start = tree.op == "?"
         if tree.op in ("(long)", "(ulong)") and self.halves.is_wide(tree.args[0]):
             return self._unsigned(tree.args[0])
-        if tree.op in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?", "<<") or tree.op.endswith(" *)"):
+        if tree.op in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?", "<<"):
             wide = [self.halves.is_wide(arg) for arg in tree.args[start:]]
             if all(wide) or (any(wide) and tree.op not in ("?", "<<")) or (wide[0] and tree.op == "<<"):
                 args = [self._unsigned(arg) if self.halves.is_wide(arg) else arg for arg in tree.args[start:]]
@@ -278,6 +291,20 @@ class Widener:
         changed = self._changed(between)
         return pair[0] not in names_of(between) | changed and not pair[1].names() & changed
 
+    def order_carries(self) -> bool:
+        """Write carries before the sums that they belong to; return whether there are any."""
+        has_carries = False
+        for code in lists_of(self.code):
+            for index in range(len(code) - 1):
+                first, last = assigned(code[index]), assigned(code[index + 1])
+                if first is None or last is None or "carry()" not in {part.op for part in last[1].walk()}:
+                    continue
+                has_carries = True
+                is_sum = first[1].op == "+" and not reads_memory(first[1]) and not reads_memory(last[1])
+                if is_sum and first[0] not in (last[0], *last[1].names()) and last[0] not in first[1].names():
+                    code[index : index + 2] = code[index + 1], code[index]
+        return has_carries
+
     def join_flags(self) -> None:
         """Make one line of two that compute a flag."""
         for code in lists_of(self.code):
@@ -351,7 +378,7 @@ class Widener:
             pair = assigned(node)
             if (
                 pair is not None
-                and self._is_dword(pair[0])
+                and (self._is_dword(pair[0]) or self.kinds.get(pair[0]) in (ty.Q, ty.UQ))
                 and pair[0] not in (names := pair[1].names())
                 and len(names) <= _MAX_NAMES
                 and not reads_memory(pair[1])
@@ -455,12 +482,43 @@ class Widener:
         if line is None:
             return
         if line.op != "=" or line.trees[1].op != "pair()":
-            if any(part.op in ("==", "<", "carry()", "borrow()") for tree in line.trees for part in tree.walk()):
-                change_line(node, self.halves.test)
+            if any(
+                part.op in ("==", "<", "carry()", "borrow()", "popcount()")
+                for tree in line.trees
+                for part in tree.walk()
+            ):
+                trees = tuple(self._tested(tree) for tree in line.trees)
+                node.text = str(Step(line.words, trees)) if trees != line.trees else node.text
         else:
             low, high = line.trees[1].args
             whole = self.halves.join(low, high)
             self._set(node, line.trees[0], whole or filled("(ulong)H << 32 | (uint)L", {"L": low, "H": high}))
+
+    def _tested(self, tree: Tree) -> Tree:
+        """Write what both halves are compared by, and upper halves of sums, as values of 64 bits."""
+        return self.halves.test(tree) or Tree(tree.op, tuple(self._tested(arg) for arg in tree.args))
+
+    def _joined(self, low: str, high: str, dwords: Mapping[str, Tree]) -> Tree | None:
+        """Return the value whose halves two variables become; what these hold before may be the halves of their last value."""
+        halves, name = self.halves, f"{low}:{high}"
+        is_new = low not in self.partners and low in dwords[low].names()
+        if is_new:
+            halves.pairs |= {low: (leaf(name), LOW), high: (leaf(name), HIGH)}
+            halves.vectors.add(name)
+            halves.keys.clear()
+        halves.joined.clear()
+        halves.is_strong = False
+        whole = halves.join(dwords[low], dwords[high])
+        if is_new:
+            del halves.pairs[low], halves.pairs[high]
+            halves.vectors.remove(name)
+            halves.keys.clear()
+        return whole
+
+    def _multiply(self, code: list[Node], index: int) -> None:
+        """Write the sum by which compilers compute the upper 64 bits of a product as a call."""
+        self.halves.changed, self.halves.between = set(), {}
+        change_line(code[index], self.halves.upper_product)
 
     def _set(self, node: Node, target: Tree, value: Tree) -> None:
         type_ = self.signs.type_of(value)
@@ -507,14 +565,16 @@ class Widener:
             for low, high in orders:
                 if partner is not None and self.halves.pairs[low][1] != LOW:
                     continue
-                self.halves.is_strong = False
-                whole = self.halves.join(dwords[low], dwords[high])
+                whole = self._joined(low, high, dwords)
                 if whole is not None and (partner is not None or self.halves.is_strong):
                     return _Joined(low, high, whole, line, is_down)
         return None
 
     def spread(self) -> None:
         """Write elements of arguments in place of addresses in variables."""
+        self.halves.pairs.clear()
+        self.halves.keys.clear()
+        self._scan(self.code, {}, self._multiply)
         self.drop_signs()
         for code in lists_of(self.code):
             for index in range(len(code) - 1, -1, -1):
