@@ -52,20 +52,18 @@ kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 
         long a_gid = ((long *)a)[gid];
         double b_gid = b[gid];
         ulong t = as_ulong(divide(fma(as_double(a_gid), b_gid, s), b_gid + 2.0));
-        int t2 = t >> 32;
-        t2 &= 0x7fffffff;
-        int2 t3 = (int2){(uint)t, t2};
-        uint t4 = a_gid >> 32;
-        uint t5 = (t4 >> 20) & 2047;
-        int larger = max(min((int)(1075 - t5), 32), 0);
-        int t6 = ((t5 < 1023 || larger == 32) ? 0 : -1 << (larger & 31)) & a_gid;
-        int t7 = ((t5 < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - t5), 20), 0)) & t4;
-        int2 t8 = (int2){t6, t7};
-        ulong difference = a_gid - (((ulong)t7 << 32) | (uint)t6);
-        bool flag = (int)(uint)(a_gid >> 32) > -1 || (int)(long)((difference >> 32) | difference) == 0;
-        double difference2 = sqrt(as_double(t3)) + ((flag ? 0.0 : -1.0) + as_double(t8)) - fmin(as_double(a_gid), b_gid);
-        double t9 = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
-        a[gid] = t9 + (double)convert_long(t9) + (double)convert_int(b_gid) + (double)(uint)n;
+        int2 t2 = (int2){(uint)t, (int)((uint)(t >> 32) & 0x7fffffff)};
+        uint t3 = a_gid >> 32;
+        uint t4 = (t3 >> 20) & 2047;
+        int larger = max(min((int)(1075 - t4), 32), 0);
+        int t5 = ((t4 < 1023 || larger == 32) ? 0 : -1 << (larger & 31)) & a_gid;
+        int t6 = ((t4 < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - t4), 20), 0)) & t3;
+        int2 t7 = (int2){t5, t6};
+        ulong difference = a_gid - (((ulong)t6 << 32) | (uint)t5);
+        bool flag = (long)a_gid >= 0 || (int)((difference >> 32) | difference) == 0;
+        double difference2 = sqrt(as_double(t2)) + ((flag ? 0.0 : -1.0) + as_double(t7)) - fmin(as_double(a_gid), b_gid);
+        double t8 = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
+        a[gid] = t8 + (double)convert_long(t8) + (double)convert_int(b_gid) + (double)(uint)n;
     }
 }
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
@@ -155,7 +153,7 @@ kernel void lcg(global ulong *state, global long *out, long bias, int rounds) { 
     ulong result = bias;
     for (int k = 0; k < rounds; k++) {
         state_gid = state_gid * 0x5851f42d4c957f2dUL + 0x14057b7ef767814fL;
-        result = abs((long)((long)result + ((state_gid >> 33) - ((long)state_gid >> 40))));
+        result = abs((long)(result + ((state_gid >> 33) - ((long)state_gid >> 40))));
     }
     state[gid] = state_gid;
     out[gid] = result;

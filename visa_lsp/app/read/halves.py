@@ -76,6 +76,11 @@ class _Group(NamedTuple):
         )
 
 
+def half_turn(whole: Tree) -> Tree:
+    """Return a value with its halves in the other order."""
+    return Tree("rotate_left_64()", (whole, leaf(BITS)))
+
+
 class Halves:
     """Joins dwords. ``pairs``: variables that hold a half of a value of 64 bits -> the value, and which half; ``values``: what variables hold; ``joined``: what dwords join to with these values."""
 
@@ -193,13 +198,9 @@ class Halves:
         if (low_key.op, high_key.op) == (LOW, HIGH) and low_key.args == high_key.args:
             self.is_strong = self.is_strong or low_key.args[0].op not in self.vectors
             return low_key.args[0]
-        if (
-            (low_key.op, high_key.op) == (HIGH, LOW)
-            and low_key.args == high_key.args
-            and low_key.args[0].op in self.free
-        ):
-            self.is_strong = True
-            return Tree(SWAPPED, low_key.args)
+        if (low_key.op, high_key.op) == (HIGH, LOW) and low_key.args == high_key.args:
+            self.is_strong = self.is_strong or low_key.args[0].op not in self.vectors
+            return Tree(SWAPPED, low_key.args) if low_key.args[0].op in self.free else half_turn(low_key.args[0])
         if high_key == Tree("shift_s()", (low_key, leaf(BITS - 1))):
             return Tree("(long)", (self._as(low, ty.D),))
         if low.op == high.op == "?" and low.args[0] == high.args[0]:
@@ -208,7 +209,7 @@ class Halves:
         if low.op == high.op == "u~":
             inner = self.join(low.args[0], high.args[0])
             return Tree("u~", (inner,)) if inner is not None else None
-        for rule in (self._shifted, self._bits, self._sum):
+        for rule in (self._shifted, self._bits, self._sum, self._turned):
             was_strong, self.is_strong = self.is_strong, False
             whole = rule(low, high)
             self.is_strong = was_strong or (self.is_strong and whole is not None)
@@ -216,6 +217,8 @@ class Halves:
                 return whole
         if numbers[1] == 0:
             return self._extended(low)
+        if numbers[0] == 0 and not high.args:
+            return Tree("<<", (Tree("(ulong)", (self._as(high, ty.UD),)), leaf(BITS)))
         if self._opened < _MAX_OPENED:
             self._opened += 1
             for part, other, is_high in ((high, low, True), (low, high, False)):
@@ -304,6 +307,12 @@ class Halves:
             return Tree("(uint)", (Tree(">>", (self._unsigned(whole), leaf(BITS))),)) if whole is not None else None
         return None
 
+    def _turned(self, low: Tree, high: Tree) -> Tree | None:
+        """Return a sum whose upper half is the lower dword."""
+        has_carry = any(part.op in ("carry()", "borrow()") for _, part in self._terms(low))
+        whole = self._sum(high, low) if has_carry else None
+        return half_turn(whole) if whole is not None else None
+
     # ---- shifts
 
     def _shift(self, tree: Tree, sign: str) -> tuple[Tree, int] | None:
@@ -351,6 +360,14 @@ class Halves:
                     return Tree(">>", (whole, leaf(BITS - count)))
             return None
         moved_low, moved_high = self._shift(low, "<<"), self._shift(high, "<<")
+        rest = self._shift(high, ">>")
+        if (
+            moved_low is not None
+            and rest is not None
+            and moved_low[1] + rest[1] == BITS
+            and self._same(moved_low[0], rest[0])
+        ):
+            return Tree("<<", (self._extended(self.peel(rest[0])), leaf(moved_low[1])))
         if (
             moved_low is not None
             and upper is not None
@@ -380,12 +397,14 @@ class Halves:
         if op == "&" and len(lows) != len(highs):
             return None
         count = max(len(lows), len(highs))
-        if count > _MAX_TERMS or (len(lows) == 1 and number(lows[0]) is None and len(highs) > 1) or number(high) == 0:
+        if count > _MAX_TERMS or number(high) == 0:
             return None
         zero = leaf(0)
         parts = self._matched(lows + [zero] * (count - len(lows)), highs + [zero] * (count - len(highs)))
-        if parts is None:
+        is_odd = len(lows) == 1 and number(lows[0]) is None and len(highs) > 1
+        if parts is None or (is_odd and not (self.is_strong and op == "^" and len(highs) == 2)):
             return None
+        self.is_strong = self.is_strong and (op == "|" or len(lows) == len(highs))  # other bits fit to anything
         parts.sort(key=lambda part: number(part) is not None)
         whole = parts[0]
         for part in parts[1:]:
@@ -393,7 +412,7 @@ class Halves:
         hit = form("X * A | X * B >> N", whole) or form("X * B >> N | X * A", whole)
         if hit is not None:
             factor, first, count = (number(hit[name]) or 0 for name in "ABN")
-            if factor == first << 64 - count:
+            if not (factor - (first << 64 - count)) % (1 << 64):
                 return Tree("rotate_left_64()", (Tree("*", (hit["X"], hit["B"])), leaf(64 - count)))
         return whole
 
@@ -589,6 +608,14 @@ class Halves:
             own, tree = term
             inner = self._value(tree)
             tree = self.peel(inner) if inner is not None and tree.op != "*" else tree
+            if own != sign and any(number(arg) is not None for arg in tree.args):
+                own, tree = (
+                    sign,
+                    Tree(
+                        tree.op,
+                        tuple(arg if (value := number(arg)) is None else leaf(-value & _ONES) for arg in tree.args),
+                    ),
+                )
             if term is start or own != sign or tree.op != "*":
                 continue
             for index, factor in enumerate(factors):

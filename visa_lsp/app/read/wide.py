@@ -22,7 +22,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.expressions import text_of
-from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
+from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves, half_turn
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_line, change_lines, reads_memory
@@ -44,6 +44,7 @@ _ANY_SIGN: Final = (
     "(ulong)",
     " *)",
 )  # casts that take a value of 64 bits with either sign
+_TESTED: Final = ("==", "<", "carry()", "borrow()", "popcount()")
 _WINDOW: Final = 6  # lines between those that set the halves of a value
 _VECTOR: Final = re.compile(r"(\w+?)([248]|16)?")
 _STORE: Final = re.compile(r"(?:if \(.*\) )?\*")
@@ -116,6 +117,7 @@ class Widener:
                 node.text, node.places, node.range = text, places, value
             self._find_pairs(banned)
         self._drop_empty()
+        self._scan(self.code, {}, self._test)
         dwords = {}
         for name, (whole, half) in self.halves.pairs.items():
             value = whole if half == LOW else Tree(">>", (whole, leaf(BITS)))
@@ -306,20 +308,29 @@ class Widener:
         return has_carries
 
     def join_flags(self) -> None:
-        """Make one line of two that compute a flag."""
+        """Make one line of two that compute a flag, or an integer."""
         for code in lists_of(self.code):
             for index in range(len(code) - 1, 0, -1):
-                first, last = assigned(code[index - 1]), assigned(code[index])
-                if first is None or last is None or first[0] != last[0] or self.kinds.get(last[0]) is not ty.BOOL:
-                    continue
+                first, step = assigned(code[index - 1]), step_of(code[index].text)
+                kind = self.kinds.get(first[0]) if first is not None else None
                 if (
-                    last[1].op in ("&&", "||")
-                    and last[1].args[0] == leaf(first[0])
-                    and first[0] not in last[1].args[1].names()
+                    first is None
+                    or step is None
+                    or kind not in (ty.BOOL, ty.D, ty.UD)
+                    or step.trees[0] != leaf(first[0])
                 ):
-                    whole = Tree(last[1].op, (first[1], last[1].args[1]))
+                    continue
+                last = step.trees[-1]
+                if step.op in ("|=", "^=", "&=", "+=") and self.signs.type_of(last) in (ty.D, ty.UD):
+                    last = Tree(step.op[0], (step.trees[0], last))
+                elif step.op != "=" or last.op not in ("&&", "||") or last.args[0] != step.trees[0]:
+                    continue
+                type_ = self.signs.type_of(first[1]) if kind is not ty.BOOL else kind
+                if type_ in (ty.BOOL, ty.D, ty.UD) and first[0] not in last.args[1].names():
+                    whole = Tree(last.op, (first[1], last.args[1]))
                     node = Node(f"{first[0]} = {whole};", places_of(code[index - 1], code[index]))
-                    node.range = text_of(str(whole), rank_of(whole), ty.BOOL)
+                    own = kind if kind is ty.BOOL else self.signs.type_of(whole)
+                    node.range = text_of(str(whole), rank_of(whole), own) if own is not None else None
                     code[index - 1 : index + 1] = [node]
 
     # ---- pairs of variables
@@ -481,18 +492,20 @@ class Widener:
         line = step_of(node.text)
         if line is None:
             return
-        if line.op != "=" or line.trees[1].op != "pair()":
-            if any(
-                part.op in ("==", "<", "carry()", "borrow()", "popcount()")
-                for tree in line.trees
-                for part in tree.walk()
-            ):
-                trees = tuple(self._tested(tree) for tree in line.trees)
-                node.text = str(Step(line.words, trees)) if trees != line.trees else node.text
-        else:
+        if line.op == "=" and line.trees[1].op == "pair()":
             low, high = line.trees[1].args
             whole = self.halves.join(low, high)
             self._set(node, line.trees[0], whole or filled("(ulong)H << 32 | (uint)L", {"L": low, "H": high}))
+
+    def _test(self, code: list[Node], index: int) -> None:
+        """Write comparisons of both halves, and upper halves of sums, by values of 64 bits."""
+        line = step_of(code[index].text)
+        self.halves.changed, self.halves.between = set(), {}
+        self.halves.joined.clear()
+        if line is None or not any(part.op in _TESTED for tree in line.trees for part in tree.walk()):
+            return
+        trees = tuple(self._tested(tree) for tree in line.trees)
+        code[index].text = str(Step(line.words, trees)) if trees != line.trees else code[index].text
 
     def _tested(self, tree: Tree) -> Tree:
         """Write what both halves are compared by, and upper halves of sums, as values of 64 bits."""
@@ -562,12 +575,18 @@ class Widener:
             self.halves.joined.clear()
             orders = [(first[0], last[0]), (last[0], first[0])]
             dwords = {first[0]: first[1], last[0]: second}
+            joined = []
             for low, high in orders:
                 if partner is not None and self.halves.pairs[low][1] != LOW:
                     continue
                 whole = self._joined(low, high, dwords)
                 if whole is not None and (partner is not None or self.halves.is_strong):
-                    return _Joined(low, high, whole, line, is_down)
+                    turns = sum(bool(part.args) and part == half_turn(part.args[0]) for part in whole.walk())
+                    joined.append((turns, _Joined(low, high, whole, line, is_down)))
+                    if not turns:
+                        break
+            if joined:
+                return min(joined, key=lambda pair: pair[0])[1]
         return None
 
     def spread(self) -> None:
