@@ -10,6 +10,7 @@ import itertools
 from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
+from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.tree import Tree, form, leaf, number_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
@@ -76,9 +77,16 @@ class _Group(NamedTuple):
         )
 
 
+def rotated(whole: Tree, count: int) -> Tree:
+    """Return a value of 64 bits rotated to the left."""
+    if whole.op == "rotate_left_64()" and (before := number(whole.args[1])) is not None:
+        whole, count = whole.args[0], (before + count) % 64
+    return Tree("rotate_left_64()", (whole, leaf(count))) if count else whole
+
+
 def half_turn(whole: Tree) -> Tree:
     """Return a value with its halves in the other order."""
-    return Tree("rotate_left_64()", (whole, leaf(BITS)))
+    return rotated(whole, BITS)
 
 
 class Halves:
@@ -206,6 +214,8 @@ class Halves:
         if low.op == high.op == "?" and low.args[0] == high.args[0]:
             yes, no = self.join(low.args[1], high.args[1]), self.join(low.args[2], high.args[2])
             return Tree("?", (low.args[0], yes, no)) if yes is not None and no is not None else None
+        if low.op == high.op == "u*":
+            return self._loaded(low.args[0], high.args[0])
         if low.op == high.op == "u~":
             inner = self.join(low.args[0], high.args[0])
             return Tree("u~", (inner,)) if inner is not None else None
@@ -229,6 +239,20 @@ class Halves:
                     return whole
             self._opened -= 1
         return None
+
+    def _loaded(self, low: Tree, high: Tree) -> Tree | None:
+        """Return neighbouring dwords in memory as one value."""
+        first, second = (
+            form("P + (uint)E", tree.args[0]) if tree.op in ("(int *)", "(uint *)") else None for tree in (low, high)
+        )
+        if (
+            first is None
+            or second != first | {"E": Tree("+", (first["E"], leaf(4)))}
+            or divided(first["E"], 8, set()) is None
+        ):
+            return None  # a multiple of 8 and 4 do not pass 2^32
+        self.is_strong = True
+        return Tree("u*", (Tree("(ulong *)", low.args),))
 
     def _as(self, tree: Tree, type_: DataType) -> Tree:
         """Return a dword with a type."""
@@ -346,7 +370,7 @@ class Halves:
                     is_own, self.is_strong = self.is_strong, was_strong
                     if whole is not None and is_own:
                         self.is_strong = True
-                        return Tree("rotate_left_64()", (whole, leaf(places)))
+                        return rotated(whole, places)
             return None
         if lower is not None:
             above, below, count = lower
@@ -413,7 +437,7 @@ class Halves:
         if hit is not None:
             factor, first, count = (number(hit[name]) or 0 for name in "ABN")
             if not (factor - (first << 64 - count)) % (1 << 64):
-                return Tree("rotate_left_64()", (Tree("*", (hit["X"], hit["B"])), leaf(64 - count)))
+                return rotated(Tree("*", (hit["X"], hit["B"])), 64 - count)
         return whole
 
     def _matched(self, lows: list[Tree], highs: list[Tree]) -> list[Tree] | None:

@@ -253,6 +253,8 @@ class Signs:
             return BY_NAME.get(word)
         if op[0] == ".":
             return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
+        if op == "u*" and args[0].op in ("(long *)", "(ulong *)"):
+            return BY_NAME[args[0].op[1:-3]]
         if op == "u*" and not args[0].args:
             return BY_NAME.get(self.pointers.get(args[0].op, ""))
         if op in ("u-", "u~", "<<", ">>", "abs()"):

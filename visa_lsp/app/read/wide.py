@@ -22,7 +22,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.expressions import text_of
-from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves, half_turn
+from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import assigned, change_line, change_lines, reads_memory
@@ -581,7 +581,7 @@ class Widener:
                     continue
                 whole = self._joined(low, high, dwords)
                 if whole is not None and (partner is not None or self.halves.is_strong):
-                    turns = sum(bool(part.args) and part == half_turn(part.args[0]) for part in whole.walk())
+                    turns = sum(part.op == "rotate_left_64()" and part.args[1] == leaf(BITS) for part in whole.walk())
                     joined.append((turns, _Joined(low, high, whole, line, is_down)))
                     if not turns:
                         break
