@@ -384,14 +384,9 @@ class Halves:
                     return Tree(">>", (whole, leaf(BITS - count)))
             return None
         moved_low, moved_high = self._shift(low, "<<"), self._shift(high, "<<")
-        rest = self._shift(high, ">>")
-        if (
-            moved_low is not None
-            and rest is not None
-            and moved_low[1] + rest[1] == BITS
-            and self._same(moved_low[0], rest[0])
-        ):
-            return Tree("<<", (self._extended(self.peel(rest[0])), leaf(moved_low[1])))
+        top = self._shift(high, ">>")
+        if moved_low and top and moved_low[1] + top[1] == BITS and self._same(moved_low[0], top[0]):
+            return Tree("<<", (self._extended(self.peel(top[0])), leaf(moved_low[1])))
         if (
             moved_low is not None
             and upper is not None
@@ -570,9 +565,9 @@ class Halves:
                 if own == sign and (option := self._option(tree, upper))
             ]
             if options:
-                _, whole, index = min(options, key=lambda option: option[0])
+                _, extended, index = min(options, key=lambda option: option[0])
                 del rest[index]
-            joined.append((sign, whole if options else self._extended(tree)))
+            joined.append((sign, extended if options else self._extended(tree)))
         return self._added(joined, total) if joined and not rest else None
 
     def _option(self, low: Tree, high: Tree) -> tuple[bool, Tree] | None:
@@ -633,13 +628,9 @@ class Halves:
             inner = self._value(tree)
             tree = self.peel(inner) if inner is not None and tree.op != "*" else tree
             if own != sign and any(number(arg) is not None for arg in tree.args):
-                own, tree = (
-                    sign,
-                    Tree(
-                        tree.op,
-                        tuple(arg if (value := number(arg)) is None else leaf(-value & _ONES) for arg in tree.args),
-                    ),
-                )
+                numbers = [number(arg) for arg in tree.args]
+                args = [arg if n is None else leaf(-n & _ONES) for arg, n in zip(tree.args, numbers, strict=True)]
+                own, tree = sign, Tree(tree.op, tuple(args))
             if term is start or own != sign or tree.op != "*":
                 continue
             for index, factor in enumerate(factors):
@@ -657,8 +648,8 @@ class Halves:
         parts = [
             whole
             if whole is not None
-            else _literal(value & _ONES)
-            if (value := number(factor)) is not None
+            else _literal(n & _ONES)
+            if (n := number(factor)) is not None
             else self._as(factor, ty.UD)
             for whole, factor in zip(wholes, factors, strict=True)
         ]

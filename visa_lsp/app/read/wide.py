@@ -95,6 +95,7 @@ class Widener:
             for name in wide:
                 self._widen(name)
             self._forget(list(self.partners))
+            self.halves.keys.clear()
             banned.clear()
             self.plans = {
                 name: plan
@@ -113,8 +114,8 @@ class Widener:
             self._scan(self.code, {}, self._write)
             if not self._ban_failing(banned):
                 break
-            for node, text, places, value in before:
-                node.text, node.places, node.range = text, places, value
+            for node, text, places, limits in before:
+                node.text, node.places, node.range = text, places, limits
             self._find_pairs(banned)
         self._drop_empty()
         self._scan(self.code, {}, self._test)
