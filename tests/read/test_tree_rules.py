@@ -1,10 +1,12 @@
 """Rules on the trees of lines of C write what compilers make as a person would; other values stay as they are."""
 
+from visa_lsp.app.read.code_lines import Body
 from visa_lsp.app.read.element_indexes import divided, short_index
+from visa_lsp.app.read.halves import HIGH, LOW, Halves
 from visa_lsp.app.read.quotients import drop_zeros
+from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.tidy import plain_value
-from visa_lsp.app.read.tree import parse
-from visa_lsp.app.read.wide import whole_value
+from visa_lsp.app.read.tree import leaf, parse
 from visa_lsp.isa import types as ty
 
 VALUES = {
@@ -21,18 +23,33 @@ INDEXES = {
     "a[(x * 4 + 2) / 4]": "a[(x * 4 + 2) / 4]",
     "a[(x + y) / 4]": "a[(x + y) / 4]",
 }
-ADDRESSES = {
-    ("(uint)(ulong)p", "(uint)((ulong)p >> 32)"): "(ulong)p",
-    ("(uint)(ulong)p + at", "carry((uint)(ulong)p, (uint)at) + (uint)((ulong)p >> 32)"): "(ulong)p + (uint)at",
-    ("v.x + 8 + at", "carry(v.x + 8, at) + (carry(v.x, 8) + v.y)"): "as_ulong(v) + 8 + (uint)at",
-    ("v.x + 8", "v.y"): "None",
-    ("i + v.x", "carry((uint)i, v.x) + 0 + v.y"): "as_ulong(v) + (uint)i",
-    ("size(0) * i", "(int)mul_hi(size(0), i)"): "(ulong)(uint)size(0) * (uint)i",
-    (
-        "v.x * 0x4c957f2d",
-        "(int)((int)mul_hi(v.x, 0x4c957f2d) + v.x * 0x5851f42d) + 0x4c957f2d * (int)v.y",
-    ): "as_ulong(v) * 0x5851f42d4c957f2dul",
-    ("v.x * 3", "(int)mul_hi(v.x, 3) + v.x * 5 + 4 * v.y"): "None",
+WHOLES = {
+    ("(uint)p", "(uint)(p >> 32)"): "p",
+    ("(uint)p + i", "carry((uint)p, i) + (uint)(p >> 32)"): "p + i",
+    ("x + 8 + i", "carry(x + 8, i) + (carry(x, 8) + y)"): "w + i + 8",
+    ("x + 8", "y"): "None",
+    ("x + i", "carry(x, i) + y + j"): "None",
+    ("i + x", "carry(i, x) + 0 + y"): "w + i",
+    ("x - i", "y - borrow(x, i)"): "w - i",
+    ("x - i", "carry(x, -i) + y"): "None",
+    ("-x", "-borrow(0, x) - y"): "-w",
+    ("-x", "-y"): "None",
+    ("x - 5", "carry(x, (uint)-5) + y - 1"): "w - 5",
+    ("x - 5", "carry(x, (uint)-5) + y"): "w + 0xfffffffbUL",
+    ("i * j", "mul_hi(i, j)"): "(ulong)i * j",
+    ("x * 0x4c957f2d", "mul_hi(x, 0x4c957f2d) + x * 0x5851f42d + 0x4c957f2d * y"): "w * 0x5851f42d4c957f2dUL",
+    ("x * 3", "mul_hi(x, 3) + x * 5 + 4 * y"): "None",
+    ("x >> 3 | y << 29", "y >> 3"): "w >> 3",
+    ("x >> 3 | y << 28", "y >> 3"): "None",
+    ("x << 3", "y << 3 | x >> 29"): "w << 3",
+    ("x << 3 | y >> 29", "y << 3 | x >> 29"): "rotate_left_64(w, 3)",
+    ("y << 3 | x >> 29", "x << 3 | y >> 29"): "rotate_left_64(w, 35)",
+    ("x ^ (i & 3)", "y"): "w ^ (ulong)(i & 3)",
+    ("x & ~i", "y & ~j"): "None",
+    ("x ^ 255", "y"): "w ^ 255UL",
+    ("x ^ 1", "y ^ 2"): "w ^ 0x200000001UL",
+    ("s", "s >> 31"): "(long)s",
+    ("i", "i >> 31"): "None",
 }
 
 
@@ -46,8 +63,11 @@ def test_one_of_the_terms_may_be_a_multiple():
     assert divided(parse("V + W"), 4, {"V", "W"}) is None
 
 
-def test_addresses_of_two_dwords():
-    assert {pair: str(whole_value(*map(parse, pair))) for pair in ADDRESSES} == ADDRESSES
+def test_values_of_two_dwords():
+    kinds = {"p": ty.UQ, "w": ty.UQ, "s": ty.D} | dict.fromkeys("xyij", ty.UD)
+    halves = Halves(Signs(Body([], {}, kinds, {}, {}, (0, 0, 0), frozenset())).type_of)
+    halves.pairs = {"x": (leaf("w"), LOW), "y": (leaf("w"), HIGH)}
+    assert {pair: str(halves.join(*map(parse, pair))) for pair in WHOLES} == WHOLES
 
 
 def test_sums_of_floats_stay():

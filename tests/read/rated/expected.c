@@ -51,27 +51,19 @@ kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 
     if (gid < n) {
         long a_gid = ((long *)a)[gid];
         double b_gid = b[gid];
-        long t = as_ulong(divide(fma(as_double(a_gid), b_gid, s), b_gid + 2.0));
-        int t2 = t >> 32;
-        t2 &= 0x7fffffff;
-        int2 t3 = (int2){(uint)t, t2};
-        uint t4 = a_gid >> 32;
-        uint t5 = (t4 >> 20) & 2047;
-        int larger = max(min((int)(1075 - t5), 32), 0);
-        bool flag = t5 < 1023;
-        flag = flag || larger == 32;
-        int t6 = (flag ? 0 : -1 << (larger & 31)) & a_gid;
-        int t7 = ((t5 < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - t5), 20), 0)) & t4;
-        int2 t8 = (int2){t6, t7};
-        int2 t9 = (int2){t6, t7};
-        ulong difference = a_gid - as_long(t8);
-        long t10 = difference >> 32;
-        int2 t11 = (int2){(int)t10 | (int)difference, (int)(t10 >> 32) | (int)(difference >> 32)};
-        bool flag2 = (int)(uint)(a_gid >> 32) > -1;
-        flag2 = flag2 || (int)as_long(t11) == 0;
-        double difference2 = sqrt(as_double(t3)) + ((flag2 ? 0.0 : -1.0) + as_double(t9)) - fmin(as_double(a_gid), b_gid);
-        double t12 = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
-        a[gid] = t12 + (double)convert_long(t12) + (double)convert_int(b_gid) + (double)(uint)n;
+        ulong t = as_ulong(divide(fma(as_double(a_gid), b_gid, s), b_gid + 2.0));
+        int2 t2 = (int2){(uint)t, (int)((uint)(t >> 32) & 0x7fffffff)};
+        uint t3 = a_gid >> 32;
+        uint t4 = (t3 >> 20) & 2047;
+        int larger = max(min((int)(1075 - t4), 32), 0);
+        int t5 = ((t4 < 1023 || larger == 32) ? 0 : -1 << (larger & 31)) & a_gid;
+        int t6 = ((t4 < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - t4), 20), 0)) & t3;
+        int2 t7 = (int2){t5, t6};
+        ulong difference = a_gid - (((ulong)t6 << 32) | (uint)t5);
+        bool flag = (long)a_gid >= 0 || (int)((difference >> 32) | difference) == 0;
+        double difference2 = sqrt(as_double(t2)) + ((flag ? 0.0 : -1.0) + as_double(t7)) - fmin(as_double(a_gid), b_gid);
+        double t8 = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
+        a[gid] = t8 + (double)convert_long(t8) + (double)convert_int(b_gid) + (double)(uint)n;
     }
 }
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
@@ -160,25 +152,20 @@ kernel void lcg(global ulong *state, global long *out, long bias, int rounds) { 
     ulong state_gid = state[gid];
     ulong result = bias;
     for (int k = 0; k < rounds; k++) {
-        state_gid = (long)as_ulong(state_gid * 0x5851f42d4c957f2dul) + 0x14057b7ef767814fL;
-        result = abs((long)((long)result + ((state_gid >> 33) - ((long)state_gid >> 40))));
+        state_gid = state_gid * 0x5851f42d4c957f2dUL + 0x14057b7ef767814fL;
+        result = abs((long)(result + ((state_gid >> 33) - ((long)state_gid >> 40))));
     }
     state[gid] = state_gid;
     out[gid] = result;
 }
 kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
     uint gid = global_id(0);
-    int2 s_gid = ((int2 *)s)[gid];
-    uint t = s_gid.x;
-    uint t2 = s_gid.y;
+    ulong s_gid = s[gid];
     for (int k = 0; k < n; k++) {
-        uint product = t * 0x4c957f2d;
-        uint t3 = ((ulong)((long)t * 0x4c957f2d) >> 32) + t * 0x5851f42d + 0x4c957f2d * t2;
-        t = product - 0x8987eb1;
-        t2 = carry(product, (uint)-0x8987eb1) + (t3 + 0x14057b7e);
+        s_gid = s_gid * 0x5851f42d4c957f2dUL + 0x14057b7ef767814fUL;
     }
-    ((int2 *)s)[gid] = (int2){t, t2};
-    o[gid] = t2 >> 1;
+    s[gid] = s_gid;
+    o[gid] = (uint)(s_gid >> 32) >> 1;
 }
 kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lanes
     int gid = global_id(0);

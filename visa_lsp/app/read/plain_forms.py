@@ -70,8 +70,8 @@ def _moved(element: Tree, number: int) -> Tree:
 
 
 def _without_casts(tree: Tree) -> Tree:
-    """Return a product without conversions to longer integers."""
-    while tree.op in ("(long)", "(ulong)"):
+    """Return a product of ids without conversions between integers."""
+    while tree.op in ("(long)", "(ulong)") or (tree.op in ("(int)", "(uint)") and tree.args[0].op in PURE):
         tree = tree.args[0]
     return Tree("*", tuple([_without_casts(arg) for arg in tree.args])) if tree.op == "*" else tree
 

@@ -257,6 +257,7 @@ static inline uint borrow(uint a, uint b) { return a < b; }
 #define mul_hi_16(a, b) ((int)((a) * (b)) >> 16)
 #define rhadd(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(((__int128)a_ + b_ + 1) >> 1); })
 static inline int clz(uint v) { return v ? __builtin_clz(v) : 32; }
+static inline int clz_64(ulong v) { return v ? __builtin_clzl(v) : 64; }
 static inline int popcount(uint v) { return __builtin_popcount(v); }
 static inline int popcount_16(int v) { return __builtin_popcount((ushort)v); }
 static inline int popcount_64(ulong v) { return __builtin_popcountl(v); }

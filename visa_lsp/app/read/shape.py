@@ -51,6 +51,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
 
+_MAX_CHAIN: Final = 200  # operations of a value with others in it; hashes would double it with each line
 _MAX_NODES: Final = 1500  # a longer body keeps its copies
 PURE: Final = ("local_id()", "group_id()", "global_id()", "local_size()", "global_size()", "enqueued_local_size()", "global_id_offset()", "group_count()")  # fmt: skip
 COMPARE: Final = {
@@ -538,17 +539,15 @@ class Shaper:
     def _values_before(self, code: list[Node], index: int, *, chain: bool = True) -> dict[str, Tree]:
         """Return the values of variables that the lines before a place set; by themselves, or (``chain``) by earlier ones."""
         values: dict[str, Tree] = {}
+        sizes: Counter[str] = Counter()  # operations of these values
         for line in code[:index]:
             assignment = assigned(line)
             sets = set_in([line]) & self.types.keys()
             values = {} if line.text.endswith(":;") else values
-            value = (
-                assignment[1].put(values)
-                if assignment is not None and chain
-                else assignment[1]
-                if assignment is not None
-                else None
-            )
+            value = assignment[1] if assignment is not None else None
+            size = sum(1 + sizes[part.op] for part in value.walk()) if value is not None else 0
+            if value is not None and chain and size <= _MAX_CHAIN:
+                value = value.put(values)
             values = {name: old for name, old in values.items() if name not in sets and not old.names() & sets}
             if (
                 assignment is not None
@@ -556,7 +555,7 @@ class Shaper:
                 and not reads_memory(value)
                 and assignment[0] not in value.names()
             ):
-                values[assignment[0]] = value
+                values[assignment[0]], sizes[assignment[0]] = value, size if chain else 0
         return values
 
     def _origin(self, tree: Tree) -> tuple[Node, Tree] | None:

@@ -231,6 +231,8 @@ class Signs:
             number = number_of(tree)
             if number is not None:
                 return ty.UD if op.endswith("u") or number > 0x7FFFFFFF else ty.D
+            if op[0].isdigit() and op.endswith("L"):
+                return ty.UQ if op.endswith("UL") else ty.Q
             kind = self.kinds.get(op) or BY_NAME.get(self.scalars.get(op, ""))
             return kind if kind is not None and (kind.is_int or kind is ty.BOOL) else None
         if op.startswith("(") and op.endswith(")") and op[-2] != "*":
@@ -239,6 +241,8 @@ class Signs:
             return kind if (kind := BY_NAME.get(op[:-2].split("_")[1])) is not None and kind.is_int else None
         if op in PURE or op in ("carry()", "borrow()"):
             return ty.UD
+        if op in ("rotate_left_64()", "rotate_right_64()", "handle_of()", "inline_sampler()"):
+            return ty.UQ
         if op == "[]":
             base = args[0].args[0] if args[0].op.endswith(" *)") else args[0]
             word = (
@@ -249,15 +253,31 @@ class Signs:
             return BY_NAME.get(word)
         if op[0] == ".":
             return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
+        if op == "u*" and args[0].op in ("(long *)", "(ulong *)"):
+            return BY_NAME[args[0].op[1:-3]]
         if op == "u*" and not args[0].args:
             return BY_NAME.get(self.pointers.get(args[0].op, ""))
         if op in ("u-", "u~", "<<", ">>", "abs()"):
             return self._promoted(args[0])
         if op == "?":
             return self._common(args[1:])
-        if op in ("+", "-", "*", "/", "%", "&", "|", "^", "min()", "max()", "quotient()", "remainder()"):
+        if op in ("+", "-", "*", "/", "%", "&", "|", "^", "min()", "max()", "quotient()", "remainder()", "mul_hi()"):
             return self._common(args)
-        if op in ("==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()"):
+        if op in (
+            "==",
+            "!=",
+            "<",
+            ">",
+            "<=",
+            ">=",
+            "&&",
+            "||",
+            "u!",
+            "clz()",
+            "popcount()",
+            "clz_64()",
+            "popcount_64()",
+        ):
             return ty.D
         return None
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
@@ -29,6 +29,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
+from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
@@ -75,6 +76,7 @@ if TYPE_CHECKING:
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
 _MAX_SPLIT: Final = 8  # elements of an array that become variables
+_LAST_LANE: Final = 31  # of any thread
 _MAX_VECTOR: Final = 130  # characters of a line that fills a vector
 _FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
 _MEMORY: Final = re.compile(
@@ -86,8 +88,9 @@ _STOPS: Final = re.compile(
 _STORE: Final = re.compile(
     r"^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().* [-+*/&|^]?=+ |^(?:if \(.*\) )?(?:\*|\w[\w.]*\[|\(\().*(?:\+\+|--);$"
 )
-_LOW: Final = re.compile(r"if \(lane <= (?P<lane>\d+)\) (?P<text>.+;)")
-_HIGH: Final = re.compile(r"if \(lane >= (?P<lane>\d+)\) (?P<text>.+;)")
+_LANES: Final = re.compile(
+    r"if \((?:lane <= (?P<last>\d+)|lane >= (?P<first>\d+)|(?P<low>\d+) <= lane && lane <= (?P<high>\d+))\) (?P<text>.+;)"
+)
 _COPY: Final = re.compile(r"\w+\[\d+\] = (?P<source>\w+)\[\d+\];")
 _NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 _WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
@@ -114,6 +117,29 @@ _PLAIN: Final = re.compile(
 _ANY_PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>.*);")
 _PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>-?\w+(?:\.[xyzw])?);")
 _SIZES: Final = {"resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)"}
+
+
+class Lanes(NamedTuple):
+    """A line for the lanes from ``first`` to ``last``."""
+
+    first: int
+    last: int
+    text: str
+
+    def __str__(self) -> str:
+        """Return the line with its condition."""
+        if not self.first and self.last == _LAST_LANE:
+            return self.text
+        lower = f"lane <= {self.last}" if not self.first else f"{self.first} <= lane && lane <= {self.last}"
+        return f"if ({f'lane >= {self.first}' if self.last == _LAST_LANE else lower}) {self.text}"
+
+
+def lanes_of(text: str) -> Lanes | None:
+    """Return a line that is for some lanes only."""
+    hit = _LANES.fullmatch(text)
+    if hit is None:
+        return None
+    return Lanes(int(hit["first"] or hit["low"] or 0), int(hit["last"] or hit["high"] or _LAST_LANE), hit["text"])
 
 
 def plain_value(tree: Tree) -> Tree | None:
@@ -156,9 +182,8 @@ _DIVIDE: Final = (
     ("B", "as_int(D) & 0x7f800000", "as_uint(D) & 0x7f800000"),
     ("F", "B >= 0x64000000 ? 2.3283064e-10f : (B == 0 ? 4.2949673e+09f : 1.0f)"),
 )
-_EQUAL: Final = (
-    ("G", "B == 0"), ("G", "G || (as_int(D) & 0x7fffff) == 0", "G || (as_uint(D) & 0x7fffff) == 0"), ("P", "X == D"), ("P", "P && !G"),
-)  # fmt: skip
+_UNEQUAL_ONES: Final = "X == D && !(B == 0 || (WORD & 0x7fffff) == 0)"
+_EQUAL: Final = (("P", _UNEQUAL_ONES.replace("WORD", "as_int(D)"), _UNEQUAL_ONES.replace("WORD", "as_uint(D)")),)
 _EXPONENTIAL: Final = (
     ("W", "trunc(X * 1.442695f)"),
     ("L", "X < -105.0f"),
@@ -171,7 +196,7 @@ _IDIOMS: Final = (
     Idiom(_DIVIDE, {"B": 3, "F": 3}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}),
     Idiom(
         (*_DIVIDE, *_EQUAL),  # a quotient that is 1 for equal numbers
-        {"B": 4, "F": 3, "G": 4, "P": 4},
+        {"B": 4, "F": 3, "P": 2},
         {"P ? 1.0f : recip(D * F) * X * F": "scaled_divide_or_one(X, D)"},
     ),
 )
@@ -206,9 +231,14 @@ class Tidier:
         self.shaper.join_operators(swaps=False)
         self.former.load_parts()
         self._split()
+        self._unite_lanes()
+        self._halves()
+        self.widener.join_flags()
         self._inline_all()
         self._spread_copies()
         self._count_words()
+        if self.widener.order_carries():
+            self.shaper.unite_copies()
         self.widener.join()
         self._inline_all()
         self.widener.spread()
@@ -275,6 +305,7 @@ class Tidier:
         self.signs.join_barriers()
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
+        change_lines(self.code, partial(rewritten, rules=CALLS))
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)
@@ -343,21 +374,40 @@ class Tidier:
                 del code[index]
 
     def _halves(self) -> None:
-        """Make one line of equal lines for the lower and the upper lanes."""
+        """Make one line of equal lines for neighbouring lanes."""
         for code in lists_of(self.code):
             for index in range(len(code) - 1, 0, -1):
                 lower, upper = code[index - 1], code[index]
-                low, high = _LOW.fullmatch(lower.text), _HIGH.fullmatch(upper.text)
-                if (
-                    low is None
-                    or high is None
-                    or low["text"] != high["text"]
-                    or int(low["lane"]) + 1 != int(high["lane"])
-                ):
+                low, high = lanes_of(lower.text), lanes_of(upper.text)
+                if low is None or high is None or low.text != high.text or low.last + 1 != high.first:
                     continue
-                if "lane" not in low["text"] or not _MEMORY.search(low["text"]):
-                    lower.text, lower.places = low["text"], places_of(lower, upper)
+                if "lane" not in low.text or not _MEMORY.search(low.text):
+                    lower.text, lower.places = str(Lanes(low.first, high.last, low.text)), places_of(lower, upper)
                     del code[index]
+
+    def _unite_lanes(self) -> None:
+        """Use one variable for what neighbouring lanes have in different registers."""
+        lanes: dict[str, set[tuple[int, int]]] = defaultdict(set)  # that lines with a variable are for
+        for node in walk(self.code):
+            part = lanes_of(node.text)
+            for name in node.own_names() & self.kinds.keys():
+                lanes[name].add((part.first, part.last) if part is not None and node.tail is None else (0, _LAST_LANE))
+        for code in lists_of(self.code):
+            for before, node in itertools.pairwise(code):
+                low, high = lanes_of(before.text), lanes_of(node.text)
+                if low is None or high is None or low.last + 1 != high.first:
+                    continue
+                name, other = low.text.partition(" = ")[0], high.text.partition(" = ")[0]
+                is_free = name in self.kinds and not any(
+                    first <= last_other and first_other <= last
+                    for first, last in lanes[name]
+                    for first_other, last_other in lanes[other]
+                )
+                if is_free and self.kinds[name] is self.kinds.get(other) and name not in self.given | self.filled:
+                    word = re.compile(rf"\b{re.escape(other)}\b")
+                    if word.sub(name, high.text) == low.text:
+                        change_texts(self.code, partial(word.sub, name))
+                        lanes[name] |= lanes.pop(other)
 
     def _drop_empty_copies(self) -> None:
         """Drop copies of elements of arrays that nothing has filled."""

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
-from typing import TYPE_CHECKING, Final
+from collections import Counter, defaultdict
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.app.read.code_lines import (
     Body,
     Node,
     lists_of,
+    names_of,
     places_of,
     rank_of,
     set_in,
@@ -20,176 +22,580 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.expressions import text_of
+from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
-from visa_lsp.app.read.shape import PURE, assigned, change_lines
-from visa_lsp.app.read.tree import SETS, Tree, form, leaf, number_of, step_of, sum_of, terms
+from visa_lsp.app.read.shape import assigned, change_line, change_lines, reads_memory
+from visa_lsp.app.read.tree import SETS, Step, Tree, filled, leaf, set_names, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Iterable, Mapping
 
     from visa_lsp.app.read.signs import Signs
 
-_PAIRS: Final = ("(int2 *)", "(uint2 *)")
+_WIDE: Final = {"int2": "ulong", "uint2": "ulong", "int4": "ulong2", "uint4": "ulong2"}
+_PAIRS: Final = tuple(f"({word} *)" for word in _WIDE)
+_MAX_NAMES: Final = 12  # in a value that stands in place of its variable
+_ANY_SIGN: Final = (
+    "(int)",
+    "(uint)",
+    "(long)",
+    "(ulong)",
+    " *)",
+)  # casts that take a value of 64 bits with either sign
+_TESTED: Final = ("==", "<", "carry()", "borrow()", "popcount()")
+_WINDOW: Final = 6  # lines between those that set the halves of a value
 _VECTOR: Final = re.compile(r"(\w+?)([248]|16)?")
 _STORE: Final = re.compile(r"(?:if \(.*\) )?\*")
-_LINEAR: Final = ("+", "-", "*", "(int)", "(uint)")
-_HIGH: Final = 32
 
 
-def strip(tree: Tree) -> Tree:
-    """Drop casts between integers of 32 bits in a sum of products."""
-    if tree.op not in _LINEAR:
-        return tree
-    args = tuple(strip(arg) for arg in tree.args)
-    return args[0] if tree.op[0] == "(" else Tree(tree.op, args)
+class _Plan(NamedTuple):
+    """How lines use a vector of dwords: whether as values of 64 bits, and the list, the indexes and the half of each two lines that fill it."""
+
+    is_wide: bool
+    stores: list[tuple[list[Node], int, int, int]]
 
 
-def whole_value(low: Tree, high: Tree, type_of: Signs | None = None) -> Tree | None:
-    """Return a value of 64 bits, given its dwords: a product, or a base and offsets with their carries."""
-    parts, uppers = terms(strip(low)), [term for term in terms(strip(high)) if number_of(term) != 0]
-    carries = [term for term in uppers if term.op == "carry()"]
-    uppers = [term for term in uppers if term.op != "carry()"]
-    if not carries and low.op == "*":
-        return _product(parts[0], uppers, type_of)
-    for part in parts:
-        base = _base_of(part, uppers) if carries or uppers else None
-        if base is None:
-            continue
-        total, offsets, left = Counter([part]), list[Tree](), list(carries)
-        while left:
-            pairs = ((term, n) for term in left for n in (0, 1) if Counter(terms(strip(term.args[1 - n]))) == total)
-            carry, number = next(pairs, (None, 0))
-            if carry is None:
-                break
-            left.remove(carry)
-            offsets.append(strip(carry.args[number]))
-            total.update(terms(offsets[-1]))
-        if not left and total == Counter(parts):
-            return sum_of([base, *(term if term.op.isdecimal() else Tree("(uint)", (term,)) for term in offsets)])
-    return None
+class _Joined(NamedTuple):
+    """Two variables that lines set to the halves of a value; ``line`` is the index of the second one, ``is_down`` whether the first may move there."""
 
-
-def _base_of(low: Tree, uppers: list[Tree]) -> Tree | None:
-    """Return the value whose dwords a value and a sum are."""
-    if not uppers:
-        return Tree("(ulong)", (Tree("(uint)", (low,)),))
-    if len(uppers) > 1:
-        return None
-    if uppers[0] == Tree(">>", (low, leaf(_HIGH))):
-        return low
-    return Tree("as_ulong()", low.args) if low.op == ".x" and uppers[0] == Tree(".y", low.args) else None
-
-
-def _product(low: Tree, uppers: list[Tree], signs: Signs | None) -> Tree | None:
-    """Return a product of 64 bits, given its lower dword, and the terms of the upper one."""
-    halves = [term for term in uppers if term.op == "mul_hi()"]
-    factors = [strip(arg) for arg in halves[0].args] if len(halves) == 1 else []
-    if not factors or Counter(factors) != Counter(low.args):
-        return None
-    left, right = factors
-    rest = [term for term in uppers if term is not halves[0]]
-    number = number_of(right)
-    if not rest:
-        wide = left if left.op in PURE else Tree("(uint)", (left,))
-        return Tree("*", (Tree("(ulong)", (wide,)), right if right.op in PURE else Tree("(uint)", (right,))))
-    sign = Tree(">>", (left, leaf(_HIGH - 1)))
-    if number and number > 0 and Counter(rest) <= Counter([Tree("*", (right, sign)), Tree("*", (sign, right))]):
-        return Tree("*", (Tree("(long)", (left,)), right)) if signs and signs.type_of(left) is ty.D else None
-    upper = [form("V * N", term, V=left) for term in rest]
-    factor = next((number_of(hit["N"]) for hit in upper if hit is not None), None)
-    other = Tree(".y", left.args)
-    if number is None or factor is None or left.op != ".x" or len(rest) != len(factors):
-        return None
-    if not any(Counter(term.args) == Counter([right, other]) for term in rest):
-        return None
-    whole = (factor & 0xFFFFFFFF) << _HIGH | number & 0xFFFFFFFF
-    return Tree("*", (Tree("as_ulong()", left.args), leaf(f"{whole:#x}ul")))
+    low: str
+    high: str
+    whole: Tree
+    line: int
+    is_down: bool
 
 
 class Widener:
     """Changes the lines of one body; ``vectors`` are variables of several elements."""
 
-    def __init__(self, body: Body, vectors: Mapping[str, str], signs: Signs) -> None:
+    def __init__(self, body: Body, vectors: dict[str, str], signs: Signs) -> None:
         self.body, self.code, self.types, self.kinds, self.signs = body, body.code, body.types, body.kinds, signs
-        self.pairs = {name: word for name, word in vectors.items() if word in ("int2", "uint2")}
+        self.vectors = vectors
+        self.halves = Halves(signs.type_of)
+        self.partners: dict[str, str] = {}  # variables of 32 bits -> those with the other half
+        self.wholes: dict[str, set[str]] = {}  # values of 64 bits -> the variables that hold their halves
+        self.plans: dict[str, _Plan] = {}  # of vectors of dwords
+        self.asked: set[str] = set()  # vectors that are one value of 64 bits where other values are
+        self.has_swapped = False  # whether a lower half has become an upper one
+        self.sets: Counter[str] = Counter()  # lines that set a variable
+        self.joined: Counter[str] = Counter()  # how often both halves are set together, by the lower one
 
     def join(self) -> None:
-        """Make one value of two dwords, and variables of 64 bits of those that hold two."""
-        for code in lists_of(self.code):
-            copies: dict[str, Tree] = {}  # variables that hold the lower dword of a pair
-            index = 0
-            while index < len(code):
-                low, high = (
-                    step_of(node.text) if node.inner is None else None
-                    for node in (code[index], code[min(index + 1, len(code) - 1)])
-                )
-                changed = set_in([code[index]])
-                copies = {name: part for name, part in copies.items() if not changed & {name, part.args[0].op}}
-                index += 1
-                if low is None or low.op != "=":
-                    continue
-                if not low.trees[0].args and low.trees[1].op == ".x":
-                    copies[low.trees[0].op] = low.trees[1]
-                name = low.trees[0].args[0] if low.trees[0].op == ".x" else low.trees[0]
-                if high is None or name.op not in self.pairs or high.trees[0] != Tree(".y", (name,)):
-                    continue
-                whole = whole_value(low.trees[1].put(copies), high.trees[1].put(copies), self.signs)
-                if whole is not None and name not in set(whole.walk()):
-                    text = f"{name} = as_{self.pairs[name.op]}({whole});"
-                    code[index - 1 : index + 1] = [Node(text, places_of(*code[index - 1 : index + 1]))]
-        for vector, word in self.pairs.items():
-            self._widen(vector, word)
+        """Make variables of 64 bits of those that hold two dwords, or the halves of one value."""
+        plans = {
+            name: plan
+            for name, word in self.vectors.items()
+            if word in _WIDE and (plan := self._plan(name)) is not None
+        }
+        wide = [name for name, plan in plans.items() if plan.is_wide]
+        banned: set[frozenset[str]] = set()
+        while True:
+            for name in wide:
+                self._widen(name)
+            self._forget(list(self.partners))
+            self.halves.keys.clear()
+            banned.clear()
+            self.plans = {
+                name: plan
+                for name in plans
+                if self.vectors.get(name) in _WIDE and (plan := self._plan(name)) is not None
+            }
+            self.halves.vectors = {name for name in self.plans if self.vectors[name] in ("int2", "uint2")}
+            self._find_pairs(banned)
+            wide = sorted(self.asked)
+            if not wide:
+                break
+        self.halves.free.clear()
+        while True:
+            before = [(node, node.text, node.places, node.range) for node in walk(self.code)]
+            self.joined.clear()
+            self._scan(self.code, {}, self._write)
+            if not self._ban_failing(banned):
+                break
+            for node, text, places, limits in before:
+                node.text, node.places, node.range = text, places, limits
+            self._find_pairs(banned)
+        self._drop_empty()
+        self._scan(self.code, {}, self._test)
+        dwords = {}
+        for name, (whole, half) in self.halves.pairs.items():
+            value = whole if half == LOW else Tree(">>", (whole, leaf(BITS)))
+            dwords[name] = Tree(f"({c_type(self.kinds[name])})", (value,))
+        change_lines(self.code, lambda tree: dwords.get(tree.op) if not tree.args else None)
+        self.drop_signs()
 
-    def _widen(self, name: str, word: str) -> None:
-        """Make a variable one value of 64 bits, where lines fill it as a whole."""
-        own, count, is_wide = leaf(name), 0, False
-        wholes = {Tree("as_ulong()", (own,)): own, Tree("as_long()", (own,)): Tree("(long)", (own,))}
-        low, high = Tree(f"({word[:-1]})", (own,)), Tree(f"({word[:-1]})", (Tree(">>", (own, leaf(_HIGH))),))
-        parts = {Tree(".x", (own,)): low, Tree(".y", (own,)): high}
-        for step in steps_of(self.code):
-            for tree, sign in zip(step.trees, step.words[1:], strict=True):
-                is_wide = is_wide or any(part in wholes for part in tree.walk())
-                count += sum(part in wholes or part in parts for part in tree.walk()) - (
-                    tree in parts and SETS.fullmatch(sign) is not None
-                )
-            if step.op == "=" and own in step.trees:
-                other = step.trees[step.trees[0] == own]
-                count += other.op == f"as_{word}()" or _is_place(other)
-                is_wide = is_wide or other.op == f"as_{word}()"
-        if not is_wide or count != self.body.uses(name):
-            return
-        if not any(tree.op == "as_ulong()" and tree in wholes for tree in trees_of(self.code)):
-            wholes = {Tree("as_long()", (own,)): own}
-        kind = ty.UQ if len(wholes) > 1 else ty.Q
-        self.kinds[name], self.types[name] = kind, f"{c_type(kind)} {name}"
+    def drop_signs(self) -> None:
+        """Drop casts between integers of 64 bits where the value of the line is the same without."""
+        change_lines(self.code, self._without_signs)
+        for node in walk(self.code):
+            pair = assigned(node)
+            if (
+                pair is not None
+                and self.kinds.get(pair[0]) in (ty.Q, ty.UQ)
+                and (value := self._unsigned(pair[1])) != pair[1]
+            ):
+                self._set(node, leaf(pair[0]), value)
+
+    def _without_signs(self, tree: Tree) -> Tree | None:
+        if not tree.op.endswith(_ANY_SIGN):
+            return None
+        inner = self.halves.peel(tree.args[0]) if tree.op in ("(int)", "(uint)") else tree.args[0]
+        return Tree(tree.op, (self._unsigned(inner) if self.halves.is_wide(inner) else inner,))
+
+    def _unsigned(self, tree: Tree) -> Tree:
+        """Drop changes of the sign that the 64 bits of a value do not depend on."""
+        start = tree.op == "?"
+        if tree.op in ("(long)", "(ulong)") and self.halves.is_wide(tree.args[0]):
+            return self._unsigned(tree.args[0])
+        if tree.op in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?", "<<"):
+            wide = [self.halves.is_wide(arg) for arg in tree.args[start:]]
+            if all(wide) or (any(wide) and tree.op not in ("?", "<<")) or (wide[0] and tree.op == "<<"):
+                args = [self._unsigned(arg) if self.halves.is_wide(arg) else arg for arg in tree.args[start:]]
+                return Tree(tree.op, (*tree.args[:start], *args))
+        return tree
+
+    # ---- vectors
+
+    def _widen(self, name: str) -> None:
+        """Make a variable of two or four dwords one of one or two values of 64 bits, where lines use it as such."""
+        word = self.vectors[name]
+        own, wide = leaf(name), _WIDE[word]
+        wholes, reads = self._parts(name)
+        plan = self._plan(name)
+        assert plan is not None
+        filled_by = []
+        for code, first, second, whole in plan.stores:
+            pairs = [pair for node in (code[first], code[second]) if (pair := assigned_to(node)) is not None]
+            values = tuple(
+                value.change(reads.get) for _, value in sorted(pairs, key=lambda pair: "xyzw".index(pair[0].op[1]))
+            )
+            filled_by.append(
+                (code[first], code[second], Step(("", " = ", ";"), (wholes[whole], Tree("pair()", values))))
+            )
         for node in walk(self.code):
             line = step_of(node.text)
-            if line is None or line.op != "=" or own not in line.trees:
-                continue
-            target, value = (
-                self._whole(tree.args[0]) if tree.op == f"as_{word}()" else self._as_long(tree) for tree in line.trees
+            if line is not None and line.op == "=" and own in line.trees:
+                trees = [self._whole(tree, word, wide) for tree in line.trees]
+                node.text, node.range = str(Step(line.words, tuple(trees))), None
+        change_lines(self.code, reads.get)
+        for first_node, node, step in filled_by:
+            node.text, node.range, node.places = str(step), None, places_of(first_node, node)
+            first_node.text = ""
+        self._drop_empty()
+        self.types[name] = f"{wide} {name}"
+        if wide == "ulong":
+            self.kinds[name] = ty.UQ
+            del self.vectors[name]
+        else:
+            self.vectors[name] = wide
+
+    def _parts(self, name: str) -> tuple[list[Tree], dict[Tree, Tree]]:
+        """Return the values of 64 bits in a vector of dwords, and what stands in place of its parts then."""
+        word, own = self.vectors[name], leaf(name)
+        wholes = [own] if _WIDE[word] == "ulong" else [Tree(".x", (own,)), Tree(".y", (own,))]
+        reads = {Tree("as_ulong()", (own,)): own, Tree("as_long()", (own,)): Tree("(long)", (own,))}
+        for index, letter in enumerate("xyzw"[: 2 * len(wholes)]):
+            value = Tree(">>", (wholes[index // 2], leaf(BITS))) if index % 2 else wholes[index // 2]
+            reads[Tree(f".{letter}", (own,))] = Tree(f"({word[:-1]})", (value,))
+        return wholes, reads
+
+    def _plan(self, name: str) -> _Plan | None:
+        """Return how lines use a vector of dwords; None if they need it as one."""
+        word, own = self.vectors[name], leaf(name)
+        _, reads = self._parts(name)
+        targets = [tree for tree in reads if tree.op[0] == "."]
+        count, is_wide = 0, False
+        for step in steps_of(self.code):
+            for tree in step.trees:
+                parts = [part for part in tree.walk() if part in reads]
+                count += len(parts)
+                is_wide = is_wide or any(part not in targets for part in parts)
+            if step.op == "=" and own in step.trees:
+                other = step.trees[step.trees[0] == own]
+                count += other.op == f"as_{word}()" or (_is_place(other) and other.args[0].op == f"({word} *)")
+                is_wide = is_wide or other.op == f"as_{word}()" or self._is_wide_place(other)
+        stores = self._stores(targets) if count == self.body.uses(name) else None
+        return _Plan(is_wide, stores) if stores is not None else None
+
+    def _whole(self, tree: Tree, word: str, wide: str) -> Tree:
+        """Return the other side of an assignment of a pair of dwords as one value."""
+        if tree.op == f"as_{word}()":
+            value = tree.args[0]
+            return value if self.signs.type_of(value) in (ty.Q, ty.UQ) else Tree("as_ulong()", (value,))
+        if not _is_place(tree):
+            return tree
+        inner = tree.args[0].args[0]
+        if wide == "ulong":
+            wide = "long" if self.body.elements.get(inner.op) == "long" else wide
+        return Tree(tree.op, (Tree(f"({wide} *)", (inner,)), *tree.args[1:]))
+
+    def _is_wide_place(self, tree: Tree) -> bool:
+        """Return whether memory belongs to an argument with elements of 64 bits."""
+        return _is_place(tree) and any(
+            self.body.elements.get(name, "").startswith(("long", "ulong")) for name in tree.names()
+        )
+
+    def _stores(self, targets: list[Tree]) -> list[tuple[list[Node], int, int, int]] | None:
+        """Return, for each two parts of a vector that lines set together, their list and indexes, and which they are; None if one is set alone."""
+        stores = []
+        for code in lists_of(self.code):
+            lines = [
+                (index, targets.index(pair[0]))
+                for index, node in enumerate(code)
+                if (pair := assigned_to(node)) and pair[0] in targets
+            ]
+            while lines:
+                index, part = lines.pop(0)
+                other = next((line for line in lines if line[1] == part ^ 1), None)
+                last = assigned_to(code[other[0]]) if other is not None else None
+                if (
+                    other is None
+                    or last is None
+                    or targets[part] in set(last[1].walk())
+                    or not self._may_move(code, index, other[0])
+                ):
+                    return None
+                lines.remove(other)
+                stores.append((code, index, other[0], part // 2))
+        parts = sum(
+            tree in targets and SETS.fullmatch(word) is not None
+            for step in steps_of(self.code)
+            for word, tree in zip(step.words[1:], step.trees, strict=True)
+        )
+        return stores if parts == 2 * len(stores) else None
+
+    def _may_move(self, code: list[Node], first: int, second: int) -> bool:
+        """Return whether a line may move down to another one, which does not need what it sets."""
+        pair, last = assigned_to(code[first]), assigned_to(code[second])
+        between = [node for node in code[first + 1 : second] if node.text]
+        if pair is None or last is None:
+            return False
+        if not between:
+            return True
+        steps = [step_of(node.text) for node in between]
+        if any(step is None or any(pair[0] in tree.walk() for tree in step.trees) for step in steps) or pair[0] in set(
+            last[1].walk()
+        ):
+            return False
+        changed = self._changed(between)
+        return not (
+            reads_memory(pair[1])
+            or (pair[1].names() | {pair[0].op}) & changed
+            or any(node.inner is not None for node in between)
+        )
+
+    def _may_rise(self, code: list[Node], first: int, second: int) -> bool:
+        """Return whether a line may move up to another one."""
+        pair, between = assigned(code[second]), [node for node in code[first + 1 : second] if node.text]
+        if pair is None or reads_memory(pair[1]) or any(node.inner is not None for node in between):
+            return False
+        changed = self._changed(between)
+        return pair[0] not in names_of(between) | changed and not pair[1].names() & changed
+
+    def order_carries(self) -> bool:
+        """Write carries before the sums that they belong to; return whether there are any."""
+        has_carries = False
+        for code in lists_of(self.code):
+            for index in range(len(code) - 1):
+                first, last = assigned(code[index]), assigned(code[index + 1])
+                if first is None or last is None or "carry()" not in {part.op for part in last[1].walk()}:
+                    continue
+                has_carries = True
+                is_sum = first[1].op == "+" and not reads_memory(first[1]) and not reads_memory(last[1])
+                if is_sum and first[0] not in (last[0], *last[1].names()) and last[0] not in first[1].names():
+                    code[index : index + 2] = code[index + 1], code[index]
+        return has_carries
+
+    def join_flags(self) -> None:
+        """Make one line of two that compute a flag, or an integer."""
+        for code in lists_of(self.code):
+            for index in range(len(code) - 1, 0, -1):
+                first, step = assigned(code[index - 1]), step_of(code[index].text)
+                kind = self.kinds.get(first[0]) if first is not None else None
+                if (
+                    first is None
+                    or step is None
+                    or kind not in (ty.BOOL, ty.D, ty.UD)
+                    or step.trees[0] != leaf(first[0])
+                ):
+                    continue
+                last = step.trees[-1]
+                if step.op in ("|=", "^=", "&=", "+=") and self.signs.type_of(last) in (ty.D, ty.UD):
+                    last = Tree(step.op[0], (step.trees[0], last))
+                elif step.op != "=" or last.op not in ("&&", "||") or last.args[0] != step.trees[0]:
+                    continue
+                type_ = self.signs.type_of(first[1]) if kind is not ty.BOOL else kind
+                if type_ in (ty.BOOL, ty.D, ty.UD) and first[0] not in last.args[1].names():
+                    whole = Tree(last.op, (first[1], last.args[1]))
+                    node = Node(f"{first[0]} = {whole};", places_of(code[index - 1], code[index]))
+                    own = kind if kind is ty.BOOL else self.signs.type_of(whole)
+                    node.range = text_of(str(whole), rank_of(whole), own) if own is not None else None
+                    code[index - 1 : index + 1] = [node]
+
+    # ---- pairs of variables
+
+    def _find_pairs(self, banned: set[frozenset[str]]) -> None:
+        """Find the variables that always hold the halves of one value of 64 bits."""
+        self.sets = Counter(name for node in walk(self.code) for name in set_names(node.text))
+        count = -1
+        while len(self.partners) > count or self.has_swapped or self._ban_failing(banned):
+            self.has_swapped = False
+            count = len(self.partners)
+            self.joined.clear()
+            self.asked.clear()
+            self._scan(self.code, {}, partial(self._note, banned))
+
+    def _ban_failing(self, banned: set[frozenset[str]]) -> bool:
+        """Forget pairs that lines do not always set together; return whether there are any."""
+        lows = [name for name, (_, half) in self.halves.pairs.items() if half == LOW]
+        failing = [low for low in lows if not self.joined[low] == self.sets[low] == self.sets[self.partners[low]]]
+        banned |= {frozenset((low, self.partners[low])) for low in failing}
+        self._forget(failing)
+        return bool(failing)
+
+    def _changed(self, code: Iterable[Node]) -> set[str]:
+        """Return the variables that lines may set, also as halves of others."""
+        names = set_in(code)
+        return names.union(*(self.wholes[name] for name in names & self.wholes.keys()))
+
+    def _drop_empty(self) -> None:
+        for code in lists_of(self.code):
+            code[:] = [node for node in code if node.text]
+
+    def _scan(
+        self, code: list[Node], values: Mapping[str, tuple[Tree, set[str]]], use: Callable[[list[Node], int], None]
+    ) -> None:
+        """Go through lines with what their variables hold."""
+        own = dict(values)
+        users: dict[str, set[str]] = defaultdict(set)  # variables -> those whose values name them
+        for name, (_, names) in own.items():
+            for other in names:
+                users[other].add(name)
+        index = 0
+        while index < len(code):
+            node = code[index]
+            changed = self._changed([node])
+            if node.text.endswith(":;"):
+                own.clear()
+            if node.inner is None:
+                self.halves.values = own
+                use(code, index)
+            for name in changed:
+                for other in (name, *users.pop(name, ())):
+                    own.pop(other, None)
+            if node.inner is not None:
+                self._scan(node.inner, own, use)
+            pair = assigned(node)
+            if (
+                pair is not None
+                and (self._is_dword(pair[0]) or self.kinds.get(pair[0]) in (ty.Q, ty.UQ))
+                and pair[0] not in (names := pair[1].names())
+                and len(names) <= _MAX_NAMES
+                and not reads_memory(pair[1])
+            ):
+                own[pair[0]] = pair[1], names
+                for other in names:
+                    users[other].add(pair[0])
+            index += 1
+
+    def _is_dword(self, name: str) -> bool:
+        return self.kinds.get(name) in (ty.D, ty.UD) and self.types.get(name, "").endswith(f" {name}")
+
+    def _note(self, banned: set[frozenset[str]], code: list[Node], index: int) -> None:
+        """Note the variables that two lines set to the halves of one value."""
+        line = assigned_to(code[index])
+        if line is None:
+            return
+        self.halves.changed, self.halves.between = set(), {}
+        self.halves.joined.clear()
+        self.halves.is_strong = False
+        whole, owner = None, line[0].args[0].op if line[0].op in (".x", ".y") else ""
+        if line[1].op == "pair()":
+            low, high = line[1].args
+            whole, is_own = self.halves.join(low, high), True
+            if not low.args and not high.args and self._is_dword(low.op) and self._is_dword(high.op):
+                self._pair(low.op, high.op, banned)
+        elif owner in self.halves.vectors:
+            second = next(
+                (second for block, first, second, _ in self.plans[owner].stores if block is code and first == index),
+                None,
             )
-            node.text = f"{target} = {value};"
-            type_ = ty.UQ if _is_place(line.trees[1]) else self.signs.type_of(value)
-            node.range = text_of(str(value), rank_of(value), type_) if type_ is not None else None
-        change_lines(self.code, (wholes | parts).get)
+            other = assigned_to(code[second]) if second is not None else None
+            values = sorted((line, other), key=lambda pair: pair[0].op) if other is not None else []
+            whole = self.halves.join(values[0][1], values[1][1]) if other is not None else None
+            is_own = self.halves.is_strong
+            if whole is not None and is_own:
+                self.asked.add(owner)
+        else:
+            pair = self._partner(code, index, banned)
+            if pair is None:
+                return
+            whole, is_own = self._oriented(pair.whole), True
+            if whole is None:
+                return
+            if pair.low not in self.partners:
+                self._pair(pair.low, pair.high, banned)
+                if whole.op == "rotate_left_64()":
+                    self.halves.free.add(self.halves.pairs[pair.low][0].op)
+            self.joined[pair.low] += 1
+        if whole is not None and is_own:
+            self.asked |= whole.names() & self.halves.vectors
 
-    def _whole(self, value: Tree) -> Tree:
-        """Return an integer of 64 bits as it is, another value by its bits."""
-        return value if self.signs.type_of(value) in (ty.Q, ty.UQ) else Tree("as_ulong()", (value,))
+    def _oriented(self, whole: Tree) -> Tree | None:
+        """Settle which halves are the lower ones in a value, and return it; None if these contradict each other."""
+        swapped = {tree.args[0].op for tree in whole.walk() if tree.op == SWAPPED}
+        plain = whole.change(lambda tree: leaf("0") if tree.op == SWAPPED else None).names()
+        if swapped & plain:
+            return None
+        for name in swapped:
+            low, high = self.wholes[name]
+            pairs = self.halves.pairs
+            pairs[low], pairs[high] = pairs[high], pairs[low]
+            self.halves.keys.clear()
+            self.has_swapped = True
+        self.halves.free -= swapped | plain
+        return whole.change(lambda tree: tree.args[0] if tree.op == SWAPPED else None)
 
-    def _as_long(self, place: Tree) -> Tree:
-        """Return a pair of dwords in memory as one value."""
-        if not _is_place(place):
-            return place
-        inner = place.args[0].args[0]
-        word = self.body.elements.get(inner.op, "")
-        return Tree(place.op, (Tree("(long *)" if word == "long" else "(ulong *)", (inner,)), *place.args[1:]))
+    def _pair(self, low: str, high: str, banned: set[frozenset[str]]) -> None:
+        """Take two variables for the halves of one value."""
+        if low != high and not {low, high} & self.partners.keys() and frozenset((low, high)) not in banned:
+            whole = leaf(self.body.new(ty.UQ))
+            self.partners |= {low: high, high: low}
+            self.halves.pairs |= {low: (whole, LOW), high: (whole, HIGH)}
+            self.wholes[whole.op] = {low, high}
+            self.halves.keys.clear()
+
+    def _forget(self, names: list[str]) -> None:
+        """Take variables no longer for the lower halves of values."""
+        for low in names:
+            whole, half = self.halves.pairs.get(low, (leaf(0), HIGH))
+            if half == LOW:
+                high = self.partners.pop(low)
+                del self.partners[high], self.halves.pairs[low], self.halves.pairs[high], self.wholes[whole.op]
+                self.halves.keys.clear()
+
+    def _write(self, code: list[Node], index: int) -> None:
+        """Write a line that sets both halves of a value."""
+        node = code[index]
+        pair = self._partner(code, index)
+        if pair is not None:
+            other = code[pair.line]
+            target, _ = self.halves.pairs[pair.low]
+            self.joined[pair.low] += 1
+            first, last = (node, other) if pair.is_down else (other, node)
+            self._set(last, target, pair.whole)
+            last.places = places_of(first, last)
+            first.text, first.range = "", None
+        self.halves.changed, self.halves.between = set(), {}
+        self.halves.joined.clear()
+        line = step_of(node.text)
+        if line is None:
+            return
+        if line.op == "=" and line.trees[1].op == "pair()":
+            low, high = line.trees[1].args
+            whole = self.halves.join(low, high)
+            self._set(node, line.trees[0], whole or filled("(ulong)H << 32 | (uint)L", {"L": low, "H": high}))
+
+    def _test(self, code: list[Node], index: int) -> None:
+        """Write comparisons of both halves, and upper halves of sums, by values of 64 bits."""
+        line = step_of(code[index].text)
+        self.halves.changed, self.halves.between = set(), {}
+        self.halves.joined.clear()
+        if line is None or not any(part.op in _TESTED for tree in line.trees for part in tree.walk()):
+            return
+        trees = tuple(self._tested(tree) for tree in line.trees)
+        code[index].text = str(Step(line.words, trees)) if trees != line.trees else code[index].text
+
+    def _tested(self, tree: Tree) -> Tree:
+        """Write what both halves are compared by, and upper halves of sums, as values of 64 bits."""
+        return self.halves.test(tree) or Tree(tree.op, tuple(self._tested(arg) for arg in tree.args))
+
+    def _joined(self, low: str, high: str, dwords: Mapping[str, Tree]) -> Tree | None:
+        """Return the value whose halves two variables become; what these hold before may be the halves of their last value."""
+        halves, name = self.halves, f"{low}:{high}"
+        is_new = low not in self.partners and low in dwords[low].names()
+        if is_new:
+            halves.pairs |= {low: (leaf(name), LOW), high: (leaf(name), HIGH)}
+            halves.vectors.add(name)
+            halves.keys.clear()
+        halves.joined.clear()
+        halves.is_strong = False
+        whole = halves.join(dwords[low], dwords[high])
+        if is_new:
+            del halves.pairs[low], halves.pairs[high]
+            halves.vectors.remove(name)
+            halves.keys.clear()
+        return whole
+
+    def _multiply(self, code: list[Node], index: int) -> None:
+        """Write the sum by which compilers compute the upper 64 bits of a product as a call."""
+        self.halves.changed, self.halves.between = set(), {}
+        change_line(code[index], self.halves.upper_product)
+
+    def _set(self, node: Node, target: Tree, value: Tree) -> None:
+        type_ = self.signs.type_of(value)
+        node.text = f"{target} = {value};"
+        node.range = text_of(str(value), rank_of(value), type_) if type_ is not None and not target.args else None
+
+    def _partner(self, code: list[Node], index: int, banned: set[frozenset[str]] | None = None) -> _Joined | None:
+        """Return the value of 64 bits whose halves a line and one of the next lines set; without ``banned`` only of known pairs."""
+        first = assigned(code[index])
+        if first is None or not self._is_dword(first[0]) or self.kinds.get(first[0]) is ty.BOOL:
+            return None
+        partner = self.partners.get(first[0])
+        if partner is None and banned is None:
+            return None
+        self.halves.joined.clear()
+        between: dict[str, Tree] = {}
+        for line in range(index + 1, min(index + 1 + _WINDOW, len(code))):
+            before = assigned(code[line - 1])
+            if before is not None and line > index + 1:
+                names = self._changed([code[line - 1]])
+                between = {name: value for name, value in between.items() if not names & {name, *value.names()}}
+                if self._is_dword(before[0]) and before[0] not in before[1].names() and not reads_memory(before[1]):
+                    between[before[0]] = before[1]
+            last = assigned(code[line])
+            if code[line].inner is not None or code[line].text.endswith(":;"):
+                break
+            if last is None or last[0] == first[0] or not self._is_dword(last[0]):
+                continue
+            if (
+                (partner is not None and last[0] != partner)
+                or (partner is None and last[0] in self.partners)
+                or frozenset((first[0], last[0])) in (banned or ())
+            ):
+                continue
+            second = last[1].put({first[0]: first[1]})
+            is_down = self._may_move(code, index, line)
+            if not is_down and not self._may_rise(code, index, line):
+                continue
+            changed = self._changed(code[index + 1 : line])
+            self.halves.changed, self.halves.between = changed, between if is_down else {}
+            self.halves.joined.clear()
+            orders = [(first[0], last[0]), (last[0], first[0])]
+            dwords = {first[0]: first[1], last[0]: second}
+            joined = []
+            for low, high in orders:
+                if partner is not None and self.halves.pairs[low][1] != LOW:
+                    continue
+                whole = self._joined(low, high, dwords)
+                if whole is not None and (partner is not None or self.halves.is_strong):
+                    turns = sum(part.op == "rotate_left_64()" and part.args[1] == leaf(BITS) for part in whole.walk())
+                    joined.append((turns, _Joined(low, high, whole, line, is_down)))
+                    if not turns:
+                        break
+            if joined:
+                return min(joined, key=lambda pair: pair[0])[1]
+        return None
 
     def spread(self) -> None:
         """Write elements of arguments in place of addresses in variables."""
+        self.halves.pairs.clear()
+        self.halves.keys.clear()
+        self._scan(self.code, {}, self._multiply)
+        self.drop_signs()
         for code in lists_of(self.code):
             for index in range(len(code) - 1, -1, -1):
                 pair = assigned(code[index])
@@ -254,3 +660,9 @@ class Widener:
 
 def _is_place(tree: Tree) -> bool:
     return tree.op in ("u*", "[]") and tree.args[0].op in _PAIRS
+
+
+def assigned_to(node: Node) -> tuple[Tree, Tree] | None:
+    """Return the variable, or the part of one, that a line sets, and the value."""
+    step = step_of(node.text) if node.inner is None else None
+    return (step.trees[0], step.trees[1]) if step is not None and step.op == "=" else None
