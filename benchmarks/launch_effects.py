@@ -13,7 +13,6 @@ import numpy as np
 from benchmarks.same_consequence import live_bytes
 from visa_lsp.app.verify.both_runs import compare_with
 from visa_lsp.eu.machine_run import compile_op
-from visa_lsp.eu.model import Target
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite, Unmodelled
 from visa_lsp.sim.faults import KernelFault
 
@@ -51,7 +50,7 @@ class _BothOps:
     def _registers_after(self, frame: MachineFrame, inst: MachineInst) -> tuple[Any, ...] | None:
         """Return the registers after an instruction; None if it does more than write registers, or fails."""
         program = cast("MachineProgram", frame.code)
-        if inst.is_message or any(isinstance(source, Target) for source in inst.sources):
+        if inst.is_message or inst.targets:
             return None
         before = frame.regs.copy(), frame.wide.copy(), dict(frame.precise)
         try:

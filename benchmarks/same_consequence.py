@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register, Target
+from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register
 from visa_lsp.eu.scoreboard import OUT_OF_ORDER, Scoreboard
 from visa_lsp.program import regions
 
@@ -68,7 +68,7 @@ def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Pl
 
 @dataclass(frozen=True)
 class _Flight:
-    """What an instruction in flight may still do: bytes that it reads and writes, and the later ones of its function, which read after it."""
+    """The bytes that an instruction in flight may still read and write, and the later ones of its function, which read after it."""
 
     reads: int
     writes: int
@@ -94,7 +94,7 @@ class _Flights:
         while work:
             inst = instructions[work.pop()]
             after = self._after(inst, before[inst.index])
-            targets = [s.index for s in inst.sources if isinstance(s, Target)]
+            targets = inst.targets
             leaves = inst.op == "else" or (inst.op == "goto" and inst.guard is None)
             others = self._of_other_side(after) if leaves else after
             edges = [(n, after) for t in targets[-1:] for n in (t, t + 1)]  # where lanes that leave go on
@@ -220,14 +220,8 @@ class _Surplus:
     def __init__(self, code: MachineCode, inst: MachineInst) -> None:
         self.code, self.inst, self.slice = code, inst, _Slice(code)
         self.whole = {i.index for i in code.instructions} - {n for i in code.instructions for n in _between(i)}
-        self.joins = {
-            t for i in code.instructions for s in i.sources if isinstance(s, Target) for t in (s.index, s.index + 1)
-        }
-        self.joins |= {
-            i.index + 1
-            for i in code.instructions
-            if any(isinstance(s, Target) and s.index <= i.index for s in i.sources)
-        }
+        self.joins = {place for inst in code.instructions for place in inst.landings}
+        self.joins |= {i.index + 1 for i in code.instructions if any(target <= i.index for target in i.targets)}
 
     def is_harmless(self, *, in_whole: bool = False) -> bool:
         """Return whether no lane may see a surplus value; ``in_whole``: and all lanes with a work item are on."""
@@ -279,8 +273,7 @@ class _Surplus:
     def _nexts(self, inst: MachineInst) -> set[int]:
         if "EOT" in inst.options:
             return set()
-        targets = [s.index for s in inst.sources if isinstance(s, Target)]
-        return {inst.index + 1, *targets, *(n + 1 for n in targets)}
+        return {inst.index + 1, *inst.landings}
 
     def _has_own_lanes(self, inst: MachineInst) -> bool:
         """Return whether each lane of a reader reads only the bytes that the instruction has written for it."""
@@ -329,19 +322,16 @@ def _lanes_of_result(inst: MachineInst, grf: int) -> Iterator[tuple[int, int]]:
 
 def _between(inst: MachineInst) -> Iterator[int]:
     """Yield the places between a branch and its targets, where lanes may be off."""
-    for source in inst.sources:
-        if isinstance(source, Target):
-            first, end = sorted((inst.index, source.index))
-            yield from range(first, end + (source.index <= inst.index))
+    for target in inst.targets:
+        start, end = sorted((inst.index, target))
+        yield from range(start, end + (target <= inst.index))
 
 
 class _Slice:
     def __init__(self, code: MachineCode) -> None:
         self.code, self.starts = code, Layout(code.grf_bytes).starts
         self.all_general = (1 << self.starts["acc"]) - 1
-        self.joins = {
-            t for i in code.instructions for s in i.sources if isinstance(s, Target) for t in (s.index, s.index + 1)
-        }
+        self.joins = {place for inst in code.instructions for place in inst.landings}
         self.joins |= {i.index + 1 for i in code.instructions if i.op in _LEAVING}
 
     def live_after(self) -> list[int]:
@@ -354,7 +344,7 @@ class _Slice:
             changed = False
             for inst in reversed(instructions):
                 nexts = set() if "EOT" in inst.options else {inst.index + 1}
-                nexts |= {n for s in inst.sources if isinstance(s, Target) for n in (s.index, s.index + 1)}
+                nexts.update(inst.landings)
                 if inst.op in _LEAVING:
                     nexts |= self.joins
                 out = 0
@@ -381,7 +371,7 @@ class _Slice:
                 or "atomic" in inst.text
                 or inst.dst.registers is None
             )
-        if any(isinstance(s, Target) for s in inst.sources) or inst.op in _LEAVING or isinstance(inst.dst, Indirect):
+        if inst.targets or inst.op in _LEAVING or isinstance(inst.dst, Indirect):
             return True
         return isinstance(inst.dst, Direct) and inst.dst.register.kind not in ("r", "acc", "f", "a", "null")
 

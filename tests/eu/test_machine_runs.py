@@ -72,6 +72,17 @@ def saxpy():
     return replace(read_case("saxpy.TGLLP"), has_inline_data=False)
 
 
+def saxpy_body(path):
+    """Return the kernel of a text, as its first launch runs it."""
+    (opened, *_) = launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
+    return opened.ready().prepared.dispatch.kernel
+
+
+def line_of(body, mnemonic):
+    """Return the line of the first instruction with a mnemonic."""
+    return next(inst.line for inst in body.instructions if inst.row.mnemonic == mnemonic)
+
+
 def move_result(code):
     index = place_of(code, "mad")
     dst = code.instructions[index].dst
@@ -131,13 +142,10 @@ def with_source(code, op, index, **fields):
     ],
 )
 def test_an_instruction_does_what_its_line_says(op, change, needs):
-    (opened, *_) = launches_of(
-        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
-    )
-    body = opened.ready().prepared.dispatch.kernel
+    body = saxpy_body(TEXTS["saxpy.TGLLP"])
     code = saxpy()
     fields = change(code) if callable(change) else change
-    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == op)
+    line = line_of(body, op)
     code = edit(code, place_of(code, op), **{"line": line, "is_numbered": True, **fields})
     assert needs == [what for _, what in line_faults(body, code)]
 
@@ -146,9 +154,8 @@ def test_an_instruction_does_what_its_line_says(op, change, needs):
 def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements, faults):
     path = tmp_path / "saxpy.visaasm"
     path.write_text(TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8").replace("0x2:ud", "0xc840:uv"), encoding="utf-8")
-    (opened, *_) = launches_of(path, None, "TGLLP", "saxpy", path.read_bytes(), tries=False)
-    body = opened.ready().prepared.dispatch.kernel
-    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "shl")
+    body = saxpy_body(path)
+    line = line_of(body, "shl")
     code = saxpy()
     place = place_of(code, "shl")
     sources = (code.instructions[place].sources[0], Immediate(ty.UV, elements))
@@ -158,11 +165,8 @@ def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements
 
 @pytest.mark.parametrize(("is_of_line", "faults"), [(True, 0), (False, 1)])
 def test_a_copy_of_a_scalar_on_its_line_may_have_an_element_for_each_lane(is_of_line, faults):
-    (opened, *_) = launches_of(
-        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
-    )
-    body = opened.ready().prepared.dispatch.kernel
-    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "cmp")
+    body = saxpy_body(TEXTS["saxpy.TGLLP"])
+    line = line_of(body, "cmp")
     code = saxpy()
     place = place_of(code, "cmp")
     copied = with_source(code, "cmp", 1, region=Region(1, 1, 0))
@@ -172,11 +176,8 @@ def test_a_copy_of_a_scalar_on_its_line_may_have_an_element_for_each_lane(is_of_
 
 
 def test_a_line_with_a_part_of_a_line_nearby_is_left_out():
-    (opened, *_) = launches_of(
-        TEXTS["saxpy.TGLLP"], None, "TGLLP", "saxpy", TEXTS["saxpy.TGLLP"].read_bytes(), tries=False
-    )
-    body = opened.ready().prepared.dispatch.kernel
-    line = next(inst.line for inst in body.instructions if inst.row.mnemonic == "shl")
+    body = saxpy_body(TEXTS["saxpy.TGLLP"])
+    line = line_of(body, "shl")
     code = saxpy()
     place = place_of(code, "shl")
     other = {"line": line, "is_numbered": True, **with_source(code, "shl", 1, bits=5)}

@@ -9,7 +9,6 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, Final
 
-from visa_lsp.eu.model import Target
 from visa_lsp.eu.scoreboard import Hazard, Scoreboard
 
 if TYPE_CHECKING:
@@ -44,13 +43,13 @@ def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[H
             edge = back, inst.index, target
             is_new = edge not in edges
             edges.add(edge)
-            behind = inst.index if target <= inst.index else back
+            last_jump = inst.index if target <= inst.index else back
             if inst.guard is None:
                 if not is_new:
                     break
-                place, steps, back = target, _MAX_STEPS, behind
+                place, steps, back = target, _MAX_STEPS, last_jump
             elif is_new:
-                walks.append((board.fork(thread), target, _MAX_STEPS, behind))
+                walks.append((board.fork(thread), target, _MAX_STEPS, last_jump))
         for hazard in board.hazards():
             use = hazard.inst.index, hazard.behind.index
             if use not in reported and hazard.needs.startswith("$"):
@@ -60,7 +59,6 @@ def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[H
 
 def _target(inst: MachineInst) -> int | None:
     """Return the place where all lanes continue if they take a branch; None for other instructions."""
-    targets = [source.index for source in inst.sources if isinstance(source, Target)]
-    if inst.op not in _BRANCHES or not targets:
+    if inst.op not in _BRANCHES or not inst.targets:
         return None
-    return targets[0] if inst.op == "if" else targets[-1]
+    return inst.targets[0] if inst.op == "if" else inst.targets[-1]

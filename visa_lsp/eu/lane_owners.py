@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.eu.model import LAST_XE_LP, Direct, Layout, Payload, Target
+from visa_lsp.eu.model import LAST_XE_LP, MESSAGE_REGISTERS, Direct, Layout, Payload
 from visa_lsp.eu.model import Indirect as MachineIndirect
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.predefined import FIRST_VARIABLE
@@ -48,7 +48,6 @@ _LEAST_LANES: Final = 8  # without a mask: shorter vectors are scalars that the 
 _OF_LANES: Final = (  # words of messages of the older data ports with an element for each lane
     "untyped surface", "byte gathering", "byte scattering", "dword gathering", "dword scattering", "untyped atomic", "untyped a64",
 )  # fmt: skip
-_LONGEST: Final = 31  # registers of a message
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,7 +80,7 @@ def lane_faults(kernel: Kernel, code: MachineCode, platform: Platform) -> Iterat
 
 
 class TextLanes:
-    """What a text does with values of single lanes.
+    """The uses that a text makes of values of single lanes.
 
     ``mixes``: lanes use bytes of other lanes; ``broadcasts``: all lanes read one element; ``unmasked``: lanes that are off use them, too.
     ``has_unknown_reads``: it reads through an address, or a variable that nothing writes, which may have the registers of any other.
@@ -189,9 +188,9 @@ class _Flow:
         self.acc, self.size = starts["acc"], starts["f"]
         self._reads = [tuple(self._read(inst)) for inst in code.instructions]
         self._writes = [tuple(self._written(inst)) for inst in code.instructions]
-        of_targets = {t for i in code.instructions for t in _targets(i)}
-        behind = {i.index + 1 for i in code.instructions if _targets(i)}
-        leaders = sorted({0, *of_targets, *behind} & set(range(len(code.instructions))))
+        branches = [inst for inst in code.instructions if inst.targets]
+        ends = {place for inst in branches for place in (*inst.landings, inst.index + 1)}
+        leaders = sorted({0, *ends} & set(range(len(code.instructions))))
         self._ends = dict(zip(leaders, [*leaders[1:], len(code.instructions)], strict=False))
         self._spills = any("scratch" in f"{i.text} {i.comment}" or i.addressing == "ss" for i in code.instructions)
 
@@ -226,7 +225,7 @@ class _Flow:
 
     def _nexts(self, index: int) -> set[int]:
         inst = self.code.instructions[index]
-        nexts = set(_targets(inst))
+        nexts = set(inst.landings)
         if "EOT" not in inst.options and (inst.op != "jmpi" or inst.guard is not None):
             nexts.add(index + 1)
         return nexts & self._ends.keys()
@@ -285,7 +284,7 @@ class _Flow:
         dst = inst.dst
         is_own = not inst.no_mask and inst.lanes > 1 and inst.op not in _NO_ELEMENTS
         if isinstance(dst, Payload) and dst.start >= 0:
-            yield self._no_owner(dst.start, dst.start + (dst.registers or _LONGEST) * self.grf)
+            yield self._no_owner(dst.start, dst.start + (dst.registers or MESSAGE_REGISTERS) * self.grf)
             if is_own:
                 yield from self._payload(inst, dst, _cell(inst, is_address=False))
             return
@@ -319,10 +318,6 @@ class _Flow:
     def _inside(self, places: Array, lanes: Array) -> _Bytes:
         inside = places < self.size
         return _Bytes(places[inside], lanes[inside])
-
-
-def _targets(inst: MachineInst) -> list[int]:
-    return [n for source in inst.sources if isinstance(source, Target) for n in (source.index, source.index + 1)]
 
 
 def _cell(inst: MachineInst, *, is_address: bool) -> int:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from visa_lsp.eu.model import Direct, Target
+from visa_lsp.eu.model import Direct
 from visa_lsp.eu.nan_bits import replace_nans
 from visa_lsp.eu.opcodes import RELATIONS
 from visa_lsp.eu.site import MachineFrame, Unmodelled, typed_variable
@@ -508,10 +508,6 @@ def barrier_of(thread: Thread, number: int) -> Barrier:
 # ---- control flow
 
 
-def _targets(site: MachineSite) -> tuple[int, ...]:
-    return tuple(source.index for source in site.machine.sources if isinstance(source, Target))
-
-
 def _park(f: Frame, lanes: int, place: int) -> None:
     if lanes:
         f.waiting[place] = f.waiting.get(place, 0) | lanes
@@ -529,7 +525,7 @@ def _taken(site: MachineSite) -> Callable[[Frame], int]:
 
 def goto(site: MachineSite) -> Op:
     """Send lanes to UIP; if none is left, control continues at JIP. A backward one goes with the lanes that jump."""
-    jip, uip = _targets(site)
+    jip, uip = site.machine.targets
     taken, following = _taken(site), site.pc + 1
     jumps = site.machine.subop == "b" or uip <= site.pc
 
@@ -548,13 +544,13 @@ def goto(site: MachineSite) -> Op:
 
 def join(site: MachineSite) -> Op:
     """Continue at JIP if no lane is active; lanes that wait here have joined before."""
-    (jip,) = _targets(site)[:1]
+    (jip,) = site.machine.targets[:1]
     return lambda f: None if f.emask else jip
 
 
 def if_(site: MachineSite) -> Op:
     """Send lanes without the condition to the else block or the end, its first field."""
-    jip = _targets(site)[0]
+    jip = site.machine.targets[0]
     taken = _taken(site)
 
     def op(f: Frame) -> int | None:
@@ -566,7 +562,7 @@ def if_(site: MachineSite) -> Op:
 
 def else_(site: MachineSite) -> Op:
     """Send the lanes of the first block to the end; those of the second wait behind."""
-    jip, uip = (*_targets(site), *_targets(site))[:2]
+    jip, uip = (*site.machine.targets, *site.machine.targets)[:2]
 
     def op(f: Frame) -> int | None:
         waiting = f.waiting.pop(site.pc + 1, 0)
@@ -579,7 +575,7 @@ def else_(site: MachineSite) -> Op:
 
 def while_(site: MachineSite) -> Op:
     """Repeat the loop with the lanes that hold the condition; the others wait behind."""
-    jip, taken = _targets(site)[0], _taken(site)
+    jip, taken = site.machine.targets[0], _taken(site)
 
     def op(f: Frame) -> int | None:
         lanes = taken(f)
@@ -593,7 +589,7 @@ def while_(site: MachineSite) -> Op:
 
 def break_(site: MachineSite) -> Op:
     """Send lanes out of the loop: behind the ``while`` that UIP names."""
-    jip, uip = _targets(site)
+    jip, uip = site.machine.targets
     taken = _taken(site)
     instructions = site.program.machine_code.instructions
     out = uip + 1 if uip < len(instructions) and instructions[uip].op == "while" else uip
@@ -607,7 +603,7 @@ def break_(site: MachineSite) -> Op:
 
 def cont(site: MachineSite) -> Op:
     """Send lanes to the ``while`` of the loop, UIP."""
-    jip, uip = _targets(site)
+    jip, uip = site.machine.targets
     taken = _taken(site)
 
     def op(f: Frame) -> int | None:
@@ -619,7 +615,7 @@ def cont(site: MachineSite) -> Op:
 
 def jmpi(site: MachineSite) -> Op:
     """Jump with all lanes if the predicate holds."""
-    targets = _targets(site)
+    targets = site.machine.targets
     if not targets:
         raise Unmodelled("jmpi to a register")
     target = targets[0]
@@ -631,7 +627,7 @@ def jmpi(site: MachineSite) -> Op:
 
 def call(site: MachineSite) -> Op:
     """Keep the place behind and the lanes of the caller in two dwords, and jump."""
-    dst, targets = site.machine.dst, _targets(site)
+    dst, targets = site.machine.dst, site.machine.targets
     if not isinstance(dst, Direct):
         raise Unmodelled("call without destination")
     taken, at, following = _taken(site), dst.start, site.pc + 1

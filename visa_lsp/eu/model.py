@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 MAX_REGISTERS: Final = 512
 BASE_STEP: Final = 1024  # of the scratch address in r0.5; below it is the number of the hardware thread, up to Xe-LP
 LAST_XE_LP: Final = 120  # generation of TGLLP, the last with its payload in registers
+MESSAGE_REGISTERS: Final = 31  # of the payload or the result of a message, at most
 _BARRIER_OF_GROUP: Final = 0x5B
 PATCHED: Final = "__INTEL_PATCH_"  # names of what a loader writes about the payload's place: no offset here
 _ARCHITECTURE: Final = {
@@ -192,6 +193,16 @@ class MachineInst:
     def is_message(self) -> bool:
         """True for messages to shared functions."""
         return self.op.startswith("send")
+
+    @property
+    def targets(self) -> tuple[int, ...]:
+        """The indexes of the instructions at which lanes may continue, in the order of the operands."""
+        return tuple([source.index for source in self.sources if isinstance(source, Target)])
+
+    @property
+    def landings(self) -> tuple[int, ...]:
+        """The targets, and the instructions after them, where lanes that wait there join."""
+        return tuple([place for target in self.targets for place in (target, target + 1)])
 
     @property
     def name(self) -> str:

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any, Final, TypeGuard
 
 import numpy as np
 
-from visa_lsp.eu.model import Direct, Indirect, MachineInst, Payload
+from visa_lsp.eu.model import MESSAGE_REGISTERS, Direct, Indirect, MachineInst, Payload
 from visa_lsp.eu.opcodes import row_of
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import Immediate
@@ -39,7 +39,6 @@ _SETTLED: Final = 10
 _SETTLED_LONG: Final = 14
 _ADDRESS_LENGTH, _RESULT_LENGTH = (25, 15), (20, 31)  # fields of a descriptor, in registers
 _LEAST_BYTES: Final = 32  # of a register
-_LONGEST_RESULT: Final = 31  # registers of a message
 OUT_OF_ORDER: Final = "out of order"
 _NO_PIPE: Final = ""
 
@@ -167,7 +166,7 @@ class Scoreboard:
             for start, end in writes:
                 self._write(state, own, start, end)
             if thread.frame.code is None and _is_of_any_length(inst.dst):
-                end = inst.dst.start + _LONGEST_RESULT * self.code.grf_bytes
+                end = inst.dst.start + MESSAGE_REGISTERS * self.code.grf_bytes
                 state.writers[inst.dst.start + _LEAST_BYTES : end] = 0
                 state.readers[inst.dst.start + _LEAST_BYTES : end] = 0
         if flight.pipe not in (OUT_OF_ORDER, _NO_PIPE):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from visa_lsp.eu.model import PATCHED, Direct, Indirect, Layout, MachineInst, Payload, Register, Target
+from visa_lsp.eu.model import PATCHED, Direct, Indirect, Layout, MachineInst, Payload, Register
 from visa_lsp.eu.nan_bits import with_one_nan
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import SCALAR_REGION
@@ -166,9 +166,8 @@ def _joins(code: MachineCode) -> set[int]:
     """Return the places where lanes may wait: targets of branches, and the places after them."""
     joins = set[int]()
     for inst in code.instructions:
-        targets = [source.index for source in inst.sources if isinstance(source, Target)]
-        if targets or inst.op in ("ret", "calla"):
-            joins.update((*targets, *(target + 1 for target in targets), inst.index + 1))
+        if inst.targets or inst.op in ("ret", "calla"):
+            joins.update((*inst.landings, inst.index + 1))
     return joins
 
 

@@ -66,6 +66,11 @@ class TextRun:
     result: RunResult
     has_one_nan: bool = False
 
+    @property
+    def is_endless(self) -> bool:
+        """True if the text has used up its budget of instructions."""
+        return any(fault.kind is FaultKind.BUDGET for fault in self.result.faults)
+
     @cached_property
     def depends_on_undefined(self) -> bool:
         """Whether the text stores other values if variables that nothing has written begin with other values than zero."""
@@ -108,9 +113,7 @@ def compare_with(
     """Run machine code on the launch of a text's run, and compare; ``steps`` limit it, as ``MACHINE_STEPS``."""
     unmodelled = _unmodelled_in_text(text_run.result)
     if unmodelled:
-        return Outcome(
-            text_run.result.threads, None, unmodelled, any(f.kind is FaultKind.BUDGET for f in text_run.result.faults)
-        )
+        return Outcome(text_run.result.threads, None, unmodelled, text_run.is_endless)
     outcome = _compared(text_run, code, text, watchers, steps)
     if outcome.first is not None and text_run.depends_on_undefined:
         outcome = _compared(text_run, code, text, watchers, steps, has_undefined=False)

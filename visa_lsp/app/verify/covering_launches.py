@@ -15,7 +15,6 @@ from visa_lsp.app.errors import UserError
 from visa_lsp.app.verify.both_runs import TEXT_STEPS, TextRun, run_text
 from visa_lsp.app.verify.special_values import SpecialValues, listed, sizes_of
 from visa_lsp.app.verify.verify_launches import launch_with, ragged_sizes
-from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.observers.definedness import UninitialisedChecker
 
 if TYPE_CHECKING:
@@ -26,12 +25,10 @@ if TYPE_CHECKING:
 
 _CANDIDATES: Final = 32
 _FRUITLESS: Final = 12  # candidates in a row
-_CANDIDATE_STEPS: Final = (
-    20_000  # less than a second, together at least; a tenth of the steps of the others if that is more
-)
-_LATER_STEPS: Final = (
-    100_000  # of a launch after the first one, or twice those of the launches ahead that end if that is more
-)
+# Less than a second, together at least; a tenth of the steps of the others if that is more.
+_CANDIDATE_STEPS: Final = 20_000
+# Of a launch after the first one, or twice those of the launches ahead that end if that is more.
+_LATER_STEPS: Final = 100_000
 _VOLUME: Final = {"local_size": [8, 2, 2], "groups": [2, 2, 2]}
 _ONE_GROUP: Final = [1, 1, 1]
 _SIDE: Final = 100  # larger than those of a volume
@@ -49,9 +46,9 @@ def text_runs(launches: Iterable[OpenedLaunch], beside: Path) -> Iterator[TextRu
     for opened in launches:
         run = run_text(opened, min(TEXT_STEPS, max(_LATER_STEPS, 2 * steps))) if base else run_text(opened)
         yield run
-        base, steps = base or run, steps + (0 if _is_endless(run) else run.result.steps)
+        base, steps = base or run, steps + (0 if run.is_endless else run.result.steps)
         reached |= reached_instructions(run)
-    if base is None or base.opened.proposed is None or _is_endless(base):
+    if base is None or base.opened.proposed is None or base.is_endless:
         return
     kernel, values = base.ready.prepared.dispatch.kernel, SpecialValues(base.opened)
     every = {(kernel.name, n) for n in range(len(kernel.instructions))}
@@ -93,10 +90,6 @@ class _Trials:
 def reached_instructions(run: TextRun) -> set[tuple[str, int]]:
     """Return the instructions that a run reaches, by body and index."""
     return {(name, n) for name, counts in run.result.executions.items() for n, count in enumerate(counts) if count}
-
-
-def _is_endless(run: TextRun) -> bool:
-    return any(fault.kind is FaultKind.BUDGET for fault in run.result.faults)
 
 
 def _is_sound(run: TextRun) -> bool:
