@@ -155,6 +155,10 @@ class KernelInfo(Struct, frozen=True):
         """Return the source's type of an argument, ``float4`` or ``int*``; empty if unknown."""
         return next((a.type_name.partition(";")[0] for a in self.arguments if a.index == index), "")
 
+    def pointee_of(self, index: int) -> str:
+        """Return the source's type of the elements of a buffer argument, ``float4``; empty if unknown."""
+        return self.type_of(index).replace("*", "").strip()
+
     def element_of(self, index: int) -> str:
         """Return the element type of an argument by value; empty if unknown, and for structs."""
         return next((cl_element(a.type_name) for a in self.arguments if a.index == index), "")

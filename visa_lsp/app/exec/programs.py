@@ -111,7 +111,7 @@ class LoadedKernel:
 
     def element_of(self, index: int, size: int) -> str:
         """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""
-        element = cl_element(self.info.type_of(index).rstrip("* "))
+        element = cl_element(self.info.pointee_of(index))
         return element if element and size % element_bytes(element) == 0 else "uint8"
 
 

@@ -169,8 +169,7 @@ def default_argument(
 
 def element_of(info: KernelInfo, index: int) -> tuple[str, int]:
     """Return the NumPy name of an argument's element type, empty if it has none, and the number of vector elements."""
-    type_name = next((a.type_name for a in info.arguments if a.index == index), "")
-    name = type_name.split(";")[0].rstrip("*").strip()
+    name = info.pointee_of(index)
     element = cl_element(name)
     return element, cl_bytes(name) // element_bytes(element) if element else 0
 

@@ -500,9 +500,9 @@ class Prover:
         self, property_: str, access: ItemAccess, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions,
         things: Sequence[Sum | Claim], *, by_global_ids: bool = False, more: _Contract | None = None,
     ) -> ProofResult | None:  # fmt: skip
-        """Return the answer if it needs no launch, with as few assumptions as suffice; ``more`` are the last ones.
+        """Return the answer if it needs no launch, with as few assumptions as suffice.
 
-        Adds the parts of a contract one by one, the simplest first.
+        Adds the parts of a contract one by one, the simplest first; ``more`` are the last ones, without which there is no proof.
         """
         wraps, facts = self._soft_wraps(things), self.facts
         if by_global_ids:
@@ -514,7 +514,7 @@ class Prover:
             assumed = [one for part in parts[:count] for one in part]
             return self._decide(items, build, path, wraps, assumed, facts)
 
-        word, needs = decide(1)
+        word, needs = decide(1) if more is None else ("unknown", [])
         if word != "no" and len(parts) > 1 and (word := decide(len(parts))[0]) == "no":
             decisions = map(decide, range(2, len(parts) + 1))
             word, needs = next((decision for decision in decisions if decision[0] == "no"), ("unknown", []))
@@ -689,11 +689,11 @@ class Prover:
         contract += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if property_ == "bounds":
             # Of `a[n - 1]`, too: a buffer has elements.
-            scaled = [(atom, 1) for atom, factor in access.offset.factors if factor > 0]
+            ends = {atom for atom, factor in access.offset.factors if factor > 0 and access.offset.constant < 0}
             contract += [
                 (f"{a} is positive", at_most(x * -1, -1))
                 for a, x in values
-                if pitches.keys() & set(atoms_of(x)) or (access.offset.constant < 0 and x.factors[0] in scaled)
+                if (pitches.keys() | ends) & set(atoms_of(x))
             ]
         arguments = {atom: (name, value) for name, value in values for atom, _ in value.factors}
         for atom, axis in self._need_finder.free_pitches_of([access]).items():

@@ -69,12 +69,12 @@ def name_of(info: KernelInfo, index: int) -> str:
 
 def element_size(info: KernelInfo, index: int) -> int:
     """Return the number of bytes of an element of a buffer argument; 1 if its type is unknown."""
-    return cl_bytes(info.type_of(index).replace("*", "").strip()) or 1
+    return cl_bytes(info.pointee_of(index)) or 1
 
 
 def vector_type(info: KernelInfo, index: int) -> str:
     """Return the type of the elements of a buffer argument that are vectors, ``float4``; empty for numbers and unknown types."""
-    name = info.type_of(index).replace("*", "").strip()
+    name = info.pointee_of(index)
     element = cl_element(name)
     return name if element and cl_bytes(name) > element_bytes(element) else ""
 

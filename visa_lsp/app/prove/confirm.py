@@ -221,14 +221,12 @@ class Confirmer:
         if example.contents:  # values that are written out are only needed where others do not show the fault
             tries.insert(0, (replace(example, contents={}, reach={}), _CONTENTS[0]))
         # The launch has sizes for this buffer alone; others may need more than it gives them.
-        spaces = {one.space for one in self.walker.accesses if one.line in lines} if property_ == "bounds" else set()
+        own = [one for one in self.walker.accesses if property_ == "bounds" and one.line in lines]
+        spaces = {one.space for one in own}
         wanted = {one.line for one in self.walker.accesses if one.space in spaces}
-        if property_ == "bounds" and any(
-            atom.why == UNFOLLOWED for one in self.walker.accesses if one.line in lines for atom in atoms_of(one.offset)
-        ):
-            tries = [
-                (replace(example, contents={}, reach={}), "zeros")
-            ]  # what other values lead to may be the host's matter
+        if any(atom.why == UNFOLLOWED for one in own for atom in atoms_of(one.offset)):
+            # What other values lead to may be the host's matter.
+            tries = [(replace(example, contents={}, reach={}), "zeros")]
         for tried, contents in tries:
             text = self.launch_text(tried, contents)
             steps = runs.steps_left(_MAX_STEPS)
@@ -269,7 +267,7 @@ class Confirmer:
             kind = entry.kind if entry is not None else ""
             size = value_of(symbols.sizes[index], ROOM_BYTES) if index in symbols.sizes else ROOM_BYTES
             if kind == "buffer":
-                element = cl_element(info.type_of(index).replace("*", "") + ";4") or "uint32"
+                element = cl_element(info.pointee_of(index)) or "uint32"
                 loaded_values = example.contents.get(index, {})
                 if loaded_values:
                     element = f"uint{8 * gcd(*loaded_values, *(bytes_ for bytes_, _ in loaded_values.values()))}"

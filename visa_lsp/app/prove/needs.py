@@ -213,10 +213,9 @@ class NeedFinder:
         for index in range(len(_VALUES)):
             sample = self._make_sample(index, {})
             if not self._keeps_facts(sample):
-                sample = {atom: value for atom, value in sample.items() if atom not in self.fixed}
-                given = self._choose_given(sample, launches)
-                sample = self._make_sample(index, given)  # with as many work items as the values need
-                sample = {atom: value for atom, value in sample.items() if atom not in self.fixed} | given
+                given = self._choose_given(self._without_fixed(sample), launches)
+                # With as many work items as the values need.
+                sample = self._without_fixed(self._make_sample(index, given)) | given
             launches.append(sample)
         return launches
 
@@ -274,16 +273,25 @@ class NeedFinder:
                     sample[own.factors[0][0]] = value
         return sample
 
+    def _without_fixed(self, sample: Mapping[Atom, int]) -> dict[Atom, int]:
+        """Return a sample without what the user's assumptions name."""
+        return {atom: value for atom, value in sample.items() if atom not in self.fixed}
+
     def _keeps_facts(self, sample: Mapping[Atom, int]) -> bool:
         """Return whether a sample keeps the user's assumptions."""
         values = {atom: number(value) for atom, value in sample.items()}
         return not self.fixed or all(self.pool.replace_in(fact, values.get, {}) != FALSE for fact in self.facts)
 
     @cached_property
+    def _compared(self) -> tuple[Claim, ...]:
+        """The comparisons in the conditions of all accesses, each once."""
+        return tuple(dict.fromkeys(part for one in self.accesses for part in _comparisons(one.path)))
+
+    @cached_property
     def _starts(self) -> set[Atom]:
         """The arguments that conditions only add to ids, which are less than the arguments that they are compared with."""
         added, bounds = set[Atom](), set[Atom]()
-        for part in {part: None for one in self.accesses for part in _comparisons(one.path)}:
+        for part in self._compared:
             plain = [pair for pair in part.term.factors if not pair[0].divisor]
             signs = {factor > 0 for atom, factor in plain if self.axes_of({atom, *atoms_of(*atom.parts)})}
             for atom, factor in plain if len(signs) == 1 else ():
@@ -295,12 +303,10 @@ class NeedFinder:
     def _grains(self) -> dict[Atom, set[Atom]]:
         """The arguments that conditions multiply by ids, elements of each work item, with those that limit the products."""
         grains: dict[Atom, set[Atom]] = {}
-        for part in (
-            {part: None for one in self.accesses for part in _comparisons(one.path)} if len(self.axes) == 1 else ()
-        ):
+        for part in self._compared if len(self.axes) == 1 else ():
             values = self._values.keys() & set(atoms_of(part))
             for atom, _ in part.term.factors:
-                inner = set(atoms_of(*atom.parts)) if not atom.divisor and atom.test is None else set[Atom]()
+                inner = set(atoms_of(*atom.parts)) if atom.is_product else set[Atom]()
                 own = self._values.keys() & inner
                 if self.axes_of(inner) and len(own) == 1:
                     grains.setdefault(next(iter(own)), set()).update(values - own)
@@ -343,9 +349,7 @@ class NeedFinder:
         """
         bounds_by_axis: dict[int, list[int]] = {}
         numbers: dict[int, list[int]] = {}
-        for compared in {
-            term: None for one in self.accesses for part in _comparisons(one.path) for term in _cases_of(part.term)
-        }:
+        for compared in {term: None for part in self._compared for term in _cases_of(part.term)}:
             terms = [
                 (atom, Fraction(factor * self._grain_in(atom, sample), atom.divisor or 1), axis)
                 for atom, factor in compared.factors
@@ -398,7 +402,7 @@ class NeedFinder:
         """Return the arguments that are factors in offsets, with the axes of the ids that they are multiplied by."""
         axes_by_pitch: dict[Atom, set[int]] = {}
         for atom in atoms_of(*(one.offset for one in accesses)):
-            if not atom.parts or atom.divisor or atom.test is not None or atom.is_bits:
+            if not atom.is_product:
                 continue
             inner = set(atoms_of(*atom.parts))
             for value in inner & self._values.keys():
@@ -411,8 +415,7 @@ class NeedFinder:
         A loop in steps of that size is none where a condition about arguments compares its values.
         """
         atoms = set(atoms_of(*(one.offset for one in accesses))) - set().union(*self._find_guards(accesses))
-        products = [one for one in atoms if one.parts and not one.divisor and one.test is None and not one.is_bits]
-        inside = atoms.union(*(atoms_of(*one.parts) for one in products))
+        inside = atoms.union(*(atoms_of(*one.parts) for one in atoms if one.is_product))
         counts = {axis: {atom for atom, _ in self.symbols.counts[axis].factors} & inside for axis in self.axes}
         return {axis: own for axis, own in counts.items() if own}
 

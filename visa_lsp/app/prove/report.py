@@ -129,8 +129,9 @@ def _kernel_lines(
     if needs or sizes:
         lines.append("  needs buffers of at least")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
-        others = {True: "not all accesses are decided", False: "fewer may do"}
-        lines += [f"  - {size[1]}: {size[2]}; {others[size[1] in undecided]}" for size in sizes]
+        for size in sizes:
+            remark = "not all accesses are decided" if size[1] in undecided else "fewer may do"
+            lines.append(f"  - {size[1]}: {size[2]}; {remark}")
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
             excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
@@ -224,8 +225,8 @@ def _needs_of(results: Sequence[ProofResult]) -> list[BufferNeed]:
     for one in results:
         if one.property == "bounds" and one.cause is not Cause.SIZE:
             answers.setdefault(one.buffer, set()).add(one.answer)
-    open_ = {buffer for buffer, own in answers.items() if own & {"unknown", "bounded"} and "refuted" not in own}
     overrun = {buffer for buffer, own in answers.items() if "refuted" in own}
+    open_ = {buffer for buffer, own in answers.items() if own & {"unknown", "bounded"}} - overrun
     needs = dict.fromkeys(need for one in results for need in one.needs)
     # A need that a launch has and exceeds is none.
     return [need for need in needs if need.buffer not in open_ and (need.exceeds or need.buffer not in overrun)]

@@ -53,6 +53,11 @@ class Atom:
     why: str = ""
 
     @property
+    def is_product(self) -> bool:
+        """Return whether the atom is the product of its parts."""
+        return bool(self.parts) and not self.divisor and self.test is None and not self.is_bits
+
+    @property
     def is_bits(self) -> bool:
         """Return whether the atom has the bits that its two parts have in common."""
         return self.name.startswith("bits#")
