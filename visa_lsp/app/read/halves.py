@@ -115,14 +115,19 @@ class Halves:
         pair = self.peel(low), self.peel(high)
         if pair not in self.joined:
             self.joined[pair] = None, False  # a value does not need itself
-            was_strong, self.is_strong = self.is_strong, False
             self._depth += 1
-            whole = self._join(*pair)
+            self.joined[pair] = self._apart(self._join, *pair)
             self._depth -= 1
-            self.joined[pair], self.is_strong = (whole, self.is_strong), was_strong
         whole, is_strong = self.joined[pair]
         self.is_strong = self.is_strong or (is_strong and whole is not None)
         return whole
+
+    def _apart(self, rule: Callable[[Tree, Tree], Tree | None], low: Tree, high: Tree) -> tuple[Tree | None, bool]:
+        """Return what a rule makes of two dwords, and whether that alone is strong."""
+        was_strong, self.is_strong = self.is_strong, False
+        whole = rule(low, high)
+        is_own, self.is_strong = self.is_strong, was_strong
+        return whole, is_own
 
     def is_wide(self, tree: Tree) -> bool:
         """Return whether C computes a value in 64 bits."""
@@ -203,12 +208,12 @@ class Halves:
         if numbers[0] is not None and numbers[1] is not None:
             return constant((numbers[1] & _ONES) << BITS | numbers[0] & _ONES)
         low_key, high_key = self.key(low), self.key(high)
-        if (low_key.op, high_key.op) == (LOW, HIGH) and low_key.args == high_key.args:
-            self.is_strong = self.is_strong or low_key.args[0].op not in self.vectors
-            return low_key.args[0]
-        if (low_key.op, high_key.op) == (HIGH, LOW) and low_key.args == high_key.args:
-            self.is_strong = self.is_strong or low_key.args[0].op not in self.vectors
-            return Tree(SWAPPED, low_key.args) if low_key.args[0].op in self.free else half_turn(low_key.args[0])
+        if {low_key.op, high_key.op} == {LOW, HIGH} and low_key.args == high_key.args:
+            (own,) = low_key.args
+            self.is_strong = self.is_strong or own.op not in self.vectors
+            if low_key.op == LOW:
+                return own
+            return Tree(SWAPPED, low_key.args) if own.op in self.free else half_turn(own)
         if high_key == Tree("shift_s()", (low_key, leaf(BITS - 1))):
             return Tree("(long)", (self._as(low, ty.D),))
         if low.op == high.op == "?" and low.args[0] == high.args[0]:
@@ -220,11 +225,10 @@ class Halves:
             inner = self.join(low.args[0], high.args[0])
             return Tree("u~", (inner,)) if inner is not None else None
         for rule in (self._shifted, self._bits, self._sum, self._turned):
-            was_strong, self.is_strong = self.is_strong, False
-            whole = rule(low, high)
-            self.is_strong = was_strong or (self.is_strong and whole is not None)
-            if whole is not None:
-                return whole
+            joined, is_own = self._apart(rule, low, high)
+            if joined is not None:
+                self.is_strong = self.is_strong or is_own
+                return joined
         if numbers[1] == 0:
             return self._extended(low)
         if numbers[0] == 0 and not high.args:
@@ -301,25 +305,14 @@ class Halves:
         if hit is not None and self.type_of(hit["C"]) is ty.UD and (own := self.type_of(hit["A"])) in (ty.D, ty.UD):
             sides = [self.join(hit["C"], hit["A"]), self.join(hit["D"], hit["B"])]
             if None not in sides and own is self.type_of(hit["B"]):
-                word = "(long)" if own is ty.D else "(ulong)"
-                return Tree(
-                    "<",
-                    tuple(
-                        [
-                            side if self.type_of(side) is (ty.Q if own is ty.D else ty.UQ) else Tree(word, (side,))
-                            for side in sides
-                            if side
-                        ]
-                    ),
-                )
+                wide, word = (ty.Q, "(long)") if own is ty.D else (ty.UQ, "(ulong)")
+                signed = [side if self.type_of(side) is wide else Tree(word, (side,)) for side in sides if side]
+                return Tree("<", tuple(signed))
         hit = form("A == B && C == D", tree)
         if hit is not None:
-            for first, second in ("AC", "CA"):
+            for low, other_low, high, other_high in ("ABCD", "CDAB"):
                 self.is_strong = False
-                sides = [
-                    self.join(hit[first], hit[second]),
-                    self.join(hit[chr(ord(first) + 1)], hit[chr(ord(second) + 1)]),
-                ]
+                sides = [self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])]
                 if self.is_strong and None not in sides:
                     return Tree("==", tuple([side for side in sides if side]))
         hit = form("popcount(A) + popcount(B)", tree)
@@ -350,7 +343,7 @@ class Halves:
         return tree.args[0], count
 
     def _funnel(self, tree: Tree) -> tuple[Tree, Tree, int] | None:
-        """Return what stands above and below in 32 bits that two shifts join, and the count to the left."""
+        """Return the upper and the lower part of a dword that two shifts join, and the count to the left."""
         for left, right in (
             itertools.permutations(tree.args) if tree.op in ("|", "+", "^") and len(tree.args) == 2 else ()
         ):
@@ -365,9 +358,7 @@ class Halves:
             (above, below, count), (other, rest, _) = lower, upper
             if self._same(above, rest) and self._same(below, other):
                 for parts, places in (((above, below), count), ((below, above), count + BITS)):
-                    was_strong, self.is_strong = self.is_strong, False
-                    whole = self.join(*parts)
-                    is_own, self.is_strong = self.is_strong, was_strong
+                    whole, is_own = self._apart(self.join, *parts)
                     if whole is not None and is_own:
                         self.is_strong = True
                         return rotated(whole, places)
@@ -441,12 +432,8 @@ class Halves:
             return []
         options = []
         for index, high in enumerate(highs):
-            if high not in highs[:index]:
-                was_strong, self.is_strong = self.is_strong, False
-                whole = self.join(lows[0], high)
-                if whole is not None:
-                    options.append((not self.is_strong, index, whole))
-                self.is_strong = self.is_strong or was_strong
+            if high not in highs[:index] and (option := self._option(lows[0], high)) is not None:
+                options.append((option[0], index, option[1]))
         for _, index, whole in sorted(options, key=lambda option: option[:2]):
             rest = self._matched(lows[1:], highs[:index] + highs[index + 1 :])
             if rest is not None:
@@ -572,10 +559,9 @@ class Halves:
 
     def _option(self, low: Tree, high: Tree) -> tuple[bool, Tree] | None:
         """Return the value of two dwords, and whether it may be one by chance."""
-        was_strong, self.is_strong = self.is_strong, False
-        whole = self.join(low, high)
-        is_weak, self.is_strong = not self.is_strong, self.is_strong or was_strong
-        return (is_weak, whole) if whole is not None else None
+        whole, is_own = self._apart(self.join, low, high)
+        self.is_strong = self.is_strong or is_own
+        return (not is_own, whole) if whole is not None else None
 
     def _carried(self, groups: list[_Group], carries: list[_Term], opens: set[str]) -> _Term | None:
         """Join two groups of lower terms whose carry or borrow is there, and return it."""
@@ -654,8 +640,8 @@ class Halves:
             for whole, factor in zip(wholes, factors, strict=True)
         ]
         if not any(self.is_wide(part) for part in parts):
-            first = next(index for index, part in enumerate(parts) if number(part) is None)
-            parts[first] = Tree("(ulong)", (parts[first],))
+            place = next(index for index, part in enumerate(parts) if number(part) is None)
+            parts[place] = Tree("(ulong)", (parts[place],))
         return Tree("*", tuple(parts))
 
     def upper_product(self, tree: Tree) -> Tree | None:
@@ -708,11 +694,11 @@ class Halves:
         if tree.op in ("(long)", "(ulong)") and self.type_of(tree.args[0]) is ty.UD:
             return self._half(tree.args[0])
         bare = self.peel(tree)
-        held = self._held(bare)
+        value = self._held(bare)
         if bare.op == ">>" and number(bare.args[1]) == BITS and self.type_of(bare.args[0]) is ty.UQ:
             return Tree(HIGH, (self._bare(bare.args[0]),))
-        if held is not None and (held.op == ">>" or (self.type_of(bare) is ty.UD and held.op == "(uint)")):
-            return self._half(held)
+        if value is not None and (value.op == ">>" or (self.type_of(bare) is ty.UD and value.op == "(uint)")):
+            return self._half(value)
         return Tree(LOW, (self._bare(bare),)) if self.type_of(tree) is ty.UD and self.is_wide(bare) else None
 
     def _added(self, parts: list[_Term], total: int) -> Tree:

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
 
 _NEUTRAL: Final = ("+", "-", "*", "&", "|", "^", "<<", "u-", "u~", "?", "==", "!=")
+_OF_INT: Final = (  # operations whose result is an int in C
+    "==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()", "clz_64()", "popcount_64()",
+)  # fmt: skip
 _MAX_HALF: Final = 65504
 _SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
 _WORDS: Final = {"int": ty.D, "uint": ty.UD}
@@ -263,21 +266,7 @@ class Signs:
             return self._common(args[1:])
         if op in ("+", "-", "*", "/", "%", "&", "|", "^", "min()", "max()", "quotient()", "remainder()", "mul_hi()"):
             return self._common(args)
-        if op in (
-            "==",
-            "!=",
-            "<",
-            ">",
-            "<=",
-            ">=",
-            "&&",
-            "||",
-            "u!",
-            "clz()",
-            "popcount()",
-            "clz_64()",
-            "popcount_64()",
-        ):
+        if op in _OF_INT:
             return ty.D
         return None
 

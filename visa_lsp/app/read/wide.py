@@ -51,7 +51,7 @@ _STORE: Final = re.compile(r"(?:if \(.*\) )?\*")
 
 
 class _Plan(NamedTuple):
-    """How lines use a vector of dwords: whether as values of 64 bits, and the list, the indexes and the half of each two lines that fill it."""
+    """The uses of a vector of dwords: whether as values of 64 bits, and the list, the indexes and the half of each two lines that fill it."""
 
     is_wide: bool
     stores: list[tuple[list[Node], int, int, int]]
@@ -192,7 +192,7 @@ class Widener:
             self.vectors[name] = wide
 
     def _parts(self, name: str) -> tuple[list[Tree], dict[Tree, Tree]]:
-        """Return the values of 64 bits in a vector of dwords, and what stands in place of its parts then."""
+        """Return the values of 64 bits in a vector of dwords, and the forms that replace its parts."""
         word, own = self.vectors[name], leaf(name)
         wholes = [own] if _WIDE[word] == "ulong" else [Tree(".x", (own,)), Tree(".y", (own,))]
         reads = {Tree("as_ulong()", (own,)): own, Tree("as_long()", (own,)): Tree("(long)", (own,))}
@@ -541,10 +541,13 @@ class Widener:
 
     def _partner(self, code: list[Node], index: int, banned: set[frozenset[str]] | None = None) -> _Joined | None:
         """Return the value of 64 bits whose halves a line and one of the next lines set; without ``banned`` only of known pairs."""
-        first = assigned(code[index])
-        if first is None or not self._is_dword(first[0]) or self.kinds.get(first[0]) is ty.BOOL:
+        assignment = assigned(code[index])
+        if assignment is None:
             return None
-        partner = self.partners.get(first[0])
+        name, value = assignment
+        if not self._is_dword(name) or self.kinds.get(name) is ty.BOOL:
+            return None
+        partner = self.partners.get(name)
         if partner is None and banned is None:
             return None
         self.halves.joined.clear()
@@ -553,29 +556,29 @@ class Widener:
             before = assigned(code[line - 1])
             if before is not None and line > index + 1:
                 names = self._changed([code[line - 1]])
-                between = {name: value for name, value in between.items() if not names & {name, *value.names()}}
+                between = {word: tree for word, tree in between.items() if not names & {word, *tree.names()}}
                 if self._is_dword(before[0]) and before[0] not in before[1].names() and not reads_memory(before[1]):
                     between[before[0]] = before[1]
             last = assigned(code[line])
             if code[line].inner is not None or code[line].text.endswith(":;"):
                 break
-            if last is None or last[0] == first[0] or not self._is_dword(last[0]):
+            if last is None or last[0] == name or not self._is_dword(last[0]):
                 continue
             if (
                 (partner is not None and last[0] != partner)
                 or (partner is None and last[0] in self.partners)
-                or frozenset((first[0], last[0])) in (banned or ())
+                or frozenset((name, last[0])) in (banned or ())
             ):
                 continue
-            second = last[1].put({first[0]: first[1]})
+            second = last[1].put({name: value})
             is_down = self._may_move(code, index, line)
             if not is_down and not self._may_rise(code, index, line):
                 continue
             changed = self._changed(code[index + 1 : line])
             self.halves.changed, self.halves.between = changed, between if is_down else {}
             self.halves.joined.clear()
-            orders = [(first[0], last[0]), (last[0], first[0])]
-            dwords = {first[0]: first[1], last[0]: second}
+            orders = [(name, last[0]), (last[0], name)]
+            dwords = {name: value, last[0]: second}
             joined = []
             for low, high in orders:
                 if partner is not None and self.halves.pairs[low][1] != LOW:
