@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.attack.arrays import Arrays
 from benchmarks.attack.captures import Captures
-from benchmarks.attack.core import Failure, limit_memory, resident_megabytes, try_case
+from benchmarks.attack.core import Failure, limit_memory, memory_bytes, try_case
 from benchmarks.attack.hosts import Hosts
 from benchmarks.attack.launches import Launches
 from benchmarks.attack.messages import Messages
@@ -61,7 +61,7 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     try:
         for done, number in enumerate(numbers):
             if done % -(-len(numbers) // 5) == 0:
-                resident.append(f"{resident_megabytes():.0f}")
+                resident.append(f"{memory_bytes()[1] >> 20}")
             outcome, failure = try_case(target, seed, number, seconds, keep)
             outcomes[outcome] += 1
             if failure is not None:
@@ -75,9 +75,7 @@ def run(name: str, numbers: range, seed: int, seconds: float, keep: Path | None)
     print(
         f"{name}: {len(numbers)} tried, {len(failures)} failed ({rest or 'nothing else'}) in {taken:.0f} s", flush=True
     )
-    print(
-        f"resident memory in MB, at the start and after each fifth: {', '.join(resident)}, {resident_megabytes():.0f}"
-    )
+    print(f"resident memory in MB, at the start and after each fifth: {', '.join(resident)}, {memory_bytes()[1] >> 20}")
     if covered := target.describe_cases():
         print(covered, flush=True)
     return failures

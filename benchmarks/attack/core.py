@@ -85,15 +85,15 @@ class Failure:
         return f"FAILED {again}: {self.what}"
 
 
-def resident_megabytes() -> float:
-    """Return the memory of this process that is in use now."""
-    return int(Path("/proc/self/statm").read_text("ascii").split()[1]) * resource.getpagesize() / (1 << 20)
+def memory_bytes() -> tuple[int, int]:
+    """Return the bytes of addresses that this process has, and those in use."""
+    addresses, resident = Path("/proc/self/statm").read_text("ascii").split()[:2]
+    return int(addresses) * resource.getpagesize(), int(resident) * resource.getpagesize()
 
 
 def limit_memory(megabytes: int) -> None:
     """Let this process have so many megabytes of addresses more than it has now."""
-    pages = int(Path("/proc/self/statm").read_text("ascii").split()[0])
-    most = pages * resource.getpagesize() + (megabytes << 20)
+    most = memory_bytes()[0] + (megabytes << 20)
     resource.setrlimit(resource.RLIMIT_AS, (most, most))
 
 

@@ -11,6 +11,7 @@ llvmlite = pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import own_cases  # noqa: E402
 import test_run_corpus as corpus  # noqa: E402
+from compiled_engine import sample_first  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
 from visa_lsp.app.launch import runner  # noqa: E402
@@ -106,7 +107,5 @@ def test_a_watched_launch_gives_the_same(launch, monkeypatch):
 def test_a_launch_that_is_compiled_on_its_way_gives_the_same(launch, monkeypatch):
     """Some steps are interpreted, then memory is restored, and the launch begins again as compiled code."""
     monkeypatch.setattr(native, "LEVEL", 0)
-    monkeypatch.setattr(engine, "WARM", 3)
-    monkeypatch.setattr(engine, "SAMPLE_STEPS", 400)
-    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
+    sample_first(monkeypatch, 3, 400)
     assert differences(*reports(*launch, "none", monkeypatch)) == set()

@@ -9,11 +9,12 @@ import pytest
 pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import test_compiled_faults as faults
+from compiled_engine import sample_first
 from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
-from visa_lsp.sim.jit import activations, engine, native
+from visa_lsp.sim.jit import activations, native
 
 REGISTERS = """.decl argument v_type=G type=d num_elts=32 align=GRF alias=<%arg, 0>
 .decl result v_type=G type=d num_elts=16 align=GRF alias=<%retval, 0>
@@ -155,7 +156,5 @@ def test_functions_without_memory_for_their_activations_do_the_same(checks, monk
 
 @pytest.mark.parametrize("what", PLACES)
 def test_functions_that_are_compiled_on_their_way_do_the_same(what, monkeypatch):
-    monkeypatch.setattr(engine, "WARM", 1)
-    monkeypatch.setattr(engine, "SAMPLE_STEPS", 100)
-    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
+    sample_first(monkeypatch, 1, 100)
     check(what, "none", groups=8)

@@ -12,6 +12,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 
 import own_cases
 import test_run_corpus as corpus
+from compiled_engine import sample_first
 from test_compiled_faults import AT, HEAD, LAUNCH
 from test_engines_agree import differences, launches, memory_of, named
 from unjudged_run import run_unjudged
@@ -70,8 +71,7 @@ def test_checkers_watch_one_group_at_a_time():
 
 
 def test_a_small_launch_runs_on_one_thread(monkeypatch):
-    monkeypatch.setattr(engine, "WARM", 300)
-    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
+    sample_first(monkeypatch, 300)
     report = launched(COUNT_UP, 3, name="auto")
     assert "groups ran one after another, not on several threads: the launch is too small" in report.notes
     assert report.buffers[0].array[0] == 48

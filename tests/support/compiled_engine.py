@@ -48,3 +48,13 @@ def compile_at_once(put=setattr):
 
     for name, value in (("WARM", 0), ("MAX_COPIED_BYTES", -1)):
         put(engine, name, value)
+
+
+def sample_first(monkeypatch, warm, steps=None):
+    """Interpret the beginning of a launch, and compile it where ``warm`` steps of an instruction follow; ``steps`` are those of a sample."""
+    from visa_lsp.sim.jit import engine
+
+    monkeypatch.setattr(engine, "WARM", warm)
+    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
+    if steps is not None:
+        monkeypatch.setattr(engine, "SAMPLE_STEPS", steps)

@@ -107,7 +107,7 @@ def _run(
     return _interpret(slower, observers, (_BY_INTERPRETER + outcome) * at_once) if isinstance(outcome, str) else outcome
 
 
-class Hot(Exception):  # noqa: N818 - no error: what was asked for is known
+class Hot(Exception):  # noqa: N818 - no error: it ends a sample
     """Raised when compiling the kernel of a launch pays."""
 
 

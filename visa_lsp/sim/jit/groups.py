@@ -257,18 +257,18 @@ class GroupWriter(Writer):
 
     def _start(self, thread: Node, ids: tuple[Node, Node, Node]) -> None:
         sizes, layout, builder = self.sizes, self.sizes.activation, self.builder
-        own, first = (self._thread_block(thread, base) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST))
-        registers, initial = (self.address(of, layout.registers) for of in (own, first))
+        block, template = (self._thread_block(thread, base) for base in (state.ACTIVATIONS, state.ACTIVATIONS_FIRST))
+        registers, initial = (self.address(of, layout.registers) for of in (block, template))
         for given in sizes.given:
             self._copy(self.address(registers, given.start), self.address(initial, given.start), len(given))
         for field in self.fields:
             self._put_field(registers, field, ids[field.dimension])
-        self._copy(own, first, self.plan.layout.size)
+        self._copy(block, template, self.plan.layout.size)
         if sizes.scratch:
-            scratch = builder.add(self.word(own, state.SCRATCH), ir.Constant(I64, sizes.scratch))
+            scratch = builder.add(self.word(block, state.SCRATCH), ir.Constant(I64, sizes.scratch))
             self._clear(builder.inttoptr(scratch, PTR), sizes.scratch)
         if layout.masks > layout.addresses:
-            self._clear(self.address(own, layout.addresses), layout.masks - layout.addresses)
+            self._clear(self.address(block, layout.addresses), layout.masks - layout.addresses)
 
     def _put_field(self, registers: Node, field: GroupField, value: Node) -> None:
         number = self.builder.trunc(value, I16 if field.size == 2 else I32)

@@ -332,7 +332,10 @@ def _emit_channels(
     def emit(form: ImageForm, row: Node, sampler: Sampler | None) -> Node:
         if sampler is not None and sampler.filter == "linear" and form.kind == "int":
             raise Uncompiled
-        channels = lambda image, *own: body(image, sampler, own)  # noqa: E731
+
+        def channels(image: _Image, *own: Node) -> list[Node]:
+            return body(image, sampler, own)
+
         return _outline_channels(e, form, row, (name, sampler), given, channels, size)
 
     put = partial(_put_channels, e, site, message)
