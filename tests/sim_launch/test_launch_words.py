@@ -205,6 +205,30 @@ def test_source_lines_of_the_text_are_reported_and_not_counted(tmp_path, capsys)
     assert report["instructions"] == 5
 
 
+def test_an_access_that_nothing_guards_says_so(tmp_path):
+    text = TEXT.replace("    mov (M1, 16) at", '    FILE "k.cl"\n    LOC 2\n    mov (M1, 16) at')
+    guarded = text.replace("    scatter4", "    (P1) scatter4").replace(
+        ".decl out", ".decl P1 v_type=P num_elts=16\n.decl out"
+    )
+    guarded = guarded.replace("    mov (M1, 16) y", "    cmp.ge (M1, 16) P1 at(0,0)<1;1,0> 0x0:ud\n    mov (M1, 16) y")
+    args = "{out: {buffer: {dtype: int32, shape: [15]}}, n: {value: 1}, x: {value: 1.0}}"
+    launch = parse_launch(f"{HEAD}args: {args}\n", tmp_path / "k.launch.yaml")
+    faults = [
+        run_text(one, launch, RunOptions(tmp_path / "k.visaasm", budget=1000)).faults[0] for one in (text, guarded)
+    ]
+    assert [fault.is_unguarded for fault in faults] == [True, False]
+
+
+def test_a_negative_address_of_shared_memory_is_one(tmp_path):
+    text = TEXT.replace("scatter4_scaled.R (M1, 16) out", "scatter4_scaled.R (M1, 16) %slm").replace(
+        "    scatter4", "    add (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0xffffff0:ud\n    scatter4"
+    )
+    args = "{out: {buffer: {dtype: int32, shape: [15]}}, n: {value: 1}, x: {value: 1.0}}"
+    launch = parse_launch(f"{HEAD}args: {args}\n", tmp_path / "k.launch.yaml")
+    fault = run_text(text, launch, RunOptions(tmp_path / "k.visaasm", budget=1000)).faults[0]
+    assert "bytes -16 to -13 of" in fault.message
+
+
 @pytest.mark.parametrize(
     ("without", "ways"),
     [("", {("line 33", "line 30")}), ("    barrier\n", {("line 32", "line 30"), ("line 30", "line 32")})],

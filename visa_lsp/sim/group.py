@@ -56,6 +56,7 @@ class ThreadGroup:
         self.id = number
         self.threads = threads
         self.slm = Buffer("shared local memory", allocate_aligned(slm_bytes))
+        self.slm.address_bits = 28
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}
         self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in

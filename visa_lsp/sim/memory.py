@@ -82,6 +82,7 @@ class Buffer:
     def __init__(self, name: str, data: bytearray | Array, address: int = 0) -> None:
         self.name = name
         self.parts: Sequence[NamedPart] = ()
+        self.address_bits = 32  # fewer where compilers take the rest of an address for a tag
         self.private = False  # each thread has its own part, which later threads reuse
         self.undefined = False  # undefined before the kernel runs
         self.defined: Array | None = None  # a mask of the bytes of an undefined buffer that are written nevertheless
@@ -117,8 +118,9 @@ class Buffer:
         return f"Buffer({self.name!r}, {self.size} bytes at {self.address:#x})"
 
     def locate(self, address: int) -> tuple[Buffer, int]:
-        """Return the buffer and the byte offset inside it for reports; negative if the 32 bits are a negative number."""
-        return self, address - (1 << 32 if address >> 31 == 1 else 0)
+        """Return the buffer and the byte offset inside it for reports; negative if the bits of the address are a negative number."""
+        bits = next((bits for bits in (32, self.address_bits) if address >> bits - 1 == 1), None)
+        return self, address - (1 << bits if bits is not None else 0)
 
     def span_text(self, offset: int, size: int) -> str:
         """Return words for bytes of the buffer: ``bytes 64-67, element 16 of `y```."""

@@ -16,7 +16,8 @@ line, ``kernel``, ``group``,
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``, ``count`` (the number of faults at the same lines of the source; this is the first); ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it, ``condition`` and
-``condition_excerpt`` of the branch there on which an access out of bounds depends, ``no_barrier`` the ways between the
+``condition_excerpt`` of the branch there on which an access out of bounds depends, ``is_unguarded`` whether it depends on
+none, ``no_barrier`` the ways between the
 places of a race in one group that no barrier stands on, each with ``from`` and ``to``),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
@@ -180,7 +181,7 @@ def failure_line(report: RunReport) -> str:
 
 
 def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the printed lines of a fault, given as in JSON; ``prove`` adds the elements that both parties access."""
+    """Yield the printed lines of a fault, given as in JSON; ``prove`` adds the elements that both parties access, and what leads to them."""
     yield f"  {word}: {values['text']}"
     parties = ("source", "source_excerpt"), ("other_source", "other_source_excerpt")
     for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
@@ -189,9 +190,13 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     if values.get("access"):
         other = values.get("other_access", "")
         yield f"    accesses {values['access']}" + (f", the other party {other}" if other else "")
+    if values.get("contents"):
+        yield f"    its element depends on {values['contents']}; other contents lead it elsewhere"
     if values["condition"]:
         place = values["condition"].removeprefix(f"{Path.cwd()}/")
-        yield f"    under {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
+        yield f"    decided by {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
+    if values["is_unguarded"]:
+        yield "    no condition is above it: all work items execute it"
     if values["no_barrier"]:
         yield f"    {no_barrier_words(values['no_barrier'])}"
     for who, key in (("work items", "items"), ("of the other party", "other_items")):
@@ -209,6 +214,8 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
 def no_barrier_words(ways: Sequence[Mapping[str, str]]) -> str:
     """Return the ways between the places of a race that no barrier stands on, given as in JSON, in words."""
     start, end = (way.removeprefix(f"{Path.cwd()}/") for way in (ways[0]["from"], ways[0]["to"]))
+    if start == end:
+        return f"no barrier on the way from {start} back to it"
     return f"no barrier {f'between {start} and' if len(ways) > 1 else f'on the way from {start} to'} {end}"
 
 
@@ -392,6 +399,7 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
         "other_source_excerpt": other_source_line,
         "condition": condition,
         "condition_excerpt": condition_line,
+        "is_unguarded": fault.is_unguarded,
         "no_barrier": [{"from": start, "to": end} for start, end in fault.no_barrier],
         "count": fault.count,
     }

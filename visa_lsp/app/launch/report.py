@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.kernel_source import private_array_in
 from visa_lsp.flow.graph import CALLS, EdgeKind, graph_of
-from visa_lsp.flow.program_steps import steps_of
+from visa_lsp.flow.program_steps import condition_text, steps_of
 from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import Trait
 from visa_lsp.safe_io import read_file
@@ -204,27 +204,34 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
     elif fault.other and (match := _INSTRUCTION.search(fault.other)):
         place = int(match[1])
     source, other_source = source_of(body, fault.instruction), source_of(other, place)
-    condition = None
+    branch, is_unguarded = -1, False
     if source is not None and body is not None and fault.kind is FaultKind.OUT_OF_BOUNDS:
-        condition = _condition_of(body, fault.instruction, graph(body.name))
+        branch = _branch_above(fault.instruction, graph(body.name))
+        is_unguarded = branch < 0 and not condition_text(body.instructions[fault.instruction], body)
+    condition = source_of(body, branch)
     no_barrier: tuple[tuple[str, str], ...] = ()
     is_in_group = fault.kind is FaultKind.RACE and (fault.other or "").startswith(f"group {fault.group},")
-    if is_in_group and body is not None and body is other and (source != other_source or source is None):
+    if is_in_group and body is not None and body is other and _are_apart(body, place, fault.instruction):
         parties = (place, _place_words(body, place)), (fault.instruction, _place_words(body, fault.instruction))
-        no_barrier = tuple(
-            [
-                (before, after)
-                for (start, before), (end, after) in (parties, parties[::-1])
-                if start != end and _has_way_without_barrier(body, graph(body.name), start, end)
-            ]
-        )
+        no_barrier = tuple([
+            (before, after)
+            for (start, before), (end, after) in (parties, parties[::-1])
+            if _has_way_without_barrier(body, graph(body.name), start, end)
+        ])  # fmt: skip
     return replace(
         fault,
         source=source,
         other_source=other_source,
         condition=condition if condition != source else None,
+        is_unguarded=is_unguarded,
         no_barrier=no_barrier,
     )
+
+
+def _are_apart(body: Kernel, one: int, other: int) -> bool:
+    """Return whether two instructions are of two lines of the source, or of two rounds of a loop that the compiler unrolled."""
+    places = body.source_places[min(one, other) : max(one, other)] if min(one, other) >= 0 else ()
+    return bool(places) and (places[0] is None or any(place != places[0] for place in places))
 
 
 def _place_words(body: Kernel, instruction: int) -> str:
@@ -247,12 +254,12 @@ def _has_way_without_barrier(body: Kernel, graph: Graph, start: int, end: int) -
     return end in closure(ahead(start), ahead)
 
 
-def _condition_of(body: Kernel, instruction: int, graph: Graph) -> tuple[str, int] | None:
-    """Return the file and line of the innermost branch above an instruction that decides whether it is executed."""
+def _branch_above(instruction: int, graph: Graph) -> int:
+    """Return the innermost branch above an instruction that decides whether it is executed; -1 if none does."""
     branches = graph.deciding_branches[graph.block_of[instruction]]
     # What follows a loop is executed where its condition does not hold.
     loops = {graph.blocks[edge.source].last for edge in graph.edges if edge.kind is EdgeKind.BACK}
-    return source_of(body, max((one for one in branches if one < instruction and one not in loops), default=-1))
+    return max((one for one in branches if one < instruction and one not in loops), default=-1)
 
 
 def source_of(body: Kernel | None, instruction: int) -> tuple[str, int] | None:

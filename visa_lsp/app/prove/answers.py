@@ -768,7 +768,7 @@ class Prover:
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
             value = loads_of(access.offset)[0]
-            why = f"its address depends on {value.why} of line {value.line}"
+            why = f"its address depends on {value.why} at line {value.line}"
             return self._report_unknown("bounds", line, why, Cause.CONTENTS)
         parts = self._whole_parts(access)
         if parts and (other := prove(more=parts)) is not None and other.answer == PROVED:
@@ -785,7 +785,7 @@ class Prover:
         # Any launch with a smaller buffer than an unknown product would look like a mistake; one below its start is a mistake.
         is_open = need is not None and need.formula is None and (need.nearest is None or self._leads_on(access.space))
         if need is not None and is_open:
-            excuse = f"no product of arguments and sizes is what {need.name} needs: --assume 'len({need.name}) >= ...'"
+            excuse = f"no formula of arguments and sizes is the size that {need.name} needs: --assume 'len({need.name}) >= SIZE' states one"
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         if need is not None:
@@ -838,7 +838,7 @@ class Prover:
             for atom in atoms_of(thing):
                 if atom.line:
                     where = "address" if thing is things[0] else "condition"
-                    why = f"{result.reason}; its {where} depends on {atom.why} of line {atom.line}"
+                    why = f"{result.reason}; its {where} depends on {atom.why} at line {atom.line}"
                     return structs.replace(result, reason=why)
         return result
 

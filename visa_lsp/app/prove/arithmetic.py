@@ -106,7 +106,7 @@ class Arithmetic:
         signs = both(at_most(dividend * -1, 0), at_most(divisor * -1, 0))
         if signs != TRUE:
             most = max(abs(low), abs(high), abs(ones))
-            why = "a signed rest" if is_rest else "a signed quotient"
+            why = f"a {'remainder' if is_rest else 'quotient'} of numbers with signs"
             result = pool.choice(signs, result, pool.result(why, (dividend, divisor), -most, most, self.line))
         if is_rest:  # has the sign of the dividend
             pool.keep_limits(result, min(low, 0, ones), max(high, 0, ones))

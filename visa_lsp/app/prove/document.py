@@ -45,6 +45,7 @@ MEMORY_BYTES: Final = 3 << 30
 TRIAL_STEPS: Final = 8_000  # instructions to find the launches that ``run`` would make, less than a second
 _MODULE: Final = "visa_lsp.app.prove.document"
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
+_OF_MEMORY: Final = (FaultKind.RACE.value, FaultKind.OUT_OF_BOUNDS.value)
 _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 
 
@@ -394,7 +395,8 @@ def _fault_values(fault: ShownFault, elements: ElementWords | None) -> dict[str,
     )  # which is a declaration
     lines = (line, *(fault.lines - {line} or {line})) if has_other else (line,)
     words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
-    return {**fault.values, **dict(zip(("access", "other_access"), words, strict=False))}
+    contents = elements.contents_of_line(line) if elements is not None and fault.values["kind"] in _OF_MEMORY else ""
+    return {**fault.values, **dict(zip(("access", "other_access"), words, strict=False)), "contents": contents}
 
 
 def with_shown_lines(

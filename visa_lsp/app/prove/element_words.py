@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.assume import element_size, name_of, vector_type
 from visa_lsp.app.prove.global_ids import GlobalIds
+from visa_lsp.app.prove.needs import loads_of
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import Sum
@@ -36,7 +37,7 @@ class ElementWords:
     """Words for the elements that the instructions of a kernel access."""
 
     def __init__(self, walker: Walker) -> None:
-        self._info, symbols = walker.info, walker.symbols
+        self._info, self._loaded, symbols = walker.info, walker.loaded, walker.symbols
         self._ids = GlobalIds(symbols, range(len(AXES)), walker.lane)
         named = {
             "get_global_id": dict(enumerate(self._ids.ids)),
@@ -71,6 +72,15 @@ class ElementWords:
         except _UnnamedError:
             return ""
         return ", ".join(words) if len(words) <= _MAX_ELEMENTS else ""
+
+    def contents_of_line(self, line: int) -> str:
+        """Return the value from memory, or from an array in registers, that leads the access at a line; empty without one."""
+        for atom in loads_of(*[access.offset for access in self._of_line.get(line, ())]):
+            element = self._loaded.get(atom)
+            if element is not None and element.space[0] == BUFFER:
+                return f"what `{name_of(self._info, element.space[1])}` holds"
+            return f"{atom.why} at line {atom.line}"
+        return ""
 
     def _element(self, access: ItemAccess) -> str:
         whole = self._ids.rewrite(access, weakly=True)

@@ -188,7 +188,7 @@ class _Head:
         """Return the registers at the beginning of any round, and the facts about them."""
         presumed = self.walker.presumed
         for limit in (*MAX_TRIPS, 0):
-            self.trip = self.pool.fresh("round", self.lowest, 0, limit or MAX_TRIPS[0], self.line)
+            self.trip = self.pool.fresh("the number of a round", self.lowest, 0, limit or MAX_TRIPS[0], self.line)
             with self.walker.trial():
                 head, symbols, end = self._converge()
                 facts = (*self._facts(symbols, end), *self._invariants(symbols, end))
@@ -198,10 +198,10 @@ class _Head:
             if is_certain or (limit and self.walker.never([*facts, *end.path, *end.facts, last])):
                 return head, facts
             self.walker.presumed = presumed
-        tests = (*self.loop.first_places, *self.loop.last_places)
-        source = self.walker.kernel.source_places[tests[0]] if tests else None
-        place = f" ({source[0]}:{source[1]})" if source is not None else ""
-        words = f"the loop at line {self.line}{place} has at most 2^31 rounds"
+        loop, sources = self.loop, self.walker.kernel.source_places
+        tests = (*loop.first_places, *loop.last_places, *sorted(places_in(loop.body, self.walker.reading)))
+        source = next((f" ({one[0]}:{one[1]})" for place in tests if (one := sources[place]) is not None), "")
+        words = f"the loop at line {self.line}{source} has at most 2^31 rounds"
         self.walker.presumed = {**self.walker.presumed, self.line: words}
         return head, facts
 

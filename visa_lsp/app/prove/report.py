@@ -103,8 +103,8 @@ def _kernel_lines(
         lines.append(f"{name}:{ones[0].line}: {property_} {answer}{of}{why}{at}")
     for property_ in dict.fromkeys(one.property for one in results):
         counts = Counter(one.answer for one in results if one.property == property_)
-        words = [f"{counts[word]} {word}" for word in ("proved", "bounded", "refuted", "unknown") if word in counts]
-        words += [f"{hidden[property_]} of them at a refuted statement"] if hidden[property_] else []
+        words = [f"{counts[word]} {word}" for word in ("proved", "refuted", "bounded", "unknown") if word in counts]
+        words[-1] += f" ({hidden[property_]} of them at a refuted statement)" if hidden[property_] else ""
         lines.append(f"{name}: {printable(kernel)}: {_LABELS.get(property_, property_)}: {', '.join(words)}")
     if written is not None and any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
@@ -129,13 +129,17 @@ def _kernel_lines(
         lines.append("  needs buffers of at least")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
         for size in sizes:
-            remark = "not all accesses are decided" if size[1] in undecided else "fewer may do"
-            lines.append(f"  - {size[1]}: {size[2]}; {remark}")
+            remark = " for the proved accesses; others are not decided" if size[1] in undecided else "; fewer may do"
+            lines.append(f"  - {size[1]}: {size[2]}{remark}")
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
-            excess = f", more than the natural size {need.exceeds}" if need.exceeds is not None else ""
             unit += f" of {need.vector}" if need.vector else ""
-            lines.append(f"  - {need.buffer}: {need.elements} {unit}{excess}".replace(" // ", " / "))  # as in C
+            amount = f"{need.elements} {unit}"
+            if need.exceeds is not None and need.buffer in overrun:
+                amount = f"{need.exceeds} {unit} if the refuted access is mended, else {need.elements}"
+            elif need.exceeds is not None:
+                amount += f", more than the natural size {need.exceeds}"
+            lines.append(f"  - {need.buffer}: {amount}".replace(" // ", " / "))  # as in C
     return lines
 
 
@@ -150,7 +154,7 @@ def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
     if lines:
         *others, last = map(str, sorted(lines))
         numbers = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
-        yield f"the index arithmetic of {numbers} does not wrap around"
+        yield f"the index arithmetic of {numbers} does not wrap around: all results fit into 32 bits"
 
 
 def _list_sources(assumption: str, sources: Mapping[int, str]) -> str:

@@ -37,8 +37,10 @@ export function parties(fault: Fault, more?: HTMLElement): (HTMLElement | string
     where(fault),
     ...(more === undefined ? [] : [more]),
     ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, fault.access),
-    ...sourceLine('under ', fault.condition ?? '', fault.condition_excerpt ?? ''),
+    ...sourceLine('decided by ', fault.condition ?? '', fault.condition_excerpt ?? ''),
+    ...(fault.is_unguarded ? [element('div', 'where', 'no condition is above it: all work items execute it')] : []),
     ...missingBarrier(fault.no_barrier ?? []),
+    ...(fault.contents ? [element('div', 'where', `its element depends on ${fault.contents}; other contents lead it elsewhere`)] : []),
     ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt, fault.other_access)] : []),
   ];
 }
@@ -49,7 +51,7 @@ function missingBarrier([way, back]: { from: string; to: string }[]): HTMLElemen
     return [];
   }
   const start = back === undefined ? `on the way from ${way.from} to` : `between ${way.from} and`;
-  return [element('div', 'where', `no barrier ${start} ${way.to}`)];
+  return [element('div', 'where', way.from === way.to ? `no barrier on the way from ${way.from} back to it` : `no barrier ${start} ${way.to}`)];
 }
 
 /** A message whose names, between backquotes, are code. */
