@@ -3,13 +3,16 @@
 The programs are the cases of ``host.c``. They need gcc, OpenCL's headers and loader, pocl and ocloc.
 """
 
+import errno
 import json
 import os
 import pty
 import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import time
 from pathlib import Path
 from random import Random
@@ -181,6 +184,31 @@ def test_a_terminal_has_a_line_about_a_long_launch_and_its_end_a_report(host, ca
     assert b"fault" not in shown
     report = json.loads((tmp_path / "ended.json").read_text())
     assert report["exit"] == process.returncode == 128 + signal.SIGTERM
+
+
+@pytest.mark.full
+@pytest.mark.skipif(os.getuid() != 0, reason="only root can become another user")
+def test_another_user_cannot_connect(host, cache):
+    command = [sys.executable, "-m", "visa_lsp", "exec", "--", host, "hang"]
+    # A short path, because that of a socket may have few characters; open to all, so that only the session's folder is closed.
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, "TMPDIR": folder}
+        with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.DEVNULL) as process:
+            until(lambda: list(Path(folder).glob("visa-lsp-exec-*/socket")))
+            (place,) = Path(folder).glob("visa-lsp-exec-*/socket")
+            errors = [error_of_connect(place, user) for user in (0, 65534)]
+            process.terminate()
+    assert errors == [0, errno.EACCES]
+
+
+def error_of_connect(place, user):
+    """Return the error number of a connection to a socket by a process of a user; 0 without one."""
+    child = os.fork()
+    if not child:
+        os.setuid(user)
+        os._exit(socket.socket(socket.AF_UNIX).connect_ex(str(place)))
+    return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
 
 
 @pytest.mark.full
