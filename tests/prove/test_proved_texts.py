@@ -33,15 +33,17 @@ ANSWERS = {
     # An array of 132 bytes, in an allocation of 160; groups are one thread, so that the text has no barrier.
     ("behind_array", "bounds"): {"proved", "refuted"},
     ("behind_array", "race"): {"proved", "unknown"},
+    # A row for each thread of a group: with groups of one work item, none of the sizes that a host would choose fits.
+    ("rows_of_threads", "bounds"): {"unknown"},
     # One buffer of w * h, one of (w // 2) * (h // 2) elements.
     ("halve", "bounds"): {"proved"},
 }
 
 
-def prove(path, text, property_, *assume):
+def prove(path, text, properties, *assume):
     program = program_of_text(text)
     assert program.module is not None, program.diagnostics
-    given = ProofOptions(seconds=20, properties=(property_,), assume=assume)
+    given = ProofOptions(seconds=20, properties=tuple(properties.split()), assume=assume)
     return prove_kernel(program.module, program.module.kernels[-1], path.name, path, text.encode(), given)
 
 
@@ -61,6 +63,13 @@ def test_a_fault_names_the_element_and_the_condition():
     assert {(fault["access"], fault["condition"]) for fault in faults} == {
         ("t[0][get_local_id(0) + 2]", "behind_array.cl:8")
     }
+
+
+def test_small_launches_have_room_for_rows_of_structures():
+    path = CASES / "rows_of_structs.visaasm"
+    results = prove(path, path.read_text(), "race bounds")
+    assert {one.answer for one in results} == {"proved"}
+    assert {need.elements for one in results for need in one.needs} == {"36 * n * m", "m"}
 
 
 def test_a_row_for_each_work_item_is_part_of_a_need():

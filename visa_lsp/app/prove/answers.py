@@ -724,14 +724,20 @@ class Prover:
         return contract
 
     def _whole_parts(self, access: ItemAccess) -> _Contract:
-        """Return the assumption that a group consists of whole parts, where a local id is divided: ``lid / 32``, ``lid % 32``."""
+        """Return the assumption that a group consists of whole parts, where a local id is divided: ``lid / 32``, ``lid % 32``.
+
+        The number of a thread in its group divides a sum of all local ids and sizes: whole rows along x are enough.
+        """
         quotients = [one for one in atoms_of(access.offset, access.path) if 1 < one.divisor <= MAX_DIVISOR]
         contract = dict[str, Claim]()
+        everywhere = {atom for term in (*self.symbols.ids, *self.symbols.local) for atom, _ in term.factors}
         for axis in self.axes:
             local, own = self.symbols.local[axis], {atom for atom, _ in self.symbols.ids[axis].factors}
             suffix = f"_{AXES[axis]}" if len(self.axes) > 1 else ""
             for one in quotients:
-                if not local.is_constant and own.issuperset(atoms_of(*one.parts)):
+                atoms = {atom for atom in atoms_of(*one.parts) if not atom.parts}
+                is_of_group = axis == self.axes[0] and own <= atoms <= everywhere
+                if not local.is_constant and (atoms <= own or is_of_group):
                     words = f"local_size{suffix} % {one.divisor} == 0"
                     contract[words] = equal(local - self.pool.quotient(local, one.divisor) * one.divisor, 0)
         return list(contract.items())
@@ -770,7 +776,8 @@ class Prover:
             value = loads_of(access.offset)[0]
             why = f"its address depends on {value.why} at line {value.line}"
             return self._report_unknown("bounds", line, why, Cause.CONTENTS)
-        parts = self._whole_parts(access)
+        given = [words for words, _ in self.given]
+        parts = [part for part in self._whole_parts(access) if part[0] not in given]
         if parts and (other := prove(more=parts)) is not None and other.answer == PROVED:
             sizes = [words for words, _ in parts if words in other.assumptions]
             return self._report_unknown(
@@ -788,6 +795,7 @@ class Prover:
             excuse = f"no formula of arguments and sizes is the size that {need.name} needs: --assume 'len({need.name}) >= SIZE' states one"
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
+        assumed += [one for _, one in parts]
         if need is not None:
             assumed += need.is_nearest(size) or self._usual_sizes(size, need)
             # What the proofs of other accesses presume of the buffer.
@@ -805,6 +813,9 @@ class Prover:
             return hard
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
+        if result.answer == UNKNOWN_ANSWER and parts and excuse is None:
+            sizes = " and ".join(words for words, _ in parts)
+            return structs.replace(result, reason=f"{result.reason} with groups of whole parts, {sizes}")
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
             result = structs.replace(result, reason=excuse, cause=None if is_open else Cause.SIZE)
         return result if result.cause is Cause.SIZE else self._explain(result, things)

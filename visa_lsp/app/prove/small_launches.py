@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
 MAX_ITEMS: Final = 384  # work items of a small launch
 MAX_BOUNDS_ITEMS: Final = 256  # of one that shows accesses out of bounds
+MORE_ROOM: Final = 64  # times the size of buffers whose size does not matter, to see whether it does
 MAX_STEPS: Final = 4_000  # instructions of all small launches, some 0.3 s
 MAX_USUAL_STEPS: Final = 8_000  # of a launch that ``run`` would make
 # Sizes of groups and numbers of groups by the number of axes: single work items, partly filled threads, primes, and more work
@@ -105,6 +106,7 @@ def run_first_launches(
         left.pop("divergence", None)
     path = runs.launch_path
     usual = [one for one in (proposal, proposal.even, proposal.uneven) if one is not None]
+    usual_texts = tuple(dict.fromkeys(one.written.text for one in usual))
     try:
         prepare_launch = runs.prepare(proposal.written.text)
     except (LaunchError, UserError):  # no launch of this kernel can be run
@@ -134,8 +136,10 @@ def run_first_launches(
             for property_ in wanted:
                 if not runs.faults_of(property_, result.faults):
                     continue
-                if is_outside and not _faults_with_zeros(runs, text, steps):
+                if is_outside and not _faults_with(runs, text, _with_zeros(text), steps):
                     continue
+                if is_outside and text not in usual_texts and not _faults_with(runs, text, _with_room(text), steps):
+                    continue  # rows of several numbers may need more than the room that small launches have
                 before = len(runs.shown)
                 if runs.keep(property_, text, steps):
                     runs.values.update({launch: values for _, launch in list(runs.shown)[before:]})
@@ -143,7 +147,7 @@ def run_first_launches(
             return result.steps
         return steps
 
-    for text in dict.fromkeys(one.written.text for one in usual):
+    for text in usual_texts:
         # With other counts than work items, a kernel without guards has races that its author has excluded.
         is_even = text == proposal.written.text or proposal.even is None or text == proposal.even.written.text
         counted = [one for one in PROPERTIES if is_even or one != "race"]
@@ -162,11 +166,22 @@ def run_first_launches(
             budget -= try_launch(small, {**room, **values}, counted, min(budget, MAX_STEPS // 4))
 
 
-def _faults_with_zeros(runs: LaunchRuns, text: str, steps: int) -> bool:
-    """Return whether accesses leave memory also if all buffers hold zeros: indices that are loaded are the host's matter."""
-    empty = re.sub(r"init: (?:arange|cycle|\{random: 1\})", "init: zeros", text)
-    before, after = ({one.line for one in runs.run(words, "bounds", steps)[1]} for words in (text, empty))
+def _faults_with(runs: LaunchRuns, text: str, other: str, steps: int) -> bool:
+    """Return whether accesses leave memory at a line both in a launch and in another form of it."""
+    before, after = (
+        {one.line for one in runs.faults_of("bounds", runs.run(words, "bounds", steps)[1])} for words in (text, other)
+    )
     return bool(before & after)
+
+
+def _with_zeros(text: str) -> str:
+    """Return a launch whose buffers hold zeros: indices that are loaded are the host's matter."""
+    return re.sub(r"init: (?:arange|cycle|\{random: 1\})", "init: zeros", text)
+
+
+def _with_room(text: str) -> str:
+    """Return a launch with much larger buffers."""
+    return re.sub(r"shape: \[(\d+)\]", lambda size: f"shape: [{MORE_ROOM * int(size[1])}]", text)
 
 
 def _small_values(
