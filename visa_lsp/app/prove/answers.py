@@ -814,8 +814,8 @@ class Prover:
 
         result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
         if result.answer == UNKNOWN_ANSWER and parts and excuse is None:
-            sizes = " and ".join(words for words, _ in parts)
-            return structs.replace(result, reason=f"{result.reason} with groups of whole parts, {sizes}")
+            whole = " and ".join(words for words, _ in parts)
+            return structs.replace(result, reason=f"{result.reason} with groups of whole parts, {whole}")
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
             result = structs.replace(result, reason=excuse, cause=None if is_open else Cause.SIZE)
         return result if result.cause is Cause.SIZE else self._explain(result, things)
