@@ -248,7 +248,7 @@ def _reason(row: dict[str, Any]) -> str:
 
 def _reason_without_lines(row: dict[str, Any]) -> str:
     """Return the reason of a test without lines, the property and what another launch would need, so that equal ones are equal."""
-    reason = re.sub(r"^\w+ \d+: |; with --assume .*| of line \d+", "", _reason(row))
+    reason = re.sub(r"^\w+ \d+: |; with --assume .*| (?:of|at) line \d+", "", _reason(row))
     return re.sub(r"\bline \d+", "a line", reason)
 
 
