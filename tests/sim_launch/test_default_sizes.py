@@ -15,6 +15,7 @@ from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import ready, run_ready
 from visa_lsp.cli.main import main
+from visa_lsp.program.payload import ArgumentInfo, ExecutionEnv, KernelInfo
 
 BUGS = Path(__file__).with_name("three_bugs")
 FLAT, ODD, PLANE, SIDES = (128,), (111, 128), (27, 32, 1024), (29, 43, 32, 48, 1536)
@@ -113,6 +114,14 @@ def test_a_launch_file_needs_no_launch_file(folder, capsys):
 LINE = DefaultSizes((32, 1, 1), (3, 1, 1))
 TALL, WIDE = DefaultSizes((16, 16, 1), (2, 3, 1)), DefaultSizes((16, 16, 1), (3, 4, 1))
 VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
+
+
+def test_the_distance_of_rows_is_a_count():
+    names = ("lda", "ldc", "ld", "stride", "old", "load")
+    info = KernelInfo(
+        "k", ExecutionEnv(16), arguments=tuple([ArgumentInfo(n, name, "int;4") for n, name in enumerate(names)])
+    )
+    assert [LINE.has_count(info, index) for index in range(len(names))] == [True, True, True, True, False, False]
 
 
 @each_of(

@@ -200,6 +200,7 @@ def test_data_that_no_zebin_has_is_zeros_and_is_said(run, capsys):
     assert run("lut.visaasm") == 0
     out = capsys.readouterr().out
     assert "assumed: data" not in out
+    assert "(scale): a buffer of 4 int32" in out  # a trial has the data too
     assert "platform: TGLLP, that of the zebin" in out
 
 

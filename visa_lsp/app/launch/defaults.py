@@ -34,7 +34,7 @@ _MIN_EXTENT: Final = 24  # because with fewer elements a table looks like an ove
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
 # Names of counts, which kernels usually compare with the number of work items.
 _COUNTS: Final = re.compile(
-    r"(?:[nmk]|[wh]|dim|nx|ny|nz|inner|outer|hl|kn|lim)_?\d?"
+    r"(?:[nmk]|[wh]|dim|nx|ny|nz|ld[a-z]?|inner|outer|hl|kn|lim)_?\d?"
     r"|.*(?:num|count|size|len|width|height|depth|rows?|cols?|columns?|limit|total|items|elements|taps|buckets|stride|pitch|iter|maxit).*",
     re.IGNORECASE,
 )
