@@ -113,6 +113,7 @@ def test_a_launch_file_needs_no_launch_file(folder, capsys):
 
 LINE = DefaultSizes((32, 1, 1), (3, 1, 1))
 TALL, WIDE = DefaultSizes((16, 16, 1), (2, 3, 1)), DefaultSizes((16, 16, 1), (3, 4, 1))
+ROOMY = DefaultSizes((16, 16, 1), (2, 3, 1), wide_rows=True)
 VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
 
 
@@ -132,6 +133,7 @@ def test_the_distance_of_rows_is_a_count():
         ({1: "w", 2: "h"}, [{1}, {2}], TALL, {1: 32, 2: 48}, {1: 29, 2: 19}),
         ({1: "w", 2: "h"}, [{1}, {2}], WIDE, {1: 48, 2: 64}, {1: 43, 2: 23}),
         ({1: "h", 2: "w", 3: "pitch"}, [{1}, {2}], WIDE, {1: 64, 2: 48, 3: 56}, {1: 23, 2: 43, 3: 47}),
+        ({1: "lda", 2: "ldc", 3: "k"}, [], ROOMY, {1: 520, 2: 528, 3: 32}, {1: 521, 2: 523, 3: 32}),
         ({1: "a", 2: "b"}, [], TALL, {1: 32, 2: 48}, {1: 32, 2: 48}),  # exactly covered
         ({1: "n"}, [{1}], WIDE, {1: 64}, {1: 43}),
         ({1: "nx", 2: "ny", 3: "nz"}, [{1}, {2}, {3}], VOLUME, {1: 24, 2: 28, 3: 6}, {1: 19, 2: 11, 3: 3}),

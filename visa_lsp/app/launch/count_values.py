@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
+from itertools import count
 from math import isqrt
 from typing import TYPE_CHECKING, Final
 
@@ -32,6 +33,7 @@ _AXES: Final = tuple(
 )
 _PITCH: Final = re.compile(r".*(?:stride|pitch|ld[abc]?)_?\d?", re.IGNORECASE)
 _PITCH_STEP: Final = 8
+_WIDE_ROWS: Final = 16  # elements of a work item
 _TILES: Final = ((5, 6), (1, 2), (1, 3), (2, 3), (1, 6))  # parts of 48 or 96 that common tile sizes divide
 _IDLE: Final = (3, 5, 5)  # work items beyond a count along the axes of a plane: more than a thread of a tile has
 
@@ -54,7 +56,8 @@ class CountArguments:
             values |= zip(sides, (total // short, short), strict=True)
         for index, name in self.names.items():
             if _PITCH.fullmatch(name):
-                values.setdefault(index, _pick_other(range(total + _PITCH_STEP, 2 * total + 256, _PITCH_STEP), values))
+                room = total * (_WIDE_ROWS if sizes.wide_rows else 1)
+                values.setdefault(index, _pick_other(range(room + _PITCH_STEP, 2 * room + 256, _PITCH_STEP), values))
             values.setdefault(index, _pick_other((total * part // of for part, of in _TILES), values))
         return replace(sizes, counts=values)
 
@@ -82,11 +85,17 @@ class CountArguments:
             if index in values:
                 continue
             if _PITCH.fullmatch(name):
-                most = max(values.values(), default=sizes.across)
-                values[index] = next(n for n in range(most + 1, 2 * most + 2) if _is_prime(n))
+                lengths = (value for other, value in values.items() if not _PITCH.fullmatch(self.names[other]))
+                room = max(lengths, default=sizes.across) * (_WIDE_ROWS if sizes.wide_rows else 1)
+                values[index] = next(n for n in count(room + 1) if _is_prime(n) and n not in values.values())
             else:
                 values[index] = _prime(max(ends) + min(idle) - 3, values.values())
         return replace(sizes, counts=values)
+
+    @property
+    def has_pitch(self) -> bool:
+        """Whether a count is the distance of two rows."""
+        return any(_PITCH.fullmatch(name) for name in self.names.values())
 
     def _axes(self, sizes: DefaultSizes) -> dict[int, int]:
         """Return the axis of work items for as many counts as there are axes: by name, else in order.

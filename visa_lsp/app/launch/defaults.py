@@ -61,7 +61,8 @@ class DefaultSizes:
     ``counts`` has the value of each count by argument; others are the number of work items along x. ``bytes`` has, by
     argument, the bytes of a buffer that a trial run touches; other buffers are roomy. ``outputs`` are buffers that it only
     stores to. ``cycle``: the values of buffers repeat. ``nameless``: integers without a name in the source are counts too.
-    ``from_zero``: integers that are named like a start are 0.
+    ``from_zero``: integers that are named like a start are 0. ``wide_rows``: distances of rows have room for several elements
+    of each work item.
     """
 
     local: Triple
@@ -72,6 +73,7 @@ class DefaultSizes:
     cycle: bool = False
     nameless: bool = False
     from_zero: bool = False
+    wide_rows: bool = False
 
     @property
     def totals(self) -> Triple:
@@ -98,7 +100,9 @@ class DefaultSizes:
     @property
     def extents(self) -> tuple[int, ...]:
         """Likely numbers of elements of a buffer, the likeliest first."""
-        numbers = (*self.counts.values(), *self.totals, self.items)
+        # Wide rows are no length: a buffer ends with the last element of its last row.
+        most = max(self.totals) if self.wide_rows else max((*self.totals, *self.counts.values()))
+        numbers = (*(n for n in self.counts.values() if n <= most), *self.totals, self.items)
         return tuple(n for n in dict.fromkeys(numbers) if n > 1)
 
     def has_count(self, info: KernelInfo, index: int) -> bool:
