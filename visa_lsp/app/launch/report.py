@@ -211,7 +211,9 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
     condition = source_of(body, branch)
     no_barrier: tuple[tuple[str, str], ...] = ()
     is_in_group = fault.kind is FaultKind.RACE and (fault.other or "").startswith(f"group {fault.group},")
-    if is_in_group and body is not None and body is other and _are_apart(body, place, fault.instruction):
+    # Two stores to a buffer mostly have a wrong index, which no barrier mends.
+    is_ordered_by_barriers = is_in_group and ("read" in fault.message or "shared local memory" in fault.message)
+    if is_ordered_by_barriers and body is not None and body is other and _are_apart(body, place, fault.instruction):
         parties = (place, _place_words(body, place)), (fault.instruction, _place_words(body, fault.instruction))
         no_barrier = tuple([
             (before, after)
