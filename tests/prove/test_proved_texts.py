@@ -33,6 +33,8 @@ ANSWERS = {
     # An array of 132 bytes, in an allocation of 160; groups are one thread, so that the text has no barrier.
     ("behind_array", "bounds"): {"proved", "refuted"},
     ("behind_array", "race"): {"proved", "unknown"},
+    # `t[clamp(ix[i], 0, m - 1)]`: a buffer has elements.
+    ("clamped", "bounds"): {"proved"},
     # A row for each thread of a group: with groups of one work item, none of the sizes that a host would choose fits.
     ("rows_of_threads", "bounds"): {"unknown"},
     # One buffer of w * h, one of (w // 2) * (h // 2) elements.

@@ -688,8 +688,9 @@ class Prover:
         ]
         contract += [(f"{a} is not negative", claim) for a, x in values if (claim := at_most(x * -1, 0)) != TRUE]
         if property_ == "bounds":
-            # Of `a[n - 1]`, too: a buffer has elements.
-            ends = {atom for atom, factor in access.offset.factors if factor > 0 and access.offset.constant < 0}
+            # Of `a[n - 1]` and `a[min(i, n - 1)]`, too: a buffer has elements.
+            sums = [access.offset, *(part for atom in atoms_of(access.offset) for part in atom.parts)]
+            ends = {atom for term in sums if term.constant < 0 for atom, factor in term.factors if factor > 0}
             contract += [
                 (f"{a} is positive", at_most(x * -1, -1))
                 for a, x in values
