@@ -39,10 +39,10 @@ class Operations(Protocol):
         """Return i64 lanes as f64."""
 
     def bits(self, a: Lanes) -> Lanes:
-        """Return the bits of f64 lanes."""
+        """Return the bits of float lanes."""
 
     def of_bits(self, a: Lanes) -> Lanes:
-        """Return the f64 lanes with these bits."""
+        """Return the float lanes with these bits."""
 
     def floor(self, a: Lanes) -> Lanes:
         """Return the largest integers that are not larger; f64."""
@@ -192,11 +192,12 @@ FORMULAS: Final[dict[str, Callable[..., Lanes]]] = {
 }  # fmt: skip
 
 
-class _Arrays:
+class Arrays:
     """The operations in NumPy."""
 
     @staticmethod
     def choose(condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:
+        """Return lanes of ``a`` if the condition holds, else of ``b``."""
         return np.where(condition, a, b)
 
     is_nan = staticmethod(np.isnan)
@@ -214,8 +215,9 @@ class _Arrays:
 
     @staticmethod
     def entries(rows: Lanes) -> Sequence[Lanes]:
+        """Return the columns of ``QUARTERS`` in these rows."""
         high, middle, low = QUARTERS[rows].T
         return high, middle, low
 
 
-ARRAYS: Final[Operations] = _Arrays()
+ARRAYS: Final[Operations] = Arrays()

@@ -17,12 +17,15 @@ from visa_lsp.isa.message_forms import MemoryUse
 from visa_lsp.program.message import PREDECREMENT, ElementMessage, FenceMessage, understood_message_of
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.group import GLOBAL, SHARED
+from visa_lsp.sim.integer_formulas import UPDATES
 from visa_lsp.sim.jit import check_instrumentation, numbers, spaces, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import find_stored_masks
-from visa_lsp.sim.jit.lanes import FLOAT, RING, Body, choose
+from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
+from visa_lsp.sim.jit.lanes import FLOAT
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.messages import FLOAT_UPDATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -461,56 +464,30 @@ def _are_contiguous(e: Emitter, offsets: Node, size: int, enabled: Node | None) 
 # ---- atomics: lane by lane, in order, as in ``sim.messages.atomic``
 
 
-def _in_ring(word: Body, e: Emitter, old: Node, a: Node, _b: Node) -> Node:
-    return word(e, old, a)
-
-
-_INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
-    **{word: partial(_in_ring, RING[word]) for word in ("add", "sub", "and", "or", "xor")},
-    "inc": lambda e, o, _a, _b: e.builder.add(o, ir.Constant(o.type, 1)),
-    "dec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
-    "min": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=False),
-    "max": lambda e, o, a, _b: choose(e, o, a, relation=">=", signed=False),
-    "minsint": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=True),
-    "maxsint": lambda e, o, a, _b: choose(e, o, a, relation=">=", signed=True),
-    "xchg": lambda _e, _o, a, _b: a,
-    "load": lambda _e, o, _a, _b: o,
-    "cmpxchg": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, b), a, o),
-    "icas": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, a), b, o),
-}
-
-
-def _float_update(word: str, *, choice: bool = False) -> Callable[[Emitter, Node, Node, Node], Node]:
-    def update(e: Emitter, old: Node, a: Node, _b: Node) -> Node:
-        kind = vector(_FLOATS[old.type.width], 1)
-        sources = [e.builder.bitcast(bits, kind) for bits in ((a, old) if choice else (old, a))]
-        return e.builder.bitcast(FLOAT[word](e, *sources), old.type)
-
-    return update
-
-
-def _compare_floats(e: Emitter, old: Node, a: Node, b: Node) -> Node:
-    kind = _FLOATS[old.type.width]
-    same = e.builder.fcmp_ordered("==", *(e.builder.bitcast(bits, kind) for bits in (old, a)))
-    return e.builder.select(same, b, old)
-
-
 _FLOATS: Final = {32: F32, 64: F64}
-_FLOAT_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
-    "fadd": _float_update("add"),
-    "fsub": _float_update("sub"),
-    "fmin": _float_update("min", choice=True),
-    "fmax": _float_update("max", choice=True),
-    "fcmpwr": _compare_floats,
-}
+
+
+def _update(e: Emitter, word: str, old: Node, *given: Node) -> Node:
+    """Return the new value of a place, from the old one and the sources; all are scalars."""
+    b, bits = e.builder, old.type.width
+    if word in UPDATES:
+        # In twice the bits, as formulas compare numbers that are not negative.
+        wide = (LaneNumbers(e, e.spread(b.zext(number, integer(2 * bits)), 1)) for number in (old, *given))
+        new = UPDATES[word](LaneOperations(e, 1), *wide, 1 << bits - 1)
+        return b.trunc(_lane0(e, new.node), old.type)
+    if bits not in _FLOATS or word not in {*FLOAT_UPDATES, "fcmpwr"}:
+        raise Uncompiled
+    sources = [b.bitcast(number, vector(_FLOATS[bits], 1)) for number in (old, given[0])]
+    if word == "fcmpwr":
+        return b.select(_lane0(e, b.fcmp_ordered("==", *sources)), given[1], old)
+    name, is_choice = FLOAT_UPDATES[word]
+    return b.bitcast(FLOAT[name](e, *(reversed(sources) if is_choice else sources)), old.type)
 
 
 def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, message: ElementMessage) -> None:
     """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
     memory, cell, less_one = message.size, message.cell, message.update == PREDECREMENT
-    updates = _INTEGER_UPDATES | (_FLOAT_UPDATES if memory > 2 else {})
-    update = updates.get("dec" if less_one else message.update)
-    if update is None or memory not in (2, 4, 8):
+    if memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes
     dst, a_start, b_start = (raw_start(site, site.raw(n), lanes * cell) for n in (message.data_field, *message.sources))
@@ -540,10 +517,10 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
 
             sources = source(a_start), source(b_start)
             if e.mode.side_by_side and not space.shared:
-                old, new = _exchange(e, where, kind, lambda old: update(e, old, *sources))
+                old, new = _exchange(e, where, kind, lambda old: _update(e, message.update, old, *sources))
             else:
                 old = builder.load(where, typ=kind, align=1)
-                new = update(e, old, *sources)
+                new = _update(e, message.update, old, *sources)
                 builder.store(new, where, align=1)
             changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
             builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)

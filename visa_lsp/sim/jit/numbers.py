@@ -204,8 +204,8 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
     """Convert integer lanes to floats, rounded once. Raises Uncompiled if there is no compiled form."""
     width = value.type.element.width
-    # Rounding twice may give wrong results; so bf has no compiled form.
-    if dst is ty.BF or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
+    # Rounding twice may give wrong results; so bf has no compiled form. LLVM calls functions that hosts lack for 128 bits.
+    if dst is ty.BF or width > 64 or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
         raise Uncompiled
     # By f64, which represents all of them, for a rounding without a conversion.
     exactly = dst is ty.DF or not e.modes.to_nearest
