@@ -181,10 +181,32 @@ def _byte(a: Lanes, signed: bool) -> Lanes:
     return (a & 255 ^ 128) - 128 if signed else a & 255
 
 
+def carry(a: Lanes, b: Lanes, *, subtract: bool) -> tuple[Lanes, Lanes]:
+    """Return the sum or difference of dwords, and the carry or borrow."""
+    total = a - b if subtract else a + b
+    return total, total >> 32 & 1
+
+
+def boolean_function(table: int, a: Lanes, b: Lanes, c: Lanes) -> Lanes:
+    """Return the Boolean function of three sources that a table of eight bits gives, bit by bit."""
+    total = a & 0
+    for term in (number for number in range(8) if table >> number & 1):
+        x, y, z = (source if term >> k & 1 else ~source for k, source in enumerate((a, b, c)))
+        total = total | x & y & z
+    return total
+
+
 # ---- atomics: (old, first source, second source), not negative, to the new value, of which the low bits count
 
-UPDATES: Final[dict[str, Callable[[Operations, Lanes, Lanes, Lanes, int], Lanes]]] = {
-    **{word: lambda _o, old, a, _b, _top, word=word: RING[word](old, a) for word in ("add", "sub", "and", "or", "xor")},
+Update = Callable[[Operations, Lanes, Lanes, Lanes, int], Lanes]
+
+
+def _by(word: str) -> Update:
+    return lambda _o, old, a, _b, _top: RING[word](old, a)
+
+
+UPDATES: Final[dict[str, Update]] = {
+    **{word: _by(word) for word in ("add", "sub", "and", "or", "xor")},
     "inc": lambda _o, old, _a, _b, _top: old + 1,
     "dec": lambda _o, old, _a, _b, _top: old - 1,
     "predec": lambda _o, old, _a, _b, _top: old - 1,

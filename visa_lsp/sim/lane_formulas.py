@@ -187,6 +187,14 @@ def sigm(o: Operations, x: Lanes) -> Lanes:
     return o.choose(o.is_nan(x), x, 1.0 / (_power(o, _near(o, x * -_LOG2_E)) + 1.0))
 
 
+def bf_bits(o: Operations, x: Lanes) -> Lanes:
+    """Return the upper halves of f32 lanes, rounded to nearest even; only the low 16 bits of the result count."""
+    bits = o.bits(x)
+    high = bits >> 16
+    rounded = bits + (high & 1) + 0x7FFF >> 16
+    return o.choose(o.is_nan(x), 0x7FC0, o.choose(o.magnitude(x) < inf, rounded, high))
+
+
 FORMULAS: Final[dict[str, Callable[..., Lanes]]] = {
     "exp2": exp2, "log2": log2, "pow": power, "sin": sin, "cos": cos, "tanh": tanh, "sigm": sigm,
 }  # fmt: skip
@@ -210,7 +218,7 @@ class Arrays:
     modulo = staticmethod(np.mod)
     blend = staticmethod(lambda total, channel, weight: total + channel.astype(np.float64) * weight)
     single = staticmethod(lambda a: a.astype(np.float32))
-    bits = staticmethod(lambda a: a.view(np.int64))
+    bits = staticmethod(lambda a: a.view(f"i{a.itemsize}"))
     of_bits = staticmethod(lambda a: a.view(np.float64))
 
     @staticmethod

@@ -204,9 +204,9 @@ def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool
 
 
 def compose(
-    expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]
-) -> Callable[[list[Array]], Array]:
-    """Return the function of a whole expression, composed of those of its words."""
+    expr: Expr, leaf: Callable[[str], Callable[..., Any]], constant: Callable[[int], Any]
+) -> Callable[[list[Any]], Any]:
+    """Return the function of a whole expression, composed of those of its words; lanes are those of either engine."""
     if expr.word == "src":
         return itemgetter(expr.args[0])
     if expr.word == "const":
@@ -350,7 +350,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
         return body
 
     wide = F8 if exec_type is ty.DF else F4
-    function = compose(expr, leaf, lambda n: np.array([n], wide))
+    function: Callable[[list[Array]], Array] = compose(expr, leaf, lambda n: np.array([n], wide))
     directed = expr.word if expr.word in exact.WORDS else None
     smallest = values.SMALLEST_NORMAL[exec_type]
 

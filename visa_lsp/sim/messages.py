@@ -258,7 +258,7 @@ def integer_updates(size: int) -> dict[str, Update]:
         return value
 
     exchanges = {"cmpxchg": CompareExchange(operator.eq, compares_a=False), "icas": CompareExchange(operator.eq)}
-    return {word: partial(update, word) for word in UPDATES} | exchanges
+    return {**{word: partial(update, word) for word in UPDATES}, **exchanges}
 
 
 def float_updates(size: int) -> dict[str, Update]:
@@ -268,8 +268,8 @@ def float_updates(size: int) -> dict[str, Update]:
         sources = [np.array([_float(bits, size)]) for bits in (old, a)]
         return _bits(FLOAT[word](*(reversed(sources) if is_choice else sources))[0], size)
 
-    updates: dict[str, Update] = {name: partial(update, *rule) for name, rule in FLOAT_UPDATES.items()}
-    return updates | {"fcmpwr": CompareExchange(lambda o, a: bool(_float(o, size) == _float(a, size)))}
+    exchange = CompareExchange(lambda o, a: bool(_float(o, size) == _float(a, size)))
+    return {**{name: partial(update, *rule) for name, rule in FLOAT_UPDATES.items()}, "fcmpwr": exchange}
 
 
 def bfloat_updates() -> dict[str, Update]:

@@ -46,10 +46,10 @@ def each(function: Callable[..., int]) -> Body:
 
 def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | None:
     """Return the function of a word for integers of an execution type; shift counts are modulo ``count_bits``."""
-    if word in RING or word in ("min", "max"):
-        return Words(ARRAYS, bits, signed, count_bits).formula(word)
-    formula = Words(NUMBERS, bits, signed, count_bits).formula(word)
-    return each(formula) if formula is not None else None
+    takes_arrays = word in RING or word in ("min", "max")
+    operations: Any = ARRAYS if takes_arrays else NUMBERS  # of which these words need only ``choose``
+    formula = Words(operations, bits, signed, count_bits).formula(word)
+    return formula if takes_arrays or formula is None else each(formula)
 
 
 def with_first_nan(outcome: Array, nan: Array, sources: tuple[Array, ...]) -> Array:

@@ -71,18 +71,14 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
     """Return the machine's instructions for lanes, in as few registers of at most ``most`` bytes as possible."""
     kind = sources[0].type
     lanes, size = kind.count, bytes_of(kind.element)
-    letter = "s" if size == 4 else "d"
     nothing = ir.Constant(kind, None)
-    if lanes == 1:
-        zero = ir.Constant(I32, 0)
-        lane = _instruction(builder, word, "s" + letter, [builder.extract_element(s, zero) for s in sources])
-        return builder.insert_element(nothing, lane, zero)
     width = max(_REGISTER, min(most, lanes * size)) // size
     parts = []
     for start in range(0, max(lanes, width), width):
-        own = constants(I32, range(start, start + width))
+        # Lanes of a register that is not full are zeros.
+        own = constants(I32, [min(lane, 2 * lanes - 1) for lane in range(start, start + width)])
         taken = [s if width == lanes else builder.shuffle_vector(s, nothing, own) for s in sources]
-        parts.append(_instruction(builder, word, "p" + letter, taken))
+        parts.append(_instruction(builder, word, taken))
     while len(parts) > 1:
         width *= 2
         both = constants(I32, range(width))
@@ -92,15 +88,16 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
     return builder.shuffle_vector(parts[0], ir.Constant(parts[0].type, None), constants(I32, range(lanes)))
 
 
-def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
+def _instruction(builder: ir.IRBuilder, word: str, sources: list[Node]) -> Node:
     kind = sources[0].type
+    form = "ps" if kind.element is F32 else "pd"
     # Registers of the AVX encoding, unless only that of AVX-512 fits.
-    constraint = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
+    constraint = "v" if kind.count * bytes_of(kind.element) == 64 else "x"
     if word == "fma":
         # The one of three orders that names the addend last, because NaNs are then selected in the order a, b, c.
         text, where = f"vfmadd231{form} $2, $1, $0", f"={constraint},{constraint},{constraint},0"
     elif word == "sqrt":
-        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={constraint},{constraint}"
+        text, where = f"vsqrt{form} $1, $0", f"={constraint},{constraint}"
     else:
         # With a prefix, because the assembler otherwise swaps operands of sums and products to save a byte.
         prefix = "{vex3} " if constraint == "x" and word in ("add", "mul") else ""

@@ -94,10 +94,10 @@ class LaneNumbers:
         return not isinstance(self.node.type.element, ir.IntType)
 
     def __neg__(self) -> LaneNumbers:
-        return LaneNumbers(self.e, self.e.builder.fneg(self.node)) if self.is_float else 0 - self
+        return LaneNumbers(self.e, self.e.builder.fneg(self.node) if self.is_float else (0 - self).node)
 
     def __invert__(self) -> LaneNumbers:
-        return self ^ -1
+        return LaneNumbers(self.e, self.e.builder.not_(self.node))
 
     __add__ = _operator("fadd", "add")
     __sub__ = _operator("fsub", "sub")
@@ -152,12 +152,13 @@ class LaneOperations:
     def length(self, a: LaneNumbers) -> LaneNumbers:
         """Return the number of bits without leading zeros."""
         zeros = self.e.each("llvm.ctlz", a.node, ir.Constant(I1, 0))
-        return a.node.type.element.width - LaneNumbers(self.e, zeros)
+        return LaneNumbers(self.e, a.like(a.node.type.element.width)) - LaneNumbers(self.e, zeros)
 
     def reverse(self, a: LaneNumbers) -> LaneNumbers:
         """Return the lowest 32 bits in the opposite order."""
         whole = LaneNumbers(self.e, self.e.each("llvm.bitreverse", a.node))
-        return whole >> a.node.type.element.width - 32 & 0xFFFFFFFF
+        low: LaneNumbers = whole >> a.node.type.element.width - 32 & 0xFFFFFFFF
+        return low
 
     def modulo(self, a: LaneNumbers, b: LaneNumbers) -> LaneNumbers:
         """Return the rest of a division that has the sign of the divisor; 0 by 0, which hosts trap."""

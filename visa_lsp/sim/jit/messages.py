@@ -199,8 +199,9 @@ def transfer(
 
     All elements have the same size. ``any_address``: they need not be at multiples of it.
     """
+    move = partial(_transfer, e, write=write, any_address=any_address)
     if not e.outlines:
-        _transfer(e, space, addresses, enabled, moved, write=write, any_address=any_address)
+        move(space, addresses, enabled, moved)
         return
     start, lanes, given = moved[0].start, lanes_of(addresses), [*space.given]
     near = [element._replace(start=element.start - start) if start >= 0 else element for element in moved]
@@ -208,8 +209,7 @@ def transfer(
     bits = e.all_on(lanes) if enabled is None else enabled
 
     def body(*own: Node) -> None:
-        again = space.again(*own[:-2])
-        _transfer(e, again, own[-2], own[-1], near, write=write, any_address=any_address)
+        move(space.again(*own[:-2]), own[-2], own[-1], near)
 
     check_instrumentation.outline_message(e, name, max(start, 0), [*given, addresses, bits], body)
 
@@ -291,15 +291,16 @@ class _Access:
             # Contiguous elements are at multiples of their size if the first of them is.
             tested = start if where.bits is not None else e.spread(_lane0(e, start), 1)
             unchanged = self.unchanged(element) if write else None
+            odd = check_instrumentation.is_misaligned(e, tested, chosen, element.memory)
+            if not any_address:
+                check_instrumentation.suspect(e, odd)
             if any_address and element.memory > 1 and self._unit > 1:
-                odd = check_instrumentation.is_misaligned(e, tested, chosen, element.memory)
                 with e.builder.if_else(odd, likely=False) as (across, whole):
                     with across:
                         self._mark_across(start, element.memory, unchanged)
                     with whole:
                         self._mark(element, start, unchanged, undefined)
             else:
-                check_instrumentation.alignment(e, tested, chosen, 1 if any_address else element.memory)
                 self._mark(element, start, unchanged, undefined)
 
     def _mark_across(self, start: Node, size: int, unchanged: Node | None) -> None:
@@ -315,7 +316,7 @@ class _Access:
 
     def _mark_each(self, start: Node, size: int, unchanged: Node | None) -> None:
         bits = self.e.all_on(self.lanes) if self._where.bits is None else self._where.bits
-        check_instrumentation.mark_each(self.e, self.place, start, bits, size, unchanged)
+        check_instrumentation.mark(self.e, self.place, start, size, bits=bits, same=unchanged)
 
     def _mark(self, element: Moved, start: Node, unchanged: Node | None, undefined: Node | None) -> None:
         """Mark an element of each lane, which lies in as few dwords as possible, or has marks of bytes."""
@@ -324,7 +325,7 @@ class _Access:
         lowest = e.builder.add(where.least, ir.Constant(I64, element.offset))
         if where.bits is None and size >= self._unit:
             each = unchanged and _repeat(e, unchanged, count)
-            check_instrumentation.mark(e, self.place, lowest, self.lanes * size, each, undefined)
+            check_instrumentation.mark(e, self.place, lowest, self.lanes * size, same=each, undefined=undefined)
         elif where.bits is None:
             self._mark_each(start, size, unchanged)
         else:
@@ -334,7 +335,7 @@ class _Access:
                     if unchanged is not None:
                         changed = self.any_chosen(e.builder.not_(unchanged))
                         all_ = e.spread(e.builder.not_(changed), count)
-                    check_instrumentation.mark(e, self.place, lowest, size, all_)
+                    check_instrumentation.mark(e, self.place, lowest, size, same=all_)
                 with apart:
                     self._mark_each(start, size, unchanged)
 
@@ -467,21 +468,21 @@ def _are_contiguous(e: Emitter, offsets: Node, size: int, enabled: Node | None) 
 _FLOATS: Final = {32: F32, 64: F64}
 
 
-def _update(e: Emitter, word: str, old: Node, *given: Node) -> Node:
+def _update(e: Emitter, word: str, old: Node, a: Node, b: Node) -> Node:
     """Return the new value of a place, from the old one and the sources; all are scalars."""
-    b, bits = e.builder, old.type.width
+    builder, bits = e.builder, old.type.width
     if word in UPDATES:
         # In twice the bits, as formulas compare numbers that are not negative.
-        wide = (LaneNumbers(e, e.spread(b.zext(number, integer(2 * bits)), 1)) for number in (old, *given))
-        new = UPDATES[word](LaneOperations(e, 1), *wide, 1 << bits - 1)
-        return b.trunc(_lane0(e, new.node), old.type)
+        wide = [LaneNumbers(e, e.spread(builder.zext(number, integer(2 * bits)), 1)) for number in (old, a, b)]
+        new: LaneNumbers = UPDATES[word](LaneOperations(e, 1), wide[0], wide[1], wide[2], 1 << bits - 1)
+        return builder.trunc(_lane0(e, new.node), old.type)
     if bits not in _FLOATS or word not in {*FLOAT_UPDATES, "fcmpwr"}:
         raise Uncompiled
-    sources = [b.bitcast(number, vector(_FLOATS[bits], 1)) for number in (old, given[0])]
+    sources = [builder.bitcast(number, vector(_FLOATS[bits], 1)) for number in (old, a)]
     if word == "fcmpwr":
-        return b.select(_lane0(e, b.fcmp_ordered("==", *sources)), given[1], old)
+        return builder.select(_lane0(e, builder.fcmp_ordered("==", *sources)), b, old)
     name, is_choice = FLOAT_UPDATES[word]
-    return b.bitcast(FLOAT[name](e, *(reversed(sources) if is_choice else sources)), old.type)
+    return builder.bitcast(FLOAT[name](e, *(reversed(sources) if is_choice else sources)), old.type)
 
 
 def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, message: ElementMessage) -> None:
@@ -499,10 +500,11 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
         most, least = _range_of(e, addresses, bits)
         place = begin_access(e, space, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
         if e.mode.watched:
-            check_instrumentation.alignment(e, addresses, e.lanes(bits, lanes), memory)
+            odd = check_instrumentation.is_misaligned(e, addresses, e.lanes(bits, lanes), memory)
+            check_instrumentation.suspect(e, odd)
             if memory < 4:
                 check_instrumentation.suspect_always(e)
-            check_instrumentation.mark_each(e, place, addresses, bits, memory)
+            check_instrumentation.mark(e, place, addresses, memory, bits=bits)
         offsets, kind = e.keep_lanes(addresses), integer(8 * memory)
 
         def update_lane(lane: Node) -> None:
