@@ -115,13 +115,12 @@ def _exact_bits(used: set[str], exec_type: ty.DataType, target: ty.DataType, *, 
 
     Modifiers may give a source one more bit than its type.
     """
-    grows = set() if target.size <= 4 or not wraps else {"mulh"}
-    if not wraps:
-        grows = {"lrp", "mul", "mad", "mulh"}
+    if wraps:
+        grows = {"mulh"} if target.size == 8 else set()
+    else:
+        grows = {"lrp", "mul", "mad", "mulh"} | ({"shl"} if target.size == 8 else set())
     if exec_type.is_signed or exec_type.size == 2:
-        grows -= {"mul", "mad", "mulh"}
-    if target.size == 8 and not wraps:
-        grows.add("shl")
+        grows -= {"mul", "mad", "mulh"}  # because their products have less than 64 bits
     return 128 if exec_type.size == 8 or used & grows else 64
 
 

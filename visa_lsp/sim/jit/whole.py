@@ -43,7 +43,7 @@ class GroupQueue:
     def __init__(self, total: int, start: int = 0, *, runners: int = 1) -> None:
         self.total = total
         self.steps = 0  # steps of all runners
-        self.interrupted = False  # whether the runners leave groups unfinished, because nobody wants their result
+        self.interrupted = False  # whether the runners leave groups unfinished
         self._next, self._runners, self._lock = start, runners, Lock()
 
     def take(self) -> range:
