@@ -91,12 +91,14 @@ ALLOWED = {
         "capabilities", "convert", "deferred_findings", "encode", "work_progress", "visa_server", "transport", "jobs",
     },
     "lsp.jobs": set(),
-    "sim.effects": SIM | {"exact", "filtering", "image_messages", "lane_formulas", "lanes", "messages"},
+    "sim.effects": SIM | {
+        "exact", "filtering", "image_messages", "integer_formulas", "lane_formulas", "lanes", "messages",
+    },
     "sim.observers": SIM | {"dispatch", "effects", "messages"},
     "sim.analyses": SIM | {"observers"},
     "sim.jit": SIM | {
-        "analyses", "contents", "dispatch", "effects", "exact", "filtering", "image_messages", "interp", "lane_formulas", "lanes", "machine", "memory",
-        "messages", "observers", "words",
+        "analyses", "contents", "dispatch", "effects", "exact", "filtering", "image_messages", "integer_formulas", "interp", "lane_formulas", "lanes",
+        "machine", "memory", "messages", "observers", "odd_formulas", "words",
     },
     "sim.launch": {"dispatch", "memory", "operands", "registers", "wellformed"},
     "zeinfo.emit": {"facts", "input_use", "closed_words", "write"},

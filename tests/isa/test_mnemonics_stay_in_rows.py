@@ -37,6 +37,9 @@ _UPDATES = {*ATOMIC_OP, *(row.update for row in TABLE.rows if row.update)}
 OTHERS = (
     ("words.py", VOCABULARY.keys(), "words of isa.lane, which rows' expressions are made of"),
     ("lane_formulas.py", VOCABULARY.keys(), "words of isa.lane"),
+    ("integer_formulas.py", VOCABULARY.keys(), "words of isa.lane"),
+    ("integer_formulas.py", _UPDATES, "operations of atomic messages"),
+    ("odd_formulas.py", VOCABULARY.keys(), "words of isa.lane"),
     ("exact.py", VOCABULARY.keys(), "words of isa.lane"),
     ("lanes.py", VOCABULARY.keys(), "words of isa.lane"),
     ("values.py", {"mad", "mul", "shl"}, "words of isa.lane"),

@@ -14,7 +14,7 @@ from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
-from visa_lsp.sim.jit import activations, native
+from visa_lsp.sim.jit import activations, native, whole
 
 REGISTERS = """.decl argument v_type=G type=d num_elts=32 align=GRF alias=<%arg, 0>
 .decl result v_type=G type=d num_elts=16 align=GRF alias=<%retval, 0>
@@ -158,3 +158,10 @@ def test_functions_without_memory_for_their_activations_do_the_same(checks, monk
 def test_functions_that_are_compiled_on_their_way_do_the_same(what, monkeypatch):
     sample_first(monkeypatch, 1, 100)
     check(what, "none", groups=8)
+
+
+@pytest.mark.parametrize("what", ["clean", "a barrier in a function", "endless recursion"])
+@pytest.mark.parametrize("checks", ["none", "all"])
+def test_groups_go_on_within_a_function(what, checks, monkeypatch):
+    monkeypatch.setattr(whole, "MAX_SLICE_STEPS", 10)
+    check(what, checks, groups=3, local=64)

@@ -1,4 +1,7 @@
-"""Threads of kernels without barriers run one after another in one call of compiled code, and take turns where one is long."""
+"""Threads of kernels without barriers run one after another in one call of compiled code, and take turns where one is long.
+
+Groups go on where an earlier call of compiled code has paused.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +20,7 @@ from unjudged_run import run_unjudged
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim import machine
-from visa_lsp.sim.jit import groups, native
+from visa_lsp.sim.jit import groups, native, whole
 
 LAUNCH = """groups: [{groups}]
 local_size: [64, 1, 1]
@@ -78,7 +81,8 @@ def test_engines_agree(body, count, monkeypatch):
     text = f"{HEAD}{body}    ret (M1, 1)\n"
     made, before = [], groups.GroupWriter
     monkeypatch.setattr(groups, "GroupWriter", lambda *a, **k: made.append(before(*a, **k)) or made[-1])
-    for budget in (None, 700, 1_500) if "again" in body else (None,):
+    for budget, steps in ((None, None), (None, 100), (700, None), (1_500, 50)) if "again" in body else ((None, 100),):
+        monkeypatch.setattr(whole, "MAX_SLICE_STEPS", steps or 1 << 23)  # that pass between calls of compiled code
         reports = [
             run_unjudged(text, launch, RunOptions(platform="TGLLP", engine=name, checks="none", budget=budget))
             for name in ("interp", "jit")

@@ -1,4 +1,4 @@
-"""Sums and products of f32 that are had at once in f64 are those that fractions give."""
+"""Results of f32 that are had at once in f64 are those that fractions give."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ def lanes(random):
     return found
 
 
-@pytest.mark.parametrize(("word", "count"), [("add", 2), ("mul", 2), ("mad", 3)])
+@pytest.mark.parametrize(("word", "count"), [("add", 2), ("mul", 2), ("mad", 3), ("div", 2), ("inv", 1), ("sqrt", 1)])
 def test_all_lanes_at_once_are_what_each_is_alone(word, count):
     random = np.random.default_rng(7)
     sources = [lanes(random) for _ in range(count)]

@@ -1,9 +1,9 @@
 """Float arithmetic on exact fractions: for rounding modes other than to nearest, and for fused f64.
 
-Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Sums and products of f32, on which divisions
-are based, are computed in f64, as ``multiply_add`` does (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or
-an exact zero keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which
-``values.narrow`` then rounds in the right direction; results for f64 are final.
+Slow and obvious: each lane is computed as a ``Fraction`` and rounded once. Words that ``odd_formulas`` has are computed in
+f64 for all lanes of f32 and hf at once (``tests/sim/test_exact.py`` compares). Lanes with infinities, NaN or an exact zero
+keep the value that IEEE arithmetic gives. Results for f32 and hf are f64 rounded to odd, which ``values.narrow`` then
+rounds in the right direction; results for f64 are final.
 """
 
 from __future__ import annotations
@@ -15,8 +15,9 @@ from typing import Any, Final
 
 import numpy as np
 
+from visa_lsp.sim.odd_formulas import ODD
 from visa_lsp.sim.values import Rounding
-from visa_lsp.sim.words import FLOAT, multiply_add
+from visa_lsp.sim.words import FLOAT, RULED_ARRAYS, multiply_add
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -35,12 +36,6 @@ _RATIONAL: Final[dict[str, Callable[..., Fraction]]] = {
     "lrp": lambda a, b, c: a * b + (1 - a) * c,
     "frc": lambda a: a - floor(a),
 }
-_ONE: Final = np.ones(1)
-_AT_ONCE: Final[dict[str, Callable[..., Array]]] = {
-    "add": lambda a, b: multiply_add(a, _ONE, b),
-    "mul": FLOAT["mul"],
-    "mad": multiply_add,
-}
 WORDS: Final = frozenset({*_RATIONAL, "sqrt", "sqrtm"})
 
 
@@ -49,9 +44,9 @@ def evaluate(word: str, sources: list[Array], mode: Rounding, *, double: bool) -
 
     Otherwise the sources are values of f32 or hf.
     """
-    if not double and word in _AT_ONCE:
+    if not double and word in ODD:
         with np.errstate(all="ignore"):
-            return _AT_ONCE[word](*(np.asarray(s, np.float64) for s in sources))
+            return np.asarray(ODD[word](RULED_ARRAYS, *(np.asarray(s, np.float64) for s in sources)))
     return lane_by_lane(word, sources, mode, double=double)
 
 

@@ -39,10 +39,10 @@ class Operations(Protocol):
         """Return i64 lanes as f64."""
 
     def bits(self, a: Lanes) -> Lanes:
-        """Return the bits of f64 lanes."""
+        """Return the bits of float lanes."""
 
     def of_bits(self, a: Lanes) -> Lanes:
-        """Return the f64 lanes with these bits."""
+        """Return the float lanes with these bits."""
 
     def floor(self, a: Lanes) -> Lanes:
         """Return the largest integers that are not larger; f64."""
@@ -187,16 +187,25 @@ def sigm(o: Operations, x: Lanes) -> Lanes:
     return o.choose(o.is_nan(x), x, 1.0 / (_power(o, _near(o, x * -_LOG2_E)) + 1.0))
 
 
+def bf_bits(o: Operations, x: Lanes) -> Lanes:
+    """Return the upper halves of f32 lanes, rounded to nearest even; only the low 16 bits of the result count."""
+    bits = o.bits(x)
+    high = bits >> 16
+    rounded = bits + (high & 1) + 0x7FFF >> 16
+    return o.choose(o.is_nan(x), 0x7FC0, o.choose(o.magnitude(x) < inf, rounded, high))
+
+
 FORMULAS: Final[dict[str, Callable[..., Lanes]]] = {
     "exp2": exp2, "log2": log2, "pow": power, "sin": sin, "cos": cos, "tanh": tanh, "sigm": sigm,
 }  # fmt: skip
 
 
-class _Arrays:
+class Arrays:
     """The operations in NumPy."""
 
     @staticmethod
     def choose(condition: Lanes, a: Lanes | float, b: Lanes | float) -> Lanes:
+        """Return lanes of ``a`` if the condition holds, else of ``b``."""
         return np.where(condition, a, b)
 
     is_nan = staticmethod(np.isnan)
@@ -209,13 +218,14 @@ class _Arrays:
     modulo = staticmethod(np.mod)
     blend = staticmethod(lambda total, channel, weight: total + channel.astype(np.float64) * weight)
     single = staticmethod(lambda a: a.astype(np.float32))
-    bits = staticmethod(lambda a: a.view(np.int64))
+    bits = staticmethod(lambda a: a.view(f"i{a.itemsize}"))
     of_bits = staticmethod(lambda a: a.view(np.float64))
 
     @staticmethod
     def entries(rows: Lanes) -> Sequence[Lanes]:
+        """Return the columns of ``QUARTERS`` in these rows."""
         high, middle, low = QUARTERS[rows].T
         return high, middle, low
 
 
-ARRAYS: Final[Operations] = _Arrays()
+ARRAYS: Final[Operations] = Arrays()

@@ -8,6 +8,7 @@ truncates it (the hardware keeps extra bits, and ``add.sat`` relies on it). Shif
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, Final
 
@@ -18,6 +19,7 @@ from visa_lsp.isa.lane import Expr
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Address, Immediate, PredicateOperand, Value
 from visa_lsp.sim import exact, values, words
+from visa_lsp.sim.integer_formulas import dp4a
 from visa_lsp.sim.values import DTYPE, Rounding
 
 if TYPE_CHECKING:
@@ -202,9 +204,9 @@ def _int_body(site: Site, word: str, exec_type: ty.DataType, *, wide_count: bool
 
 
 def compose(
-    expr: Expr, leaf: Callable[[str], Body], constant: Callable[[int], Array]
-) -> Callable[[list[Array]], Array]:
-    """Return the function of a whole expression, composed of those of its words."""
+    expr: Expr, leaf: Callable[[str], Callable[..., Any]], constant: Callable[[int], Any]
+) -> Callable[[list[Any]], Any]:
+    """Return the function of a whole expression, composed of those of its words; lanes are those of either engine."""
     if expr.word == "src":
         return itemgetter(expr.args[0])
     if expr.word == "const":
@@ -328,8 +330,8 @@ def _int_plan(
         bodies = lambda _w: lambda a, b: a * b >> np.int64(32)  # noqa: E731
     if expr.word == "dp4a":
         dtype = OBJECT
-        signs = [site.operand_type(s).is_signed for s in sources[1:]]
-        bodies = lambda _w: words.each(words.dp4a(*signs))  # noqa: E731
+        signs = tuple(site.operand_type(s).is_signed for s in sources[1:])
+        bodies = lambda _w: words.each(partial(dp4a, signs=signs))  # noqa: E731
     function = compose(expr, bodies, lambda n: np.array([n], dtype))
     extended = values.extend_type(used, exec_type, target)
     fetches = [int_source(site, s, extended, dtype) for s in sources]
@@ -348,7 +350,7 @@ def _float_plan(site: Site, expr: Expr, exec_type: ty.DataType, sources: list[An
         return body
 
     wide = F8 if exec_type is ty.DF else F4
-    function = compose(expr, leaf, lambda n: np.array([n], wide))
+    function: Callable[[list[Array]], Array] = compose(expr, leaf, lambda n: np.array([n], wide))
     directed = expr.word if expr.word in exact.WORDS else None
     smallest = values.SMALLEST_NORMAL[exec_type]
 

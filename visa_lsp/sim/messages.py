@@ -8,12 +8,14 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Final
 
 import numpy as np
 
 from visa_lsp.program.message import MemoryKind, Message, MessageError, MessageMemory
 from visa_lsp.program.model import General, RawOperand, Value
+from visa_lsp.sim.integer_formulas import NUMBERS, UPDATES
 from visa_lsp.sim.memory import Buffer, Space
 from visa_lsp.sim.observers.hooks import MemoryAccess
 from visa_lsp.sim.operands import Site, lane_mask
@@ -226,11 +228,9 @@ class CompareExchange:
         return value if self.equal(old, compared) else old
 
 
+# Words of float atomics, and whether they choose: they take their second operand of two equal ones, and the old value stays.
+FLOAT_UPDATES: Final = {"fmax": ("max", True), "fmin": ("min", True), "fadd": ("add", False), "fsub": ("sub", False)}
 _FLOATS: Final = {2: np.float16, 4: np.float32, 8: np.float64}
-
-
-def _sign_extend(value: int, size: int) -> int:
-    return value - (1 << 8 * size) if value >> 8 * size - 1 else value
 
 
 def _float(value: int, size: int) -> Any:
@@ -251,44 +251,25 @@ def update_function(site: Site, word: str, size: int) -> Update:
 
 def integer_updates(size: int) -> dict[str, Update]:
     """Return the updates of integer atomics of ``size`` bytes, by the words of the legacy messages."""
-    return {
-        "add": lambda o, a, _b: o + a,
-        "sub": lambda o, a, _b: o - a,
-        "inc": lambda o, _a, _b: o + 1,
-        "dec": lambda o, _a, _b: o - 1,
-        "predec": lambda o, _a, _b: o - 1,
-        "min": lambda o, a, _b: min(o, a),
-        "max": lambda o, a, _b: max(o, a),
-        "xchg": lambda _o, a, _b: a,
-        "load": lambda o, _a, _b: o,
-        "and": lambda o, a, _b: o & a,
-        "or": lambda o, a, _b: o | a,
-        "xor": lambda o, a, _b: o ^ a,
-        "minsint": lambda o, a, _b: min(o, a, key=lambda v: _sign_extend(v, size)),
-        "maxsint": lambda o, a, _b: max(o, a, key=lambda v: _sign_extend(v, size)),
-        "cmpxchg": CompareExchange(operator.eq, compares_a=False),
-        "icas": CompareExchange(operator.eq),
-    }
+    top = 1 << 8 * size - 1
+
+    def update(word: str, old: int, a: int, b: int) -> int:
+        value: int = UPDATES[word](NUMBERS, old, a, b, top)
+        return value
+
+    exchanges = {"cmpxchg": CompareExchange(operator.eq, compares_a=False), "icas": CompareExchange(operator.eq)}
+    return {**{word: partial(update, word) for word in UPDATES}, **exchanges}
 
 
 def float_updates(size: int) -> dict[str, Update]:
     """Return the updates of float atomics of ``size`` bytes, by the rules of the words of instructions."""
 
-    def number(word: str, *, choice: bool = False) -> Update:
-        def update(old: int, a: int, _b: int) -> int:
-            sources = [np.array([_float(bits, size)]) for bits in (old, a)]
-            # A choice takes its second operand of two equal ones, and the old value stays.
-            return _bits(FLOAT[word](*(reversed(sources) if choice else sources))[0], size)
+    def update(word: str, is_choice: bool, old: int, a: int, _b: int) -> int:
+        sources = [np.array([_float(bits, size)]) for bits in (old, a)]
+        return _bits(FLOAT[word](*(reversed(sources) if is_choice else sources))[0], size)
 
-        return update
-
-    return {
-        "fmax": number("max", choice=True),
-        "fmin": number("min", choice=True),
-        "fadd": number("add"),
-        "fsub": number("sub"),
-        "fcmpwr": CompareExchange(lambda o, a: bool(_float(o, size) == _float(a, size))),
-    }
+    exchange = CompareExchange(lambda o, a: bool(_float(o, size) == _float(a, size)))
+    return {**{name: partial(update, *rule) for name, rule in FLOAT_UPDATES.items()}, "fcmpwr": exchange}
 
 
 def bfloat_updates() -> dict[str, Update]:

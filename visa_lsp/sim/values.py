@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.isa import types as ty
+from visa_lsp.sim.lane_formulas import ARRAYS, bf_bits
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -113,17 +114,12 @@ def bf_to_f(bits: Array) -> Array:
 
 
 def _f_to_bf(x: Array, mode: Rounding) -> Array:
-    bits = np.ascontiguousarray(x, np.float32).view(np.uint32)
-    low = bits & 0xFFFF
-    high = bits >> np.uint32(16)
-    negative = bits >> np.uint32(31)
-    up: Array
+    x = np.ascontiguousarray(x, np.float32)
     if mode is Rounding.EVEN:
-        up = np.asarray((low > 0x8000) | ((low == 0x8000) & ((high & 1) == 1)))
-    elif mode is Rounding.ZERO:
-        up = np.zeros(low.shape, bool)
-    else:
-        up = np.asarray((low != 0) & (negative == (mode is Rounding.DOWN)))
+        return np.asarray(bf_bits(ARRAYS, x)).astype(np.uint16)
+    bits = x.view(np.uint32)
+    low, high, negative = bits & 0xFFFF, bits >> np.uint32(16), bits >> np.uint32(31)
+    up = (low != 0) & (negative == (mode is Rounding.DOWN)) & (mode is not Rounding.ZERO)
     rounded = (high + up).astype(np.uint16)
     return np.where(np.isnan(x), np.uint16(0x7FC0), np.where(np.isinf(x), high, rounded)).astype(np.uint16)
 

@@ -1,4 +1,4 @@
-"""The words of ``isa.lane``: one function each for integer lanes and for float lanes.
+"""The words of ``isa.lane``: one function each for integer lanes (``integer_formulas``) and for float lanes.
 
 Functions of integers get arrays of int64 or of Python integers and must be exact; those in ``RING`` may also be
 evaluated in wrapping arithmetic of any width that covers the result. Functions of floats get f32 or f64 lanes and round
@@ -16,19 +16,22 @@ from typing import Any, Final
 
 import numpy as np
 
-from visa_lsp.sim.lane_formulas import ARRAYS, FORMULAS
+from visa_lsp.sim import integer_formulas
+from visa_lsp.sim.integer_formulas import NUMBERS, Words
+from visa_lsp.sim.lane_formulas import ARRAYS, FORMULAS, Arrays
+from visa_lsp.sim.odd_formulas import RuledOperations, find_error, to_odd
 from visa_lsp.sim.values import quiet
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Body = Callable[..., Array]
 
-RING: Final = frozenset({"src", "const", "add", "sub", "mul", "mad", "and", "or", "xor", "not", "add3"})
+RING: Final = frozenset({"src", "const", *integer_formulas.RING})
 
 LANE_BOOL_WORDS: Final = frozenset({"and", "or", "xor", "not"})
 ON_BITS: Final = frozenset({"bfrev"})  # words on the bits of a dword, independent of operand types
 
 
-def _each(function: Callable[..., int]) -> Body:
+def each(function: Callable[..., int]) -> Body:
     """Return a function that computes lane by lane in Python integers."""
 
     def body(*sources: Array) -> Array:
@@ -41,101 +44,12 @@ def _each(function: Callable[..., int]) -> Body:
     return body
 
 
-def _quotient(a: int, b: int) -> int:
-    size = abs(a) // abs(b)
-    return size if (a < 0) == (b < 0) else -size
-
-
 def int_body(word: str, bits: int, *, signed: bool, count_bits: int) -> Body | None:
     """Return the function of a word for integers of an execution type; shift counts are modulo ``count_bits``."""
-    mask = (1 << bits) - 1
-    top = 1 << bits - 1
-
-    def low(a: int) -> int:
-        return a & mask
-
-    def again(a: int) -> int:
-        a &= mask
-        return a - mask - 1 if signed and a & top else a
-
-    def bfe(width: int, offset: int, value: int) -> int:
-        width, offset = width & 31, offset & 31
-        field = low(value) >> offset & (1 << width) - 1
-        if offset + width >= 32 and signed:
-            return value >> offset
-        return field - (1 << width) if signed and width and field >> width - 1 & 1 else field
-
-    def bfi(width: int, offset: int, value: int, base: int) -> int:
-        field = (1 << (width & 31)) - 1 << (offset & 31)
-        return low(value << (offset & 31) & field | low(base) & ~field)
-
-    def fbh(a: int) -> int:
-        if signed and a < 0:
-            a = ~a
-        a = low(a)
-        return 0xFFFFFFFF if a == 0 else bits - a.bit_length()
-
-    def rotate(a: int, n: int) -> int:
-        n %= bits
-        return again(low(a) << n | low(a) >> bits - n)
-
-    def ones(_b: int) -> int:
-        return -1 if signed else mask
-
-    scalar: dict[str, Callable[..., int]] = {
-        "div": lambda a, b: _quotient(a, b) if b else ones(b),
-        "mod": lambda a, b: a - b * _quotient(a, b) if b else ones(b),
-        "mulh": lambda a, b: a * b >> bits,
-        "avg": lambda a, b: a + b + 1 >> 1,
-        "shl": lambda a, n: a << (n & count_bits - 1),
-        "shr": lambda a, n: low(a) >> (n & count_bits - 1),
-        "asr": lambda a, n: a >> (n & count_bits - 1),
-        "rol": rotate,
-        "ror": lambda a, n: rotate(a, -n),
-        "lzd": lambda a: 32 - (a & 0xFFFFFFFF).bit_length(),
-        "fbh": fbh,
-        "fbl": lambda a: (low(a) & -low(a)).bit_length() - 1 if low(a) else 0xFFFFFFFF,
-        "cbit": lambda a: low(a).bit_count(),
-        "bfrev": lambda a: int(f"{a & 0xFFFFFFFF:032b}"[::-1], 2),
-        "bfe": bfe,
-        "bfi": bfi,
-        "dp4a": dp4a(signed, signed),
-        "lrp": lambda a, b, c: a * b + (1 - a) * c,
-        "divm": lambda a, b: _quotient(a, b) if b else ones(b),
-    }
-    if word in scalar:
-        return _each(scalar[word])
-    return _INT_ARRAYS.get(word)
-
-
-def dp4a(signed_a: bool, signed_b: bool) -> Callable[[int, int, int], int]:
-    """Return the dot product of four bytes, added to a dword; the type of each factor determines the sign of its bytes."""
-    return lambda c, a, b: c + sum(_byte(a, i, signed=signed_a) * _byte(b, i, signed=signed_b) for i in range(4))
-
-
-def each(function: Callable[..., int]) -> Body:
-    """Return a function that computes lane by lane in Python integers."""
-    return _each(function)
-
-
-def _byte(a: int, i: int, *, signed: bool) -> int:
-    b = a >> 8 * i & 255
-    return b - 256 if signed and b > 127 else b
-
-
-_INT_ARRAYS: Final[dict[str, Body]] = {
-    "add": np.add,
-    "sub": np.subtract,
-    "mul": np.multiply,
-    "mad": lambda a, b, c: a * b + c,
-    "add3": lambda a, b, c: a + b + c,
-    "and": np.bitwise_and,
-    "or": np.bitwise_or,
-    "xor": np.bitwise_xor,
-    "not": np.invert,
-    "min": np.minimum,
-    "max": np.maximum,
-}
+    takes_arrays = word in RING or word in ("min", "max")
+    operations: Any = ARRAYS if takes_arrays else NUMBERS  # of which these words need only ``choose``
+    formula = Words(operations, bits, signed, count_bits).formula(word)
+    return formula if takes_arrays or formula is None else each(formula)
 
 
 def with_first_nan(outcome: Array, nan: Array, sources: tuple[Array, ...]) -> Array:
@@ -160,21 +74,9 @@ def by_rule(operation: Body) -> Body:
 def multiply_add(a: Array, b: Array, c: Array) -> Array:
     """Compute a * b + c of f32 or hf lanes as f64, rounded to odd: rounding it once more gives the fused result."""
     a, b, c = a.astype(np.float64), b.astype(np.float64), c.astype(np.float64)
-    p = a * b
-    s = p + c
-    nan = np.isnan(s)
-    if 1 in nan.tobytes():
-        s = with_first_nan(s, nan, (a, b, c))
-    back = s - p
-    error = (p - (s - back)) + (c - back)
-    if not error.any():
-        return np.asarray(s)
-    bits = s.view(np.int64)
-    wrong = (error != 0) & ((bits & 1) == 0) & np.isfinite(error)
-    if not wrong.any():
-        return np.asarray(s)
-    grow = (error > 0) == (s > 0)
-    return np.where(wrong, bits + np.where(grow, 1, -1), bits).view(np.float64)
+    s = _FUSED(a, b, c)
+    error = find_error(s, a * b, c)
+    return np.asarray(to_odd(ARRAYS, s, error) if error.any() else s)
 
 
 def mad_f32(a: Array, b: Array, c: Array) -> Array:
@@ -204,6 +106,20 @@ def _rsqrt(a: Any) -> Any:
 
 
 _ADD, _SUB, _MUL, _DIV = map(by_rule, (np.add, np.subtract, np.multiply, np.divide))
+_FUSED: Final = by_rule(lambda a, b, c: a * b + c)
+
+
+class _RuledArrays(Arrays):
+    """The operations in NumPy, with the NaNs of the rule."""
+
+    add = staticmethod(_ADD)
+    multiply = staticmethod(_MUL)
+    multiply_add = staticmethod(_FUSED)
+    divide = staticmethod(_DIV)
+    root = staticmethod(np.sqrt)
+
+
+RULED_ARRAYS: Final[RuledOperations] = _RuledArrays()
 
 FLOAT: Final[dict[str, Body]] = {
     "add": _ADD,

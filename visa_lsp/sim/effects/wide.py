@@ -13,6 +13,7 @@ from visa_lsp.isa import types as ty
 from visa_lsp.program.model import General, Indirect, Predicate, PredicateOperand, Value
 from visa_lsp.program.regions import rows_of_low_halves
 from visa_lsp.sim import exact, values
+from visa_lsp.sim.integer_formulas import boolean_function, carry
 from visa_lsp.sim.lanes import converter, flush_source, int_source, set_predicate
 from visa_lsp.sim.operands import Op, Site, mask_bits
 
@@ -41,9 +42,7 @@ def _carry(site: Site, *, subtract: bool) -> Op:
         mask = enable(f)
         if not mask:
             return
-        x, y = a(f), b(f)
-        total = x - y if subtract else x + y
-        bit = (x < y).astype(np.uint32) if subtract else total >> np.int64(32)
+        total, bit = carry(a(f), b(f), subtract=subtract)
         store(f, mask, total)
         store_extra(f, mask, bit)
 
@@ -100,17 +99,11 @@ def bfn(site: Site) -> Op:
     exec_type = values.execution_type(site.operand_type(s) for s in sources)
     fetches = [int_source(site, s, exec_type, _I8) for s in sources]
     store, enable = site.write(site.inst.get("dst")), site.enable()
-    terms = [i for i in range(8) if table >> i & 1]
 
     def op(f: Frame) -> None:
         mask = enable(f)
-        if not mask:
-            return
-        a, b, c = (fetch(f) for fetch in fetches)
-        total: Array = np.zeros(1, np.int64)
-        for i in terms:
-            total = total | (a if i & 1 else ~a) & (b if i & 2 else ~b) & (c if i & 4 else ~c)
-        store(f, mask, total)
+        if mask:
+            store(f, mask, boolean_function(table, *(fetch(f) for fetch in fetches)))
 
     return op
 

@@ -14,7 +14,6 @@ import numpy as np
 from llvmlite import ir
 
 from visa_lsp.sim.jit import native
-from visa_lsp.sim.jit.emitter import Uncompiled
 from visa_lsp.sim.jit.writer import F32, F64, I32, Node, bytes_of, constants, integer, lanes_of, splat, vector
 from visa_lsp.sim.values import Rounding
 
@@ -72,18 +71,14 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
     """Return the machine's instructions for lanes, in as few registers of at most ``most`` bytes as possible."""
     kind = sources[0].type
     lanes, size = kind.count, bytes_of(kind.element)
-    letter = "s" if size == 4 else "d"
     nothing = ir.Constant(kind, None)
-    if lanes == 1:
-        zero = ir.Constant(I32, 0)
-        lane = _instruction(builder, word, "s" + letter, [builder.extract_element(s, zero) for s in sources])
-        return builder.insert_element(nothing, lane, zero)
     width = max(_REGISTER, min(most, lanes * size)) // size
     parts = []
     for start in range(0, max(lanes, width), width):
-        own = constants(I32, range(start, start + width))
+        # Lanes of a register that is not full are zeros.
+        own = constants(I32, [min(lane, 2 * lanes - 1) for lane in range(start, start + width)])
         taken = [s if width == lanes else builder.shuffle_vector(s, nothing, own) for s in sources]
-        parts.append(_instruction(builder, word, "p" + letter, taken))
+        parts.append(_instruction(builder, word, taken))
     while len(parts) > 1:
         width *= 2
         both = constants(I32, range(width))
@@ -93,15 +88,16 @@ def _instructions(builder: ir.IRBuilder, word: str, sources: list[Node], most: i
     return builder.shuffle_vector(parts[0], ir.Constant(parts[0].type, None), constants(I32, range(lanes)))
 
 
-def _instruction(builder: ir.IRBuilder, word: str, form: str, sources: list[Node]) -> Node:
+def _instruction(builder: ir.IRBuilder, word: str, sources: list[Node]) -> Node:
     kind = sources[0].type
+    form = "ps" if kind.element is F32 else "pd"
     # Registers of the AVX encoding, unless only that of AVX-512 fits.
-    constraint = "v" if form[0] == "p" and kind.count * bytes_of(kind.element) == 64 else "x"
+    constraint = "v" if kind.count * bytes_of(kind.element) == 64 else "x"
     if word == "fma":
         # The one of three orders that names the addend last, because NaNs are then selected in the order a, b, c.
         text, where = f"vfmadd231{form} $2, $1, $0", f"={constraint},{constraint},{constraint},0"
     elif word == "sqrt":
-        text, where = f"vsqrt{form} {'$1, $1, $0' if form[0] == 's' else '$1, $0'}", f"={constraint},{constraint}"
+        text, where = f"vsqrt{form} $1, $0", f"={constraint},{constraint}"
     else:
         # With a prefix, because the assembler otherwise swaps operands of sums and products to save a byte.
         prefix = "{vex3} " if constraint == "x" and word in ("add", "mul") else ""
@@ -136,75 +132,6 @@ def _invalid(size: int) -> int:
     zero = np.zeros(1, f"<f{size}")
     with np.errstate(all="ignore"):
         return int((zero / zero).view(f"<u{size}")[0])
-
-
-# ---- rounding toward zero, up and down
-#
-# An f32 result is computed in f64 and rounded to odd, so that any further rounding to fewer bits is correct, as in
-# ``sim.exact`` with fractions. Products of two f32 are exact in f64; the error of a sum, a quotient or a root has the sign
-# of its remainder. NaNs of remainders are ignored.
-
-
-def _odd(e: Emitter, near: Node, error: Node) -> Node:
-    """Round a result to odd, given the nearest one; ``error`` has the sign of the missing part, or is 0 or NaN."""
-    builder, lanes = e.builder, lanes_of(near)
-    kind = integer(8 * bytes_of(near.type.element))
-    zero = splat(near.type.element, 0.0, lanes)
-    bits = builder.bitcast(near, vector(kind, lanes))
-    beyond = builder.xor(
-        builder.fcmp_ordered("<", error, zero), builder.icmp_signed("<", bits, splat(kind, 0, lanes))
-    )  # it lacks something of the other sign: the size is too large
-    ulp = splat(kind, 1, lanes)
-    cut = builder.select(beyond, builder.sub(bits, ulp), bits)
-    odd = builder.bitcast(builder.or_(cut, ulp), near.type)
-    return builder.select(builder.fcmp_ordered("!=", error, zero), odd, near)
-
-
-def _sum(e: Emitter, near: Node, a: Node, b: Node) -> Node:
-    """Return a + b rounded to odd; ``near`` is the sum rounded to nearest."""
-    builder = e.builder
-    other = builder.fsub(near, a)
-    error = builder.fadd(builder.fsub(a, builder.fsub(near, other)), builder.fsub(b, other))
-    return _odd(e, near, error)
-
-
-def _quotient(e: Emitter, a: Node, b: Node) -> Node:
-    builder = e.builder
-    near = div(e, a, b)
-    rest = e.each("llvm.fma", builder.fneg(near), b, a)
-    return _odd(e, near, builder.fmul(rest, e.each("llvm.copysign", splat(F64, 1.0, lanes_of(b)), b)))
-
-
-def _inverse(e: Emitter, a: Node) -> Node:
-    return _quotient(e, splat(F64, 1.0, lanes_of(a)), a)
-
-
-def _root(e: Emitter, a: Node) -> Node:
-    near = sqrt(e, a)
-    return _odd(e, near, e.each("llvm.fma", e.builder.fneg(near), near, a))
-
-
-# The sources are f32 lanes in f64; for ``mad`` also lanes of hf in f32.
-ODD: Final[dict[str, Callable[..., Node]]] = {
-    "add": lambda e, a, b: _sum(e, add(e, a, b), a, b),
-    "sub": lambda e, a, b: _sum(e, sub(e, a, b), a, e.builder.fneg(b)),
-    "mul": mul,
-    "mad": lambda e, a, b, c: _sum(e, fma(e, a, b, c), e.builder.fmul(a, b), c),
-    "div": _quotient,
-    "divm": _quotient,
-    "inv": _inverse,
-    "invm": _inverse,
-    "sqrt": _root,
-    "sqrtm": _root,
-}
-
-
-def round_directed(e: Emitter, word: str, sources: list[Node]) -> Node:
-    """Return a word on f32 lanes, rounded by the modes. Raises Uncompiled if there is no compiled form."""
-    if word not in ODD or any(s.type.element is not F32 for s in sources):
-        raise Uncompiled
-    wide = [e.builder.fpext(s, vector(F64, lanes_of(s))) for s in sources]
-    return cut(e, ODD[word](e, *wide), F32)
 
 
 def cut(e: Emitter, value: Node, kind: Node) -> Node:

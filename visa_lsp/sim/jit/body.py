@@ -57,7 +57,6 @@ _BY_FORM: Final[dict[type, Callable[[Emitter, Site], None]]] = {
     BlockForm: emit_block,
     FenceForm: emit_fence,
 }
-MAX_LOCAL_COUNTS: Final = 24  # of stretches that are counted so
 BEGIN: Final = "begin"  # the function of a module that gives a new thread the id of its group
 _SCRATCH_CELL: Final = 5
 _FIRST_CELLS: Final = {0: SLM_SURFACE, 1: STATELESS_SURFACE, _SCRATCH_CELL: SCRATCH_SURFACE}
@@ -118,11 +117,6 @@ class BodyPlan:
         self.runs_threads = bool(
             self.held.pieces and code.kernel.is_kernel and not (self.leaving or mode.watched or code.kernel.addresses)
         )
-
-    @property
-    def counted(self) -> Sequence[int]:
-        """The stretches whose counts are values of the function."""
-        return self.starts if self.runs_threads and len(self.starts) <= MAX_LOCAL_COUNTS else ()
 
     def _find_written_surfaces(self) -> frozenset[int]:
         """Return the surface variables that instructions may change."""

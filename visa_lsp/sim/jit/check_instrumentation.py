@@ -10,7 +10,7 @@ this memory, or no fence at all, was executed.
 
 from __future__ import annotations
 
-from functools import partial, reduce
+from functools import reduce
 from typing import TYPE_CHECKING, Final
 
 from llvmlite import ir
@@ -44,12 +44,6 @@ def suspect_always(e: Emitter) -> None:
 def any_of(e: Emitter, lanes: Node) -> Node:
     """Return whether the bit of any lane is set."""
     return e.intrinsic(f"llvm.vector.reduce.or.v{lanes_of(lanes)}i1", I1, lanes)
-
-
-def alignment(e: Emitter, addresses: Node, chosen: Node | None, size: int) -> None:
-    """Suspect addresses that are not a multiple of the size of their elements."""
-    if size > 1:
-        suspect(e, is_misaligned(e, addresses, chosen, size))
 
 
 def is_misaligned(e: Emitter, addresses: Node, chosen: Node | None, size: int) -> Node:
@@ -113,36 +107,24 @@ def outline_message(e: Emitter, name: str, start: int, arguments: Sequence[Node]
 
 
 def mark(
-    e: Emitter, place: SpacePlace, start: Node, size: int, same: Node | None = None, undefined: Node | None = None
-) -> None:
+    e: Emitter, place: SpacePlace, start: Node, size: int, *,
+    bits: Node | None = None, same: Node | None = None, undefined: Node | None = None,
+) -> None:  # fmt: skip
     """Record suspected races of a use of ``size`` contiguous bytes from an offset on, and mark the use.
 
-    ``same`` has a bit for each mark whose bytes a store does not change; ``undefined``, which needs it, has the undefined
-    bits of each byte that is stored.
+    With ``bits``, ``start`` has an offset for each lane, and the bytes of the set lanes are used. ``same`` has a bit for
+    each mark, or lane, whose bytes a store does not change; ``undefined`` has the undefined bits of each byte of a block.
     """
-    given = [start, *(node for node in (same, undefined) if node is not None)]
-    _outline_marks(e, place, f"{size}_{len(given)}", given, partial(_mark, size=size))
+    given = {"bits": bits, "same": same, "undefined": undefined}
+    given = {name: node for name, node in given.items() if node is not None}
 
+    def write_body(marks: Node, stride: Node, flags: Node, start: Node, *own: Node) -> None:
+        here = place._replace(marks=marks, stride=stride, flags=flags)
+        _mark(e, here, start, size, **dict(zip(given, own, strict=True)))
 
-def mark_each(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, size: int, same: Node | None = None) -> None:
-    """Record suspected races of elements of ``size`` bytes of the set lanes at any places, and mark them.
-
-    ``same`` has a bit for each lane whose store changes nothing.
-    """
-
-    def body(e: Emitter, place: SpacePlace, addresses: Node, bits: Node, same: Node | None = None) -> None:
-        _mark(e, place, addresses, same, size=size, bits=bits)
-
-    given = [addresses, bits, *([] if same is None else [same])]
-    _outline_marks(e, place, f"{lanes_of(addresses)}_of_{size}", given, body)
-
-
-def _outline_marks(e: Emitter, place: SpacePlace, name: str, given: Sequence[Node], body: Callable[..., None]) -> None:
-    def write_body(marks: Node, stride: Node, flags: Node, *own: Node) -> None:
-        body(e, place._replace(marks=marks, stride=stride, flags=flags), *own)
-
-    full_name = f"mark_{place.use}_{'shared' if place.shared else 'global'}_{name}"
-    suspect_outlined(e, full_name, [place.marks, place.stride, place.flags, *given], write_body)
+    space = "shared" if place.shared else "global"
+    name = f"mark_{place.use}_{space}_{size}_{start.type}_{'_'.join(given)}"
+    suspect_outlined(e, name, [place.marks, place.stride, place.flags, start, *given.values()], write_body)
 
 
 def unit_of(e: Emitter, place: SpacePlace) -> int:
@@ -190,10 +172,9 @@ class _Marks:
 
 
 def _mark(
-    e: Emitter, place: SpacePlace, start: Node, same: Node | None = None, undefined: Node | None = None,
-    *, size: int, bits: Node | None = None,
+    e: Emitter, place: SpacePlace, start: Node, size: int,
+    bits: Node | None = None, same: Node | None = None, undefined: Node | None = None,
 ) -> None:  # fmt: skip
-    """Emit the marks of ``size`` bytes from an offset on; with ``bits``, from the offset of each set lane on."""
     unit = unit_of(e, place)
     count = max(1, size // unit)
     if bits is None:

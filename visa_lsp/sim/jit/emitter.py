@@ -54,11 +54,7 @@ class Emitter(Writer):
     """The function of one body while it is written. ``builder`` appends the next operation."""
 
     def __init__(self, module: ir.Module, name: str, plan: BodyPlan) -> None:
-        """Begin a function.
-
-        A function that runs threads one after another keeps the contents of the block in cells, and the counts of
-        stretches if there are few.
-        """
+        """Begin a function. One that runs threads one after another keeps the contents of the block in cells."""
         layout = plan.layout
         kind = ir.FunctionType(I32, (PTR, PTR, PTR, PTR))
         super().__init__(ir.Function(module, kind, name))
@@ -100,7 +96,6 @@ class Emitter(Writer):
         self.reads, self.writes = (
             self._sum(self.address(self.launch, offset)) for offset in (state.READS, state.WRITES)
         )
-        self._counts = {start: self._sum(self._count_place(start)) for start in plan.counted}
         if self._threads:  # one of several threads that run one after another
             places = [self.address(self.launch, offset) for offset in (state.THREAD, state.GROUP, state.TOTAL)]
             self._who = [(self.variable(self.get(place, I64)), place) for place in places]
@@ -160,13 +155,10 @@ class Emitter(Writer):
         self._sums.append((self.variable(ir.Constant(I64, 0)), place))
         return self._sums[-1][0]
 
-    def _count_place(self, start: int) -> Node:
-        return self.address(self.table(state.COUNTS), 8 * start)
-
     def count(self, start: int, steps: int) -> None:
         """Count an execution of a stretch and its steps."""
-        self.add_to(self.steps, ir.Constant(I64, steps))
-        self.add_to(self._counts.get(start) or self._count_place(start), ir.Constant(I64, 1))
+        self.add_to(self.steps, steps)
+        self.add_to(self.address(self.table(state.COUNTS), 8 * start), 1)
 
     @property
     def registers(self) -> Node:

@@ -7,7 +7,6 @@ copies and bitwise operations.
 
 from __future__ import annotations
 
-from functools import reduce
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,9 +16,10 @@ from visa_lsp.isa.message_forms import MemoryUse
 from visa_lsp.program.message import ElementMessage, understood_message_of
 from visa_lsp.program.model import Combine, Indirect
 from visa_lsp.sim.jit import check_instrumentation, state
+from visa_lsp.sim.jit.lane_formulas import LaneNumbers
 from visa_lsp.sim.jit.numbers import indirect_places
 from visa_lsp.sim.jit.writer import I1, I8, I32, I64, PTR, Node, constants, integer, lanes_of, splat, vector
-from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOperand, Travel
+from visa_lsp.sim.observers.definedness_plan import InstructionKind, RegisterOperand, Travel, find_undefined_bits
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -239,22 +239,16 @@ def _find_masks(e: Emitter, site: Site, plan: DefinednessPlan, lanes: _Lanes) ->
     if any(s.places is None or len(s.places) != plan.lanes for s in (*sources, *plan.targets)) or not sources:
         return None
     parts = [s.places[:, :size].reshape(-1) for s in sources if s.places is not None]
-    masks = [_load(e, part) for part in parts]
-    result = reduce(b.or_, masks)
-    if plan.decisive is not None:
-        decisive = splat(I8, plan.decisive, len(parts[0]))
-        values = [e.load_lanes(0, part.tolist(), I8) for part in parts]
-        values = [b.not_(v) if s.inverted else v for v, s in zip(values, sources, strict=True)]
-        if plan.constant is not None and len(values) == 1:
-            values.append(constants(I8, np.tile(plan.constant[:size], plan.lanes).tolist()))
-        if len(values) == 2:
-            left, right = (b.xor(v, decisive) for v in values)
-            result = b.and_(masks[0], right)
-            if len(masks) == 2:
-                result = b.or_(result, b.or_(b.and_(masks[1], left), b.and_(masks[0], masks[1])))
+    masks = [LaneNumbers(e, _load(e, part)) for part in parts]
+    values = [LaneNumbers(e, e.load_lanes(0, part.tolist(), I8)) for part in parts]
+    values = [~v if s.inverted else v for v, s in zip(values, sources, strict=True)]
+    if plan.constant is not None:
+        constant = constants(I8, np.tile(plan.constant[:size], plan.lanes).tolist())
+        values.append(LaneNumbers(e, constant))
+    result: LaneNumbers = find_undefined_bits(masks, values, plan.decisive)
     order = constants(I32, np.arange(plan.lanes).repeat(size).tolist())
     unsure = b.shuffle_vector(lanes.unsure, ir.Constant(lanes.unsure.type, ir.Undefined), order)
-    return b.or_(result, b.sext(unsure, result.type))
+    return b.or_(result.node, b.sext(unsure, result.node.type))
 
 
 def _load(e: Emitter, places: Array) -> Node:
@@ -271,10 +265,7 @@ def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
     names = ("dst",) if target else ("src0", "src1", "src2", "src3")
     operand = next(value for name in names if isinstance(value := site.inst.get(name), Indirect))
     lanes = lanes_of(enabled)
-    (outside,) = e.blocks("outside")
-    with e.builder.goto_block(outside):
-        e.builder.branch(e.suspected)
-    before, e.outside = e.outside, outside
+    before, e.outside = e.outside, e.suspected
     byte_numbers = indirect_places(e, site, operand, e.builder.bitcast(enabled, integer(lanes)))
     e.outside = before
     return byte_numbers

@@ -1,9 +1,9 @@
 """Whole groups as compiled code: the scheduler of ``sim.machine`` over the function of a kernel.
 
-``GroupWriter`` writes ``groups(launch, first, end)``: for each group it sets the first registers of its threads, then
-runs them in turn, in the order of the machine, each until it ends, waits at the barrier or has used its time slice. It
-returns the number of finished groups, or returns early with a reason and the state of all threads, from which the
-machine continues.
+``GroupWriter`` writes ``groups(launch, first, end, turn)``: for each group it sets the first registers of its threads,
+then runs them in turn, in the order of the machine, each until it ends, waits at the barrier or has used its time slice.
+It returns early with a reason and the state of all threads. From there the machine continues, or another call, whose
+``turn`` is the thread of the first group that has the next turn; -1 begins that group.
 """
 
 from __future__ import annotations
@@ -92,11 +92,12 @@ class GroupWriter(Writer):
         *,
         barrier_orders: bool,
     ) -> None:
-        super().__init__(ir.Function(compiled.module, ir.FunctionType(I64, (PTR, I64, I64)), "groups"))
+        super().__init__(ir.Function(compiled.module, ir.FunctionType(I64, (PTR, I64, I64, I64)), "groups"))
         self.body, self.plan, self.sizes, self.fields = compiled.function, compiled.body, sizes, fields
         self.barrier_orders, self.calls = barrier_orders, calls
-        self.launch, self.first, self.end = self.function.args
+        self.launch, self.first, self.end, turn = self.function.args
         (self.stop,) = self.blocks("stop")
+        self.start = self.variable(turn)  # the thread with the next turn in a group that has begun, or -1
 
     @property
     def runs_threads(self) -> bool:
@@ -153,9 +154,10 @@ class GroupWriter(Writer):
     def _run_threads(self) -> None:
         """Let the kernel's function run all threads; a thread that leaves it takes turns with the others of its group."""
         builder, none = self.builder, ir.Constant(PTR, None)
-        again, done, late = self.blocks("again", "all_over", "late")
+        again, done, late, turns = self.blocks("again", "all_over", "late", "turns")
         self.set(self.next, self.first)
         self._put(state.END, self.end)
+        self.leave_if(self._is(">=", self.get(self.start, I64), 0), turns)
         self.go_to(again)
         group = self.get(self.next, I64)
         for place, value in zip(state.GROUP_IDS, self._ids(group), strict=True):
@@ -180,8 +182,10 @@ class GroupWriter(Writer):
         self._stop(why)
         builder.position_at_end(late)
         self._spend(self._thread_block(thread))
-        self._rounds(next_thread)
-        following = builder.add(group, ir.Constant(I64, 1))
+        self.set(self.start, next_thread)
+        self.go_to(turns)
+        self._rounds(self.get(self.start, I64))
+        following = builder.add(self._number(state.GROUP), ir.Constant(I64, 1))
         self.set(self.next, following)
         builder.cbranch(builder.icmp_signed("<", following, self.end), again, done)
         builder.position_at_end(done)
@@ -206,6 +210,13 @@ class GroupWriter(Writer):
         return builder.urem(number, across), builder.urem(row, down), builder.udiv(row, down)
 
     def _group(self, number: Node) -> None:
+        with self.builder.if_then(self._is("<", self.get(self.start, I64), 0)):
+            self._begin_group(number)
+            self.set(self.start, ir.Constant(I64, 0))
+        self._rounds(self.get(self.start, I64))
+        self.set(self.start, ir.Constant(I64, -1))
+
+    def _begin_group(self, number: Node) -> None:
         self._put(state.GROUP, number)
         ids = self._ids(number)
         if self.sizes.shared:
@@ -217,7 +228,6 @@ class GroupWriter(Writer):
             self._put(memory.group, self._number(memory.next))
             self._begin_round(memory)
         self.loop(ir.Constant(I64, 0), self.threads, lambda thread: self._start(thread, ids))
-        self._rounds(ir.Constant(I64, 0))
 
     def _rounds(self, start: Node) -> None:
         """Give the threads turns until none is left; the first round begins with ``start``."""
@@ -323,13 +333,13 @@ class GroupWriter(Writer):
         own = (self.word(activation, offset, PTR) for offset in (state.OWN_REGISTERS, state.OWN_ADDRESSES))
         return builder.call(function, [*own, activation, self.launch])
 
-    def _spend(self, activation: Node) -> None:
-        """Subtract a slice's steps from the budget; stop where it is used up."""
+    def _spend(self, activation: Node, reason: int = state.OVER) -> None:
+        """Subtract a slice's steps from the budget; stop for a reason where it is used up."""
         total = self.builder.add(self._number(state.TOTAL), self.word(activation, state.STEPS))
         self._put(state.TOTAL, total)
         self.put_word(activation, state.STEPS, 0)
         with self.builder.if_then(self.builder.icmp_signed(">", total, self._number(state.BUDGET))):
-            self._stop(state.OVER)
+            self._stop(reason)
 
     def _barrier(self, thread_block: Node, activation: Node, run: ir.Block) -> None:
         """Emit the arrival of a thread at the barrier, which runs on if it is the last one."""
@@ -379,7 +389,7 @@ class GroupWriter(Writer):
             self.put_word(callee, offset, value)
         self._copy_masks(calls, callee, caller)
         self.put_word(thread_block, state.TOP, new)
-        self._spend(caller)
+        self._spend(caller, state.INSIDE)
         builder.branch(run)
 
     def _return(self, calls: Calls, thread_block: Node, callee: Node, ended: ir.Block) -> None:
@@ -391,7 +401,7 @@ class GroupWriter(Writer):
         self.put_word(caller, state.FENCED, self.word(callee, state.FENCED))
         self._copy_masks(calls, caller, callee, calls.argument)
         self.put_word(thread_block, state.TOP, self.builder.ptrtoint(caller, I64))
-        self._spend(callee)
+        self._spend(callee, state.INSIDE)
 
     def _copy_masks(self, calls: Calls, to: Node, source: Node, undefined: range = range(0)) -> None:
         """Copy the masks of undefined bits from another activation; a byte with undefined bits has no other ones there.

@@ -132,7 +132,7 @@ class _Image:
         place = surface_place(e, self.row, use)
         check_instrumentation.access(e, place)
         with b.if_then(b.icmp_unsigned("!=", bits, none)):
-            check_instrumentation.mark_each(e, place, offsets, bits, self.form.texel_bytes)
+            check_instrumentation.mark(e, place, offsets, self.form.texel_bytes, bits=bits)
 
     def _channel(self, value: Node) -> Node:
         """Return a channel in the bits that memory has, from a dword."""
@@ -484,7 +484,7 @@ def emit_block(e: Emitter, site: Site) -> None:
             with b.if_then(b.icmp_unsigned("!=", bits, none)):
                 if e.mode.watched:
                     unchanged = b.icmp_unsigned("==", own, other) if write else None
-                    check_instrumentation.mark_each(e, place, offsets.node, bits, 1, unchanged)
+                    check_instrumentation.mark(e, place, offsets.node, 1, bits=bits, same=unchanged)
                 if write:
                     e.store_each(own, places, bits)
                     e.put_word(row, state.WRITTEN, 1)

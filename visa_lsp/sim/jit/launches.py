@@ -14,7 +14,7 @@ from visa_lsp.sim.dispatch import RunResult
 from visa_lsp.sim.jit.code_cache import Making, RunMode
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.jit.replay import Replay
-from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion, end_soon
+from visa_lsp.sim.jit.whole import GroupQueue, GroupRunner, Suspicion
 from visa_lsp.sim.machine import fault_key
 from visa_lsp.sim.memory import Image
 
@@ -114,8 +114,7 @@ def _run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult
                 if dispatch.show_progress is not None:
                     dispatch.show_progress(sum(runner.machine.result.groups for runner in runners), queue.steps)
         except BaseException:  # Ctrl-C: a group may never end
-            for runner in runners:
-                end_soon(runner.machine.launch)
+            queue.interrupted = True
             raise
         finally:
             queue.stop()

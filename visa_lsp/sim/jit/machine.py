@@ -69,7 +69,6 @@ class CompiledMachine(Machine):
         self.launch[state.SURFACES // 8], self.launch[state.FLAT // 8] = (t.ctypes.data for _, t in self._tables)
         self.launch[state.FLAT_COUNT // 8] = len(flat)
         self.launch[state.QUANTUM // 8] = self.quantum
-        self.entered: CompiledThread | None = None  # that runs compiled code, where groups do not run as a whole
 
     def code(self, kernel: Kernel) -> Code:
         """Return the interpreter's form of a kernel or function, if possible that of an earlier run of the dispatch."""
@@ -227,9 +226,8 @@ class CompiledMachine(Machine):
 
     def interpret(self, _registers: int, _block: int, pc: int) -> int:
         """Execute an instruction that moves no lanes for the running thread."""
-        thread = self.running() if self.running is not None else self.entered
-        assert thread is not None
-        frame = thread.frame
+        assert self.running is not None
+        frame = self.running().frame
         block = self.blocks[id(frame)]
         block.give_masks(frame)
         self.inside = True
@@ -248,7 +246,7 @@ class CompiledMachine(Machine):
     failed: BaseException | None = None  # the exception of an interpreted instruction within compiled code
     run_whole: Callable[[], str | None] | None = None  # runs all groups as a whole, or returns why that is impossible
     inside = False  # whether the interpreter executes an instruction for compiled code
-    running: Callable[[], CompiledThread] | None = None  # returns the running thread, while groups run as a whole
+    running: Callable[[], CompiledThread] | None = None  # returns the thread that runs compiled code
 
     def take_over(self, done: int) -> bool:
         """Run all groups as a whole if possible; return whether they were run."""
@@ -343,7 +341,7 @@ class CompiledThread(Thread):
             words[state.SLM // 8] = address(self.group.slm)
             words[state.SLM_SIZE // 8] = self.group.slm.size
             machine.launch[state.COUNTS // 8] = compiled.counts.ctypes.data
-            machine.entered = self
+            machine.running = lambda: self
             why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
             block.give(frame)
             machine.take_modes(frame)

@@ -17,12 +17,15 @@ from visa_lsp.isa.message_forms import MemoryUse
 from visa_lsp.program.message import PREDECREMENT, ElementMessage, FenceMessage, understood_message_of
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.group import GLOBAL, SHARED
+from visa_lsp.sim.integer_formulas import UPDATES
 from visa_lsp.sim.jit import check_instrumentation, numbers, spaces, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
 from visa_lsp.sim.jit.followed_registers import find_stored_masks
-from visa_lsp.sim.jit.lanes import FLOAT, RING, Body, choose
+from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
+from visa_lsp.sim.jit.lanes import FLOAT
 from visa_lsp.sim.jit.numbers import raw_lanes, raw_start, scalar
 from visa_lsp.sim.jit.writer import F32, F64, I1, I8, I32, I64, Node, constants, integer, lanes_of, splat, vector
+from visa_lsp.sim.messages import FLOAT_UPDATES
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -196,8 +199,9 @@ def transfer(
 
     All elements have the same size. ``any_address``: they need not be at multiples of it.
     """
+    move = partial(_transfer, e, write=write, any_address=any_address)
     if not e.outlines:
-        _transfer(e, space, addresses, enabled, moved, write=write, any_address=any_address)
+        move(space, addresses, enabled, moved)
         return
     start, lanes, given = moved[0].start, lanes_of(addresses), [*space.given]
     near = [element._replace(start=element.start - start) if start >= 0 else element for element in moved]
@@ -205,8 +209,7 @@ def transfer(
     bits = e.all_on(lanes) if enabled is None else enabled
 
     def body(*own: Node) -> None:
-        again = space.again(*own[:-2])
-        _transfer(e, again, own[-2], own[-1], near, write=write, any_address=any_address)
+        move(space.again(*own[:-2]), own[-2], own[-1], near)
 
     check_instrumentation.outline_message(e, name, max(start, 0), [*given, addresses, bits], body)
 
@@ -288,15 +291,16 @@ class _Access:
             # Contiguous elements are at multiples of their size if the first of them is.
             tested = start if where.bits is not None else e.spread(_lane0(e, start), 1)
             unchanged = self.unchanged(element) if write else None
+            odd = check_instrumentation.is_misaligned(e, tested, chosen, element.memory)
+            if not any_address:
+                check_instrumentation.suspect(e, odd)
             if any_address and element.memory > 1 and self._unit > 1:
-                odd = check_instrumentation.is_misaligned(e, tested, chosen, element.memory)
                 with e.builder.if_else(odd, likely=False) as (across, whole):
                     with across:
                         self._mark_across(start, element.memory, unchanged)
                     with whole:
                         self._mark(element, start, unchanged, undefined)
             else:
-                check_instrumentation.alignment(e, tested, chosen, 1 if any_address else element.memory)
                 self._mark(element, start, unchanged, undefined)
 
     def _mark_across(self, start: Node, size: int, unchanged: Node | None) -> None:
@@ -312,7 +316,7 @@ class _Access:
 
     def _mark_each(self, start: Node, size: int, unchanged: Node | None) -> None:
         bits = self.e.all_on(self.lanes) if self._where.bits is None else self._where.bits
-        check_instrumentation.mark_each(self.e, self.place, start, bits, size, unchanged)
+        check_instrumentation.mark(self.e, self.place, start, size, bits=bits, same=unchanged)
 
     def _mark(self, element: Moved, start: Node, unchanged: Node | None, undefined: Node | None) -> None:
         """Mark an element of each lane, which lies in as few dwords as possible, or has marks of bytes."""
@@ -321,7 +325,7 @@ class _Access:
         lowest = e.builder.add(where.least, ir.Constant(I64, element.offset))
         if where.bits is None and size >= self._unit:
             each = unchanged and _repeat(e, unchanged, count)
-            check_instrumentation.mark(e, self.place, lowest, self.lanes * size, each, undefined)
+            check_instrumentation.mark(e, self.place, lowest, self.lanes * size, same=each, undefined=undefined)
         elif where.bits is None:
             self._mark_each(start, size, unchanged)
         else:
@@ -331,7 +335,7 @@ class _Access:
                     if unchanged is not None:
                         changed = self.any_chosen(e.builder.not_(unchanged))
                         all_ = e.spread(e.builder.not_(changed), count)
-                    check_instrumentation.mark(e, self.place, lowest, size, all_)
+                    check_instrumentation.mark(e, self.place, lowest, size, same=all_)
                 with apart:
                     self._mark_each(start, size, unchanged)
 
@@ -461,56 +465,30 @@ def _are_contiguous(e: Emitter, offsets: Node, size: int, enabled: Node | None) 
 # ---- atomics: lane by lane, in order, as in ``sim.messages.atomic``
 
 
-def _in_ring(word: Body, e: Emitter, old: Node, a: Node, _b: Node) -> Node:
-    return word(e, old, a)
-
-
-_INTEGER_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
-    **{word: partial(_in_ring, RING[word]) for word in ("add", "sub", "and", "or", "xor")},
-    "inc": lambda e, o, _a, _b: e.builder.add(o, ir.Constant(o.type, 1)),
-    "dec": lambda e, o, _a, _b: e.builder.sub(o, ir.Constant(o.type, 1)),
-    "min": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=False),
-    "max": lambda e, o, a, _b: choose(e, o, a, relation=">=", signed=False),
-    "minsint": lambda e, o, a, _b: choose(e, o, a, relation="<=", signed=True),
-    "maxsint": lambda e, o, a, _b: choose(e, o, a, relation=">=", signed=True),
-    "xchg": lambda _e, _o, a, _b: a,
-    "load": lambda _e, o, _a, _b: o,
-    "cmpxchg": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, b), a, o),
-    "icas": lambda e, o, a, b: e.builder.select(e.builder.icmp_unsigned("==", o, a), b, o),
-}
-
-
-def _float_update(word: str, *, choice: bool = False) -> Callable[[Emitter, Node, Node, Node], Node]:
-    def update(e: Emitter, old: Node, a: Node, _b: Node) -> Node:
-        kind = vector(_FLOATS[old.type.width], 1)
-        sources = [e.builder.bitcast(bits, kind) for bits in ((a, old) if choice else (old, a))]
-        return e.builder.bitcast(FLOAT[word](e, *sources), old.type)
-
-    return update
-
-
-def _compare_floats(e: Emitter, old: Node, a: Node, b: Node) -> Node:
-    kind = _FLOATS[old.type.width]
-    same = e.builder.fcmp_ordered("==", *(e.builder.bitcast(bits, kind) for bits in (old, a)))
-    return e.builder.select(same, b, old)
-
-
 _FLOATS: Final = {32: F32, 64: F64}
-_FLOAT_UPDATES: Final[dict[str, Callable[[Emitter, Node, Node, Node], Node]]] = {
-    "fadd": _float_update("add"),
-    "fsub": _float_update("sub"),
-    "fmin": _float_update("min", choice=True),
-    "fmax": _float_update("max", choice=True),
-    "fcmpwr": _compare_floats,
-}
+
+
+def _update(e: Emitter, word: str, old: Node, a: Node, b: Node) -> Node:
+    """Return the new value of a place, from the old one and the sources; all are scalars."""
+    builder, bits = e.builder, old.type.width
+    if word in UPDATES:
+        # In twice the bits, as formulas compare numbers that are not negative.
+        wide = [LaneNumbers(e, e.spread(builder.zext(number, integer(2 * bits)), 1)) for number in (old, a, b)]
+        new: LaneNumbers = UPDATES[word](LaneOperations(e, 1), wide[0], wide[1], wide[2], 1 << bits - 1)
+        return builder.trunc(_lane0(e, new.node), old.type)
+    if bits not in _FLOATS or word not in {*FLOAT_UPDATES, "fcmpwr"}:
+        raise Uncompiled
+    sources = [builder.bitcast(number, vector(_FLOATS[bits], 1)) for number in (old, a)]
+    if word == "fcmpwr":
+        return builder.select(_lane0(e, builder.fcmp_ordered("==", *sources)), b, old)
+    name, is_choice = FLOAT_UPDATES[word]
+    return builder.bitcast(FLOAT[name](e, *(reversed(sources) if is_choice else sources)), old.type)
 
 
 def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, message: ElementMessage) -> None:
     """Update the place of each lane. Raises Uncompiled if the update, or an overlap of its operands, has no compiled form."""
     memory, cell, less_one = message.size, message.cell, message.update == PREDECREMENT
-    updates = _INTEGER_UPDATES | (_FLOAT_UPDATES if memory > 2 else {})
-    update = updates.get("dec" if less_one else message.update)
-    if update is None or memory not in (2, 4, 8):
+    if memory not in (2, 4, 8):
         raise Uncompiled
     builder, lanes = e.builder, site.lanes
     dst, a_start, b_start = (raw_start(site, site.raw(n), lanes * cell) for n in (message.data_field, *message.sources))
@@ -522,10 +500,11 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
         most, least = _range_of(e, addresses, bits)
         place = begin_access(e, space, least, builder.add(most, ir.Constant(I64, memory)), use, outside)
         if e.mode.watched:
-            check_instrumentation.alignment(e, addresses, e.lanes(bits, lanes), memory)
+            odd = check_instrumentation.is_misaligned(e, addresses, e.lanes(bits, lanes), memory)
+            check_instrumentation.suspect(e, odd)
             if memory < 4:
                 check_instrumentation.suspect_always(e)
-            check_instrumentation.mark_each(e, place, addresses, bits, memory)
+            check_instrumentation.mark(e, place, addresses, memory, bits=bits)
         offsets, kind = e.keep_lanes(addresses), integer(8 * memory)
 
         def update_lane(lane: Node) -> None:
@@ -540,10 +519,10 @@ def _emit_atomic(e: Emitter, site: Site, space: spaces.Found, addresses: Node, m
 
             sources = source(a_start), source(b_start)
             if e.mode.side_by_side and not space.shared:
-                old, new = _exchange(e, where, kind, lambda old: update(e, old, *sources))
+                old, new = _exchange(e, where, kind, lambda old: _update(e, message.update, old, *sources))
             else:
                 old = builder.load(where, typ=kind, align=1)
-                new = update(e, old, *sources)
+                new = _update(e, message.update, old, *sources)
                 builder.store(new, where, align=1)
             changed = builder.zext(builder.icmp_unsigned("!=", new, old), I64)
             builder.store(builder.or_(builder.load(place.wrote, typ=I64), changed), place.wrote)

@@ -15,8 +15,10 @@ from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predi
 from visa_lsp.sim import values
 from visa_lsp.sim.effects.moves import same_bits
 from visa_lsp.sim.effects.wide import high_half
+from visa_lsp.sim.integer_formulas import boolean_function, carry
 from visa_lsp.sim.jit import numbers, state
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
+from visa_lsp.sim.jit.lane_formulas import LaneNumbers
 from visa_lsp.sim.jit.lanes import emit_lane, set_predicate
 from visa_lsp.sim.jit.numbers import LANES, STORAGE
 from visa_lsp.sim.jit.writer import I16, I32, I64, Node, integer, splat, vector
@@ -240,59 +242,47 @@ def _faddr(e: Emitter, site: Site) -> None:
 # ---- more than one result, or a function in a field: the rules are those of ``sim.effects.wide``
 
 
-def _sources(e: Emitter, site: Site, operands: list[Value], exec_type: ty.DataType, bits: int) -> list[Node]:
-    return [numbers.integers(e, site, operand, exec_type, bits) for operand in operands]
+def _sources(e: Emitter, site: Site, count: int, type_: ty.DataType | None = None) -> list[LaneNumbers]:
+    """Return sources in 64 bits, by default of their execution type."""
+    operands = [site.inst.get(f"src{i}") for i in range(count)]
+    exec_type = type_ or values.execution_type(site.operand_type(s) for s in operands)
+    return [LaneNumbers(e, numbers.integers(e, site, operand, exec_type, 64)) for operand in operands]
 
 
-def _target(site: Site, name: str) -> tuple[Value, ty.DataType]:
+def _target(site: Site, name: str) -> General:
     """Return a destination for the low bits of a result. Raises Uncompiled for any other destination."""
     operand = site.inst.get(name)
     if not isinstance(operand, General) or saturates(operand) or not site.operand_type(operand).is_int:
         raise Uncompiled
-    return operand, site.operand_type(operand)
+    return operand
+
+
+def _write_low(e: Emitter, site: Site, operand: Value, value: LaneNumbers) -> None:
+    """Write the low bits of a result."""
+    low = numbers.resize(e, value.node, site.operand_type(operand).bits, signed=True)
+    numbers.write(e, site, operand, low, e.enable(site))
 
 
 def _carry(e: Emitter, site: Site, *, extra: str, subtract: bool) -> None:
-    builder = e.builder
     targets = [_target(site, name) for name in ("dst", extra)]
-    a, b = _sources(e, site, [site.inst.get(n) for n in ("src0", "src1")], ty.UD, 64)
-    total = builder.sub(a, b) if subtract else builder.add(a, b)
-    if subtract:
-        bit = builder.zext(builder.icmp_signed("<", a, b), vector(integer(64), site.lanes))
-    else:
-        bit = builder.ashr(total, splat(integer(64), 32, site.lanes))
-    for (operand, kind), value in zip(targets, (total, bit), strict=True):
-        numbers.write(e, site, operand, numbers.resize(e, value, kind.bits, signed=True), e.enable(site))
+    for operand, value in zip(targets, carry(*_sources(e, site, 2, ty.UD), subtract=subtract), strict=True):
+        _write_low(e, site, operand, value)
 
 
 def _madw(e: Emitter, site: Site) -> None:
     """Emit a product plus a dword in 64 bits; its upper half goes to the next free register."""
-    operand, target = _target(site, "dst")
-    if not isinstance(operand, General) or target.size != 4:
+    operand = _target(site, "dst")
+    if site.operand_type(operand).size != 4:
         raise Uncompiled
-    operands = [site.inst.get(f"src{i}") for i in range(3)]
-    exec_type = values.execution_type(site.operand_type(s) for s in operands)
-    a, b, c = _sources(e, site, operands, exec_type, 64)
-    total = e.builder.add(e.builder.mul(a, b), c)
-    high = e.builder.lshr(total, splat(I64, 32, site.lanes))
-    for place, value in ((operand, total), (high_half(site, operand), high)):
-        numbers.write(e, site, place, numbers.resize(e, value, 32, signed=False), e.enable(site))
+    a, b, c = _sources(e, site, 3)
+    total = a * b + c
+    for place, value in ((operand, total), (high_half(site, operand), total >> 32)):
+        _write_low(e, site, place, value)
 
 
 def _bfn(e: Emitter, site: Site) -> None:
     """Emit a Boolean function of three sources, from a table of eight bits."""
-    operand, target = _target(site, "dst")
-    operands = [site.inst.get(f"src{i}") for i in range(3)]
-    exec_type = values.execution_type(site.operand_type(s) for s in operands)
-    bits = 32 if max(target.size, exec_type.size) <= 4 else 64
-    sources = _sources(e, site, operands, exec_type, bits)
-    builder, table = e.builder, site.integer("func")
-    total: Node = ir.Constant(sources[0].type, None)
-    for term in range(8):
-        if table >> term & 1:
-            a, b, c = (s if term >> i & 1 else builder.not_(s) for i, s in enumerate(sources))
-            total = builder.or_(total, builder.and_(builder.and_(a, b), c))
-    numbers.write(e, site, operand, numbers.resize(e, total, target.bits, signed=True), e.enable(site))
+    _write_low(e, site, _target(site, "dst"), boolean_function(site.integer("func"), *_sources(e, site, 3)))
 
 
 MOVES: Final[dict[str, Callable[[Emitter, Site], None]]] = {

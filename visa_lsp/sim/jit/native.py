@@ -28,7 +28,7 @@ LEVEL: Final = 2  # of LLVM's optimisation; tests of semantics use 0, which comp
 # Size of a module of some 1,200 instructions: all passes take 0.5 s for it, two passes 0.1 s.
 MAX_OPTIMISED_CHARS: Final = 1 << 20
 _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
-GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64)
+GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 
 _listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (

@@ -20,10 +20,12 @@ from visa_lsp.sim import values
 from visa_lsp.sim.jit import check_instrumentation
 from visa_lsp.sim.jit.arithmetic import cut, quiet
 from visa_lsp.sim.jit.emitter import Emitter, Uncompiled
+from visa_lsp.sim.jit.lane_formulas import LaneNumbers, LaneOperations
 from visa_lsp.sim.jit.writer import (
     F16,
     F32,
     F64,
+    I1,
     I8,
     I16,
     I32,
@@ -36,6 +38,7 @@ from visa_lsp.sim.jit.writer import (
     splat,
     vector,
 )
+from visa_lsp.sim.lane_formulas import bf_bits
 from visa_lsp.sim.lanes import modifier_of, saturates
 from visa_lsp.sim.operands import CE0, CR0, TSC, Site
 
@@ -153,24 +156,12 @@ def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bit
         raise Uncompiled
     signed = is_signed_source(site, operand, exec_type)
     source = resize(e, read(e, site, operand), bits, signed=signed)
-    zero = splat(integer(bits), 0, lanes_of(source))
-    builder = e.builder
-    match modifier_of(operand):
-        case OperandModifier.NEG:
-            return builder.sub(zero, source)
-        case OperandModifier.ABS:
-            return absolute(e, source) if signed else source
-        case OperandModifier.NEGABS:
-            return builder.sub(zero, absolute(e, source) if signed else source)
-        case OperandModifier.NOT:
-            return builder.not_(source)
-    return source
-
-
-def absolute(e: Emitter, value: Node) -> Node:
-    """Return lanes without their sign."""
-    zero = splat(value.type.element, 0, lanes_of(value))
-    return e.builder.select(e.builder.icmp_signed("<", value, zero), e.builder.sub(zero, value), value)
+    modifier = modifier_of(operand)
+    if signed and modifier in (OperandModifier.ABS, OperandModifier.NEGABS):
+        source = e.each("llvm.abs", source, ir.Constant(I1, 0))
+    if modifier in (OperandModifier.NEG, OperandModifier.NEGABS):
+        return e.builder.sub(splat(integer(bits), 0, lanes_of(source)), source)
+    return e.builder.not_(source) if modifier is OperandModifier.NOT else source
 
 
 def resize(e: Emitter, value: Node, bits: int, *, signed: bool) -> Node:
@@ -204,8 +195,8 @@ def from_integers(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signe
 def integers_to_float(e: Emitter, value: Node, dst: ty.DataType, *, sat: bool, signed: bool) -> Node:
     """Convert integer lanes to floats, rounded once. Raises Uncompiled if there is no compiled form."""
     width = value.type.element.width
-    # Rounding twice may give wrong results; so bf has no compiled form.
-    if dst is ty.BF or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
+    # Rounding twice may give wrong results; so bf has no compiled form. LLVM calls functions that hosts lack for 128 bits.
+    if dst is ty.BF or width > 64 or (width > 32 and (dst is ty.HF or not e.modes.to_nearest)):
         raise Uncompiled
     # By f64, which represents all of them, for a rounding without a conversion.
     exactly = dst is ty.DF or not e.modes.to_nearest
@@ -279,7 +270,8 @@ def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
     if type_ is ty.BF:
         if own is not F32 or not e.modes.to_nearest:
             raise Uncompiled
-        return _to_bf(e, value)
+        bits: LaneNumbers = bf_bits(LaneOperations(e, lanes), LaneNumbers(e, value))
+        return e.builder.trunc(bits.node, vector(I16, lanes))
     target = _FLOATS[type_]
     if own is target:
         return value
@@ -288,18 +280,6 @@ def narrow(e: Emitter, value: Node, type_: ty.DataType) -> Node:
     if own is F32 and target is F64:
         return quiet(e, e.builder.fpext(value, vector(F64, lanes)))
     return e.builder.fptrunc(value, vector(target, lanes)) if e.modes.to_nearest else cut(e, value, target)
-
-
-def _to_bf(e: Emitter, value: Node) -> Node:
-    builder, lanes = e.builder, lanes_of(value)
-    bits = builder.bitcast(value, vector(I32, lanes))
-    high = builder.lshr(bits, splat(I32, 16, lanes))
-    odd = builder.and_(high, splat(I32, 1, lanes))
-    rounded = builder.lshr(builder.add(bits, builder.add(odd, splat(I32, 0x7FFF, lanes))), splat(I32, 16, lanes))
-    infinite = builder.fcmp_ordered("==", e.each("llvm.fabs", value), splat(F32, float("inf"), lanes))
-    bf_bits = builder.select(infinite, high, rounded)
-    nan = builder.fcmp_unordered("uno", value, value)
-    return builder.trunc(builder.select(nan, splat(I32, 0x7FC0, lanes), bf_bits), vector(I16, lanes))
 
 
 def from_floats(e: Emitter, value: Node, exec_type: ty.DataType, site: Site, operand: Value) -> Node:

@@ -125,6 +125,7 @@ OVER: Final = 4  # the budget of steps is used up
 SUSPECT: Final = 5  # a checker may have a finding
 BARRIER: Final = 6  # the thread is at a barrier, which is counted already
 CALL: Final = 7  # the thread calls a function; the call is counted already
+INSIDE: Final = 8  # the budget of steps is used up within a thread's turn, at a call or return
 
 
 class StateLayout:

@@ -2,12 +2,7 @@
 
 from __future__ import annotations
 
-import os
-import signal
-from contextlib import AbstractContextManager, contextmanager, nullcontext
-from functools import cache
-from threading import Lock, Thread, current_thread, main_thread
-from time import monotonic
+from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -24,8 +19,6 @@ from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.operands import CR0
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.jit.groups import GroupField
 
@@ -33,7 +26,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 # numbers of threads between barriers: marks have 32 bits, and one call needs far fewer than the remaining numbers
 _MAX_THREAD_NUMBERS: Final = 1 << 30
-_MAX_SLICE_SECONDS: Final = 0.1  # seconds that compiled code may run before Python can be interrupted
+MAX_SLICE_STEPS: Final = 1 << 23  # steps of compiled code, some 20 ms, until Python can be interrupted
 
 
 class Suspicion(Exception):  # noqa: N818 - no error: a checker may have something to say
@@ -45,79 +38,30 @@ class Suspicion(Exception):  # noqa: N818 - no error: a checker may have somethi
 
 
 class GroupQueue:
-    """A queue of the remaining groups by number, in order; several runners may share it.
-
-    The number of groups taken at a time depends on the time of the last ones, because Python must be interruptible in
-    between.
-    """
+    """A queue of the remaining groups by number, in order; several runners may share it."""
 
     def __init__(self, total: int, start: int = 0, *, runners: int = 1) -> None:
         self.total = total
         self.steps = 0  # steps of all runners
-        self._next, self._step, self._runners, self._lock = start, 1, runners, Lock()
+        self.interrupted = False  # whether the runners leave groups unfinished
+        self._next, self._runners, self._lock = start, runners, Lock()
 
     def take(self) -> range:
-        """Return the next groups; empty at the end."""
+        """Return the next groups; empty at the end. Several runners get fewer at a time towards the end."""
         with self._lock:
-            fair = max(1, (self.total - self._next) // (2 * self._runners)) if self._runners > 1 else self.total
-            start = self._next
-            self._next = min(self.total, start + min(self._step, fair))
+            start, rest = self._next, self.total - self._next
+            self._next += rest if self._runners == 1 else -(-rest // (2 * self._runners))
             return range(start, self._next)
 
-    def took(self, seconds: float, steps: int) -> None:
-        """Record the time and the steps of the last groups."""
+    def spend(self, steps: int) -> None:
+        """Add steps of a runner."""
         with self._lock:
             self.steps += steps
-            growth = 8 if seconds < _MAX_SLICE_SECONDS / 8 else 2
-            self._step = min(1 << 20, growth * self._step) if seconds < _MAX_SLICE_SECONDS else max(1, self._step // 2)
 
     def stop(self) -> None:
         """End the queue."""
         with self._lock:
             self._next = self.total
-
-
-def end_soon(launch: Array) -> None:
-    """Take the budget of compiled code that runs, which then returns after its time slice."""
-    launch[state.BUDGET // 8] = -1
-
-
-class _Interrupts:
-    """Ends compiled code at Ctrl-C, because Python raises only after a call of it, which may never return.
-
-    One thread waits for the signals of all runs of the process: starting a thread takes as long as a small launch.
-    """
-
-    def __init__(self) -> None:
-        self._running: list[Array] = []
-        reader, self._writer = os.pipe()
-        os.set_blocking(self._writer, False)
-        Thread(target=self._wait, args=(reader,), daemon=True).start()
-
-    def _wait(self, reader: int) -> None:
-        while signals := os.read(reader, 64):
-            if signal.SIGINT in signals:
-                for launch in self._running:
-                    end_soon(launch)
-
-    @contextmanager
-    def end(self, launch: Array) -> Iterator[None]:
-        """Let Ctrl-C end a launch inside of the block, which is in the main thread."""
-        before = signal.set_wakeup_fd(self._writer, warn_on_full_buffer=False)
-        self._running.append(launch)
-        try:
-            yield
-        finally:
-            self._running.pop()
-            signal.set_wakeup_fd(before)
-
-
-_interrupts = cache(_Interrupts)
-os.register_at_fork(after_in_child=_interrupts.cache_clear)  # because a child has no such thread
-
-
-def _ended_by_interrupts(launch: Array) -> AbstractContextManager[None]:
-    return _interrupts().end(launch) if current_thread() is main_thread() else nullcontext()
 
 
 class GroupRunner:
@@ -176,7 +120,6 @@ class GroupRunner:
             (state.ACTIVATIONS, self._memory.ctypes.data), (state.ACTIVATIONS_FIRST, self._initial.ctypes.data),
             (state.STRIDE, layout.end), (state.COUNTS, compiled.counts.ctypes.data), (state.THREADS, count),
             (state.GROUPS_X, dispatch.groups[0]), (state.GROUPS_Y, dispatch.groups[1]),
-            (state.BUDGET, dispatch.step_budget),
             (state.GLOBAL_NEXT, 1), (state.SHARED_NEXT, 1),  # 0 stands for no thread
         ):  # fmt: skip
             machine.launch[place // 8] = value
@@ -229,47 +172,46 @@ class GroupRunner:
         finding, and KernelFault if a group cannot continue.
         """
         try:
-            with _ended_by_interrupts(self.machine.launch):
-                while numbers := queue.take():
-                    before, began = self.machine.steps, monotonic()
-                    self._run(numbers)
-                    queue.took(monotonic() - began, self.machine.steps - before)
-                    self.machine.check_budget(queue.steps)
+            while numbers := queue.take():
+                self._run(numbers, queue)
         except BaseException:
             queue.stop()
             raise
 
-    def _run(self, numbers: range) -> None:
-        machine, launch = self.machine, self.machine.launch
-        start = numbers.start
-        while start < numbers.stop:
-            launch[state.TOTAL // 8] = machine.steps
+    def _run(self, numbers: range, queue: GroupQueue) -> None:
+        machine, launch, result = self.machine, self.machine.launch, self.machine.result
+        start, turn, budget = numbers.start, -1, machine.dispatch.step_budget
+        while start < numbers.stop and not queue.interrupted:
+            before = machine.steps
+            launch[state.TOTAL // 8], launch[state.BUDGET // 8] = before, min(budget, before + MAX_SLICE_STEPS)
             machine.running = self.current_thread
-            end = numbers.stop
-            why = self._call(machine.address, start, end)
+            why = self._call(machine.address, start, numbers.stop, turn)
             machine.running = None
-            if launch[state.BUDGET // 8] < 0:
-                raise KeyboardInterrupt
-            result = machine.result
             machine.steps = int(launch[state.TOTAL // 8])
             result.barriers += int(launch[state.BARRIERS // 8])
             launch[state.BARRIERS // 8] = 0
             machine.count_bytes()
             if max(launch[state.GLOBAL_NEXT // 8], launch[state.SHARED_NEXT // 8]) > _MAX_THREAD_NUMBERS:
                 raise Suspicion
+            group = int(launch[state.GROUP // 8])
             # The interpreter also reports a barrier that cannot complete, and the steps after it.
             if why == state.SUSPECT or (machine.mode.watched and why in (state.FAULT, state.SWITCH, state.CALL)):
-                raise Suspicion(int(launch[state.GROUP // 8]))
-            if why != state.LEAVE:
-                end = int(launch[state.GROUP // 8]) + 1
+                raise Suspicion(group)
+            # The thread with the next turn: the same one within its turn, the following one behind it.
+            turn = int(launch[state.THREAD // 8]) + (why == state.OVER)
+            pauses = why in (state.OVER, state.INSIDE) and machine.steps <= budget
+            end = numbers.stop if why == state.LEAVE else group if pauses else group + 1
             result.threads += (end - start) * len(self.frames)
             result.groups += end - start
-            if why != state.LEAVE:
+            if why != state.LEAVE and not pauses:
                 result.groups -= 1  # because one group is not finished
-                self._hand_over(why)
+                self._hand_over(state.OVER if why == state.INSIDE else why)
                 result.groups += 1
+                turn = -1
             start = end
             machine.tell(result.groups, machine.steps)
+            queue.spend(machine.steps - before)
+            machine.check_budget(queue.steps)
 
     def _hand_over(self, why: int) -> None:
         """Let the machine run the group to its end."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from typing import Any, Final
 
 from llvmlite import ir
@@ -39,16 +38,7 @@ def vector(element: Any, lanes: int) -> Any:
 
 def constants(element: Any, values: Sequence[float]) -> Node:
     """Return a constant vector."""
-    if isinstance(element, ir.IntType):
-        return _integers(element.width, tuple(values))
     return ir.Constant(vector(element, len(values)), [ir.Constant(element, v) for v in values])
-
-
-@lru_cache(256)
-def _integers(bits: int, values: tuple[float, ...]) -> Node:
-    """Return a constant vector of integers; cached, because kernels have few, and writing one takes as long as ten operations."""
-    kind = integer(bits)
-    return ir.Constant(vector(kind, len(values)), [ir.Constant(kind, v) for v in values])
 
 
 def splat(element: Any, value: float, lanes: int) -> Node:

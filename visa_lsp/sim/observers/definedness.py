@@ -21,6 +21,7 @@ from visa_lsp.sim.observers.definedness_plan import (
     RegisterOperand,
     Travel,
     by_lane,
+    find_undefined_bits,
     limits_of,
     places_of,
     plan_of,
@@ -335,21 +336,11 @@ class UninitialisedChecker(Checker):
 
 
 def _find_undefined(plan: DefinednessPlan, sources: list[tuple[Array, Array, Array]]) -> tuple[Array, Array]:
-    """Return the origins and the undefined bits of an instruction's result, from those of its sources.
-
-    A defined 0 alone determines an ``and``, a defined 1 an ``or``.
-    """
-    origins, masks, bits = sources[0]
-    other: Array | None = plan.constant
-    if len(sources) > 1:
-        origins, other = np.maximum(origins, sources[1][0]), sources[1][2]
-    if plan.decisive is not None and other is not None:
-        masks = masks & (other ^ plan.decisive)
-        if len(sources) > 1:
-            masks |= sources[1][1] & (bits ^ plan.decisive) | sources[0][1] & sources[1][1]
-    elif len(sources) > 1:
-        masks = masks | sources[1][1]
-    return np.where(masks != 0, origins, 0), masks
+    """Return the origins and the undefined bits of an instruction's result, from those of its sources."""
+    origins, masks, values = zip(*sources, strict=True)
+    constant = () if plan.constant is None else (plan.constant,)
+    undefined: Array = find_undefined_bits(masks, (*values, *constant), plan.decisive)
+    return np.where(undefined != 0, np.maximum.reduce(origins), 0), undefined
 
 
 def _put_predicate(shadow: RegisterShadow, places: Array, undefined: int, origin: int) -> None:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
@@ -25,6 +27,8 @@ from visa_lsp.sim.operands import Enable, Site, Touch, predicate_bits
 from visa_lsp.sim.values import immediate
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -109,6 +113,19 @@ class DefinednessPlan:
             self.sources or self.targets or self.preds_read or self.preds_written or self.addresses_read
             or self.address_written or self.cells_read or self.state_written or self.state_read or self.pred
         )  # fmt: skip
+
+
+def find_undefined_bits(masks: Sequence[Any], values: Sequence[Any], decisive: int | None) -> Any:
+    """Return the undefined bits of a bitwise result, from those of its sources.
+
+    A defined 0 alone determines an ``and``, a defined 1 an ``or``. ``values`` has those of the sources, and an immediate
+    behind them.
+    """
+    if decisive is None or len(values) < 2:
+        return reduce(or_, masks)
+    left, right = (value ^ decisive for value in values[:2])
+    undefined = masks[0] & right
+    return undefined if len(masks) == 1 else undefined | masks[1] & left | masks[0] & masks[1]
 
 
 def plan_of(code: Code, pc: int) -> DefinednessPlan:
