@@ -40,6 +40,10 @@ def test_a_volume_ends_before_one_row_or_plane_too_many(case):
     assert fit_count(reached, (16, 20, 4, 1280), (4,)) == expected
 
 
+def test_a_number_close_to_a_multiple_is_one_too_many_only_with_other_counts_too():
+    assert [fit_count(162, (10, 8, 80), has_lines=has_lines) for has_lines in (True, False)] == [160, 162]
+
+
 def test_a_single_side_is_the_length_of_rows():
     """A transposition of square matrices in a launch of 32 x 48 work items."""
     assert fit_count(47 * 48 + 32, (48, 32)) == 48 * 32

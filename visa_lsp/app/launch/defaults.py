@@ -62,7 +62,8 @@ class DefaultSizes:
     argument, the bytes of a buffer that a trial run touches; other buffers are roomy. ``outputs`` are buffers that it only
     stores to. ``cycle``: the values of buffers repeat. ``nameless``: integers without a name in the source are counts too.
     ``from_zero``: integers that are named like a start are 0. ``wide_rows``: distances of rows have room for several elements
-    of each work item.
+    of each work item. ``has_lines``: a buffer of a few elements more than a multiple of
+    work items is meant to have that multiple.
     """
 
     local: Triple
@@ -74,6 +75,7 @@ class DefaultSizes:
     nameless: bool = False
     from_zero: bool = False
     wide_rows: bool = False
+    has_lines: bool = True
 
     @property
     def totals(self) -> Triple:
@@ -188,7 +190,8 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
         width = width if element or touched % 4 else 4  # structs mostly consist of dwords
         vectors = -(-touched // (unit * width)) or sizes.across
         reached = vectors * width
-        fitting = fit_count(vectors, sizes.extents, sizes.depths, has_one_side=len(sizes.counts) == 1)
+        has_one_side = len(sizes.counts) == 1
+        fitting = fit_count(vectors, sizes.extents, sizes.depths, has_one_side=has_one_side, has_lines=sizes.has_lines)
         count = reached if _STARTS.fullmatch(name) else width * fitting
     overrun = f"; a trial run reaches {reached}" if reached > count else ""
     if not element:
@@ -203,7 +206,14 @@ def _buffer(element: str, width: int, index: int, name: str, sizes: DefaultSizes
     )
 
 
-def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,), *, has_one_side: bool = False) -> int:
+def fit_count(
+    reached: int,
+    extents: Sequence[int],
+    depths: Sequence[int] = (1,),
+    *,
+    has_one_side: bool = False,
+    has_lines: bool = True,
+) -> int:
     """Return the intended number of elements of a buffer, given the number that a run reaches.
 
     One record more than there are work items, one element, row or plane more than a plane or volume has, and as many
@@ -225,7 +235,7 @@ def fit_count(reached: int, extents: Sequence[int], depths: Sequence[int] = (1,)
             short < long and not has_one_side and last_plane == (long - 1) * long + short
         ):
             return depth * plane
-    lines = [extent for extent in extents if extent >= _MIN_EXTENT]
+    lines = [extent for extent in extents if extent >= _MIN_EXTENT and has_lines]
     if any(reached % extent == 0 for extent in lines):
         return reached
     for extra in (0, 1):

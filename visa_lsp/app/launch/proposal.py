@@ -267,6 +267,9 @@ class _Proposer:
         uneven = self.proposal(rest.fitting)
         if uneven.written == proposal.written:
             return proposal
+        if rest.has_ended and not trial.faults and not _is_wrong(rest, uneven):
+            # What leaves a line of elements does so with other counts too, so that the number is close to one by chance.
+            proposal = self.proposal(replace(trial.fitting, has_lines=False))
         shown = uneven if _is_wrong(rest, uneven) and not _is_wrong(trial, proposal) else proposal
         return replace(shown, uneven=uneven, even=proposal)
 
