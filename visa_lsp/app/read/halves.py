@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from visa_lsp.app.read.element_indexes import divided
-from visa_lsp.app.read.tree import Tree, form, leaf, number_of, sum_of, terms
+from visa_lsp.app.read.tree import Parts, Tree, form, leaf, number_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -246,14 +246,11 @@ class Halves:
 
     def _loaded(self, low: Tree, high: Tree) -> Tree | None:
         """Return neighbouring dwords in memory as one value."""
-        first, second = (
-            form("P + (uint)E", tree.args[0]) if tree.op in ("(int *)", "(uint *)") else None for tree in (low, high)
+        (first, second) = (
+            form("P + (uint)E", tree.args[0]) if tree.op in ("(int *)", "(uint *)") else Parts() for tree in (low, high)
         )
-        if (
-            first is None
-            or second != first | {"E": Tree("+", (first["E"], leaf(4)))}
-            or divided(first["E"], 8, set()) is None
-        ):
+        is_next = bool(first) and second == first | {"E": Tree("+", (first["E"], leaf(4)))}
+        if not is_next or divided(first["E"], 8, set()) is None:
             return None  # a multiple of 8 and 4 do not pass 2^32
         self.is_strong = True
         return Tree("u*", (Tree("(ulong *)", low.args),))
@@ -301,24 +298,24 @@ class Halves:
 
     def test(self, tree: Tree) -> Tree | None:
         """Return comparisons of both halves as one of values of 64 bits, and a sum with carries as the upper half of one."""
-        hit = form("A < B || (A == B && C < D)", tree) or form("(A == B && C < D) || A < B", tree)
-        if hit is not None and self.type_of(hit["C"]) is ty.UD and (own := self.type_of(hit["A"])) in (ty.D, ty.UD):
-            sides = [self.join(hit["C"], hit["A"]), self.join(hit["D"], hit["B"])]
-            if None not in sides and own is self.type_of(hit["B"]):
+        hit = form("A < B || (A == B && C < D)", tree)
+        own = self.type_of(hit["A"])
+        if self.type_of(hit["C"]) is ty.UD and own in (ty.D, ty.UD) and own is self.type_of(hit["B"]):
+            left, right = self.join(hit["C"], hit["A"]), self.join(hit["D"], hit["B"])
+            if left is not None and right is not None:
                 wide, word = (ty.Q, "(long)") if own is ty.D else (ty.UQ, "(ulong)")
-                signed = [side if self.type_of(side) is wide else Tree(word, (side,)) for side in sides if side]
-                return Tree("<", tuple(signed))
+                sides = (side if self.type_of(side) is wide else Tree(word, (side,)) for side in (left, right))
+                return Tree("<", tuple(sides))
         hit = form("A == B && C == D", tree)
-        if hit is not None:
-            for low, other_low, high, other_high in ("ABCD", "CDAB"):
-                self.is_strong = False
-                sides = [self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])]
-                if self.is_strong and None not in sides:
-                    return Tree("==", tuple([side for side in sides if side]))
+        for low, other_low, high, other_high in ("ABCD", "CDAB") if hit else ():
+            self.is_strong = False
+            left, right = self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])
+            if self.is_strong and left is not None and right is not None:
+                return Tree("==", (left, right))
         hit = form("popcount(A) + popcount(B)", tree)
-        if hit is not None:
-            whole = self.join(hit["A"], hit["B"]) or self.join(hit["B"], hit["A"])
-            return Tree("popcount_64()", (whole,)) if whole is not None else None
+        whole = (self.join(hit["A"], hit["B"]) or self.join(hit["B"], hit["A"])) if hit else None
+        if whole is not None:
+            return Tree("popcount_64()", (whole,))
         if tree.op == "+" and any(part.op in ("carry()", "borrow()") for _, part in self._terms(tree)):
             whole = self.upper(tree)
             return Tree("(uint)", (Tree(">>", (self._unsigned(whole), leaf(BITS))),)) if whole is not None else None
@@ -420,7 +417,7 @@ class Halves:
         for part in parts[1:]:
             whole = Tree("u~", (whole,)) if op == "^" and number(part) == -1 else Tree(op, (whole, part))
         hit = form("X * A | X * B >> N", whole) or form("X * B >> N | X * A", whole)
-        if hit is not None:
+        if hit:
             factor, first, count = (number(hit[name]) or 0 for name in "ABN")
             if not (factor - (first << 64 - count)) % (1 << 64):
                 return rotated(Tree("*", (hit["X"], hit["B"])), 64 - count)

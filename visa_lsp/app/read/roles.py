@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import Step, Tree, leaf, number_of, step_of, terms
+from visa_lsp.app.read.tree import Step, Tree, leaf, number_of, owner, step_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -82,36 +82,26 @@ class Namer:
                 self.scopes.setdefault(hit[1], inside if is_for else path)
                 if "payload + " in text:
                     self.inputs.add(hit[1])
-                start = text.index(f"{hit[1]}")
-                text = ("for (" if is_for else "") + text[start:]
-            step = step_of(text)
-            if step is not None:
-                self._note_step(step, is_for)
+                text = ("for (" if is_for else "") + text[hit.start(1) :]
+            self._note_step(step_of(text), is_for)
             self._note(node.inner or [], inside)
 
     def _note_step(self, step: Step, is_for: bool) -> None:
-        for tree in step.trees:
-            for part_tree in tree.walk():
-                if part_tree.op in _IDS:
-                    self.axes[part_tree.op].add(part_tree.args[0].op)
-                if part_tree.op.startswith("write_image"):
-                    self.stored.add(part_tree.args[-1].op)
-                if part_tree.op == "[]":
-                    self.indexes |= {part.op for part in part_tree.args[1].walk() if not part.args}
-        for index, word in enumerate(step.words[1:]):
-            if word.strip(" ;){").endswith(("=", "++", "--")) and word.strip(" ;){") not in ("==", "<=", ">=", "!="):
-                target = step.trees[index]
-                value = step.trees[index + 1] if index + 1 < len(step.trees) and word.endswith("= ") else None
-                if target.op in ("[]", "u*") and value is not None and not value.args:
-                    self.stored.add(value.op)
-                while target.args:
-                    target = target.args[0]
-                self.steps[target.op].append(
-                    (
-                        Step(("", word, ""), (step.trees[index],) if value is None else (step.trees[index], value)),
-                        is_for,
-                    )
-                )
+        for part in (part for tree in step.trees for part in tree.walk()):
+            if part.op in _IDS:
+                self.axes[part.op].add(part.args[0].op)
+            if part.op.startswith("write_image"):
+                self.stored.add(part.args[-1].op)
+            if part.op == "[]":
+                self.indexes |= {inner.op for inner in part.args[1].walk() if not inner.args}
+        for index, target in enumerate(step.trees):
+            word = step.words[index + 1]
+            if target not in step.targets:
+                continue
+            values = step.trees[index + 1 : index + 2] if word.endswith("= ") else ()
+            if target.op in ("[]", "u*") and values and not values[0].args:
+                self.stored.add(values[0].op)
+            self.steps[owner(target)].append((Step(("", word, ""), (target, *values)), is_for))
 
     def _name(self, name: str) -> str:
         """Return the name of a variable; choose it now if it has none."""
