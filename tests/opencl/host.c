@@ -428,6 +428,9 @@ static void queries(void) {
   EXPECT(space == CL_KERNEL_ARG_ADDRESS_LOCAL);
   OK(clGetKernelWorkGroupInfo(k, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof sizes, sizes, NULL));
   EXPECT(sizes[0] == 16 && sizes[1] == 2 && sizes[2] == 1);
+  k = kernel("hints", "kernel __attribute__((vec_type_hint(float4))) __attribute__((work_group_size_hint(8, 2, 1))) void hints(void) { }");
+  OK(clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
+  EXPECT(strstr(text, "vec_type_hint(float4)") && strstr(text, "work_group_size_hint(8,2,1)"));
 }
 static void profiling(void) {
   cl_int e;

@@ -7,6 +7,7 @@ import json
 import os
 import pty
 import shutil
+import signal
 import subprocess
 import sys
 import time
@@ -167,9 +168,9 @@ def test_a_launch_that_is_too_large_to_follow_has_a_note(host, run_exec):
 
 
 @pytest.mark.full
-def test_a_terminal_has_a_line_about_a_long_launch(host, cache, tmp_path):
+def test_a_terminal_has_a_line_about_a_long_launch_and_its_end_a_report(host, cache, tmp_path):
     controller, terminal = pty.openpty()
-    command = [sys.executable, "-m", "visa_lsp", "exec", "--", host, "hang"]
+    command = [sys.executable, "-m", "visa_lsp", "exec", "--report", "ended.json", "--", host, "hang"]
     environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache, "TERM": "xterm"}
     environment.pop("NO_COLOR", None)
     with subprocess.Popen(command, cwd=tmp_path, env=environment, stderr=terminal) as process:
@@ -178,6 +179,8 @@ def test_a_terminal_has_a_line_about_a_long_launch(host, cache, tmp_path):
             shown += os.read(controller, 4096)
         process.terminate()
     assert b"fault" not in shown
+    report = json.loads((tmp_path / "ended.json").read_text())
+    assert report["exit"] == process.returncode == 128 + signal.SIGTERM
 
 
 @pytest.mark.full

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers
+from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_array_in
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo
 
 SOURCE = """#define T 16
@@ -53,3 +54,23 @@ def test_a_dropped_barrier_belongs_to_its_kernel(tmp_path):
         assert module is not None
         info = KernelInfo(name, ExecutionEnv(16, required_work_group_size=(size, 1, 1)))
         assert may_lack_barriers(info, module.kernels[0], tmp_path) == expected
+
+
+@pytest.mark.parametrize(
+    ("declared", "variable", "expected"),
+    [
+        ("int t[1 << N]; float u[3];", "big", "t"),  # 16 lanes of 4 elements
+        ("int t[4]; uint u[4];", "big", ""),  # two of this size
+        ("local int t[4]; const uint4 u[1] = {0};", "big", "u"),
+        ("int t[4];", "other", ""),  # no address selects a register of it
+    ],
+)
+def test_a_private_array_is_the_only_one_of_the_size(declared, variable, expected, tmp_path):
+    (tmp_path / "k.cl").write_text(f"#define N 2\nkernel void k(int *o) {{ /* int x[4]; */ {declared} o[0] = 1; }}")
+    text = (
+        '.version 4.2\n.kernel "k"\n.decl big v_type=G type=d num_elts=64\n.decl other v_type=G type=d num_elts=64\n'
+        '.decl A0 v_type=A num_elts=1\n.kernel_attr SimdSize=16\nFILE "k.cl"\nLOC 1\naddr_add (M1, 1) A0(0)<1> &big 0x4:uw\nret (M1, 1)\n'
+    )
+    module = program_of_text(text).module
+    assert module is not None
+    assert private_array_in(module.kernels[0], variable, tmp_path) == expected

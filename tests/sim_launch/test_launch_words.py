@@ -203,3 +203,24 @@ def test_source_lines_of_the_text_are_reported_and_not_counted(tmp_path, capsys)
     assert report["faults"][0]["source_excerpt"] == "out[id] = n;"
     assert report["opcodes"] == {"mov": 2, "ret": 1, "scatter4_scaled": 1, "shl": 1}
     assert report["instructions"] == 5
+
+
+@pytest.mark.parametrize(
+    ("without", "ways"),
+    [("", {("line 33", "line 30")}), ("    barrier\n", {("line 32", "line 30"), ("line 30", "line 32")})],
+    ids=["in the next round", "in any round"],
+)
+def test_a_race_says_where_no_barrier_stands(tmp_path, capsys, without, ways):
+    text = (SLOTS.parent.parent / "sim" / "cases" / "race_next_round.visaasm").read_text()
+    head = "".join(f"{line.removeprefix('//@ ')}\n" for line in text.splitlines() if line.startswith("//@"))
+    (tmp_path / "k.visaasm").write_text(text.replace(without, "") if without else text)
+    (tmp_path / "k.launch.yaml").write_text(f"kernel: race_next_round\n{head}")
+    assert main(["run", str(tmp_path / "k.visaasm"), "--format", "json"]) == 1
+    faults = json.loads(capsys.readouterr().out)["faults"]
+    between = [fault["no_barrier"] for fault in faults if fault["kind"] == "data-race"]
+    assert between
+    assert all({(way["from"], way["to"]) for way in one} == ways for one in between)
+    assert main(["run", str(tmp_path / "k.visaasm")]) == 1
+    printed = capsys.readouterr().out
+    assert ("no barrier between" in printed) == (len(ways) > 1)
+    assert ("no barrier on the way from line 33 to line 30" in printed) == (len(ways) == 1)

@@ -1,4 +1,4 @@
-"""The facts about a kernel that only the source of its text has: local arrays, and barriers that compilers drop.
+"""The facts about a kernel that only the source of its text has: local and private arrays, and barriers that compilers drop.
 
 The ze_info gives the allocation of shared local memory, a multiple of 32 bytes, so that an index just behind an array is
 within bounds, and no names. Compilers place the arrays of a kernel in the order of their declarations, each aligned to its
@@ -17,6 +17,7 @@ from msgspec.structs import replace
 
 from visa_lsp.launchfile.formulas import FormulaError, number, read_formula
 from visa_lsp.program.elements import cl_bytes
+from visa_lsp.program.model import AddressOf
 from visa_lsp.program.payload import LocalArray
 from visa_lsp.program.traits import Mark
 from visa_lsp.safe_io import read_file
@@ -32,9 +33,13 @@ _MAX_SOURCE_BYTES: Final = 1 << 20
 _ALLOCATION: Final = 32  # bytes
 _COMMENT: Final = re.compile(r"/\*.*?\*/|//[^\n]*|\\\n", re.DOTALL)
 _MACRO: Final = re.compile(r"^[ \t]*#[ \t]*define[ \t]+(\w+)[ \t]+([^\n]+)$", re.MULTILINE)
+_SHIFT: Final = re.compile(r"\(\s*(\w+)\s*<<\s*(?:(\w+)|\((\w+)\))\s*\)")
 _KERNEL: Final = re.compile(r"\b(?:__)?kernel\b")
 _SUB_GROUP_BARRIER: Final = "sub_group_barrier"
 _LOCAL: Final = re.compile(r"(?:__)?local\s+((?:volatile\s+|const\s+|unsigned\s+)*)(\w+)\s+([^;(){}]+);")
+_PRIVATE: Final = re.compile(
+    r"(?<=[;{}])\s*(?:(?:const|unsigned|(?:__)?private)\s+)*(\w+)\s+(\w+)\s*((?:\[[^\]]+\]\s*)+)[;=]"
+)
 _ARRAY: Final = re.compile(r"\s*(\w+)\s*((?:\[[^\]]+\]\s*)*)")
 
 
@@ -73,7 +78,7 @@ def may_lack_barriers(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
     is_one_thread = 0 < prod(info.env.required_work_group_size) <= info.env.simd_size
     codes = [
         _KERNEL.split(source, maxsplit=1)[0] + _body_of(source, kernel.name)
-        for source in (_COMMENT.sub(" ", text) for text in _read_sources(kernel, folder))
+        for source in map(_without_comments, _read_sources(kernel, folder))
     ]
     has_any = any("barrier" in code for code in codes) or not codes
     return (is_one_thread and has_any) or any(_SUB_GROUP_BARRIER in code for code in codes)
@@ -81,7 +86,7 @@ def may_lack_barriers(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
 
 def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
     """Return the local arrays and variables of a kernel in their order; empty if one has an unknown size."""
-    source = _COMMENT.sub(" ", source)
+    source = _without_comments(source)
     macros = dict(_MACRO.findall(source))
     end = 0
     arrays: list[LocalArray] = []
@@ -98,6 +103,31 @@ def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
             arrays.append(array)
             end = array.start + array.size
     return tuple(arrays)
+
+
+def private_array_in(kernel: Kernel, variable: str, folder: Path) -> str:
+    """Return the private array of the source of which a variable of the text has all lanes; empty if that is not certain.
+
+    It is where only one array has the size of the variable, and addresses select registers of no other variable of that size.
+    """
+    selected = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
+    sizes = {
+        kernel.variable_name(one): body.byte_size for one in selected if (body := kernel.variable(one)) is not None
+    }
+    lanes = kernel.int_attribute("SimdSize") or 0
+    if not lanes or list(sizes.values()).count(sizes.get(variable, -1)) != 1:
+        return ""
+    names: list[str] = []
+    for source in map(_without_comments, _read_sources(kernel, folder)):
+        macros = dict(_MACRO.findall(source))
+        for type_name, name, brackets in _PRIVATE.findall(f"{{{_body_of(source, kernel.name)}"):
+            if lanes * prod(_shape(brackets, macros)) * cl_bytes(type_name) == sizes[variable]:
+                names.append(name)
+    return names[0] if len(names) == 1 else ""
+
+
+def _without_comments(source: str) -> str:
+    return _COMMENT.sub(" ", source)
 
 
 def _body_of(source: str, kernel: str) -> str:
@@ -123,4 +153,5 @@ def _expand(text: str, macros: Mapping[str, str]) -> str:
         text = re.sub(
             r"[A-Za-z_]\w*", lambda name: f"({macros[name[0]].strip()})" if name[0] in macros else name[0], text
         )
+    text = _SHIFT.sub(r"(\1 * 2 ** \2\3)", f"({text})")
     return re.sub(r"(?<=\d)[uUlL]+\b", "", text).replace("/", "//")

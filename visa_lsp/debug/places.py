@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, Protocol
 
 from visa_lsp.program.operand_text import OperandNames, instruction
 from visa_lsp.program.text_form import names_of
-from visa_lsp.program.traits import Mark
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -77,7 +76,11 @@ class BodyText:
         else:
             self.lines = text.lines
             self.line_of = [inst.line for inst in kernel.instructions]
-        self._sources = list(self._marks())
+        folder = os.path.dirname(self.path)  # noqa: PTH120
+        self._sources = [
+            source and (os.path.join(folder, source[0]), source[1] - 1)  # noqa: PTH118
+            for source in kernel.source_places
+        ]
         self.shapes: dict[int, VariableShape] = {}  # cache, by number of the variable
         # Cache of displayed variables, by number and style: bytes, text, type and number of elements.
         self.rows: dict[tuple[int, str], tuple[bytes, str, str, int]] = {}
@@ -104,19 +107,6 @@ class BodyText:
             number = inst.values[0]
             return f"{self.names.labels.get(number, f'L{number}') if isinstance(number, int) else ''}:"
         return f"    {instruction(self.names, inst)}"
-
-    def _marks(self) -> Iterator[tuple[str, int] | None]:
-        """Yield the source place of each instruction, by the marks above it."""
-        file, line = "", -1
-        folder = os.path.dirname(self.path)  # noqa: PTH120
-        for inst in self.kernel.instructions:
-            value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
-            if isinstance(value, int):
-                if inst.row.marks_source is Mark.FILE:
-                    file, line = self.kernel.string(value), -1
-                else:
-                    line = value - 1
-            yield (os.path.join(folder, file), line) if file and line >= 0 else None  # noqa: PTH118
 
     def is_instruction(self, pc: int) -> bool:
         """Return whether an index is that of an executed instruction."""

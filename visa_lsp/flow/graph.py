@@ -62,7 +62,7 @@ class Block(Struct, frozen=True):
 _WITHIN: Final = frozenset({EdgeKind.FALL, EdgeKind.BRANCH, EdgeKind.BACK, EdgeKind.RESUME})
 _OPENERS: Final = frozenset({FlowClass.LABEL, FlowClass.SUBROUTINE})
 _HEADS: Final = _OPENERS | {FlowClass.DO, FlowClass.ENDIF, FlowClass.WHILE}  # `cont` leads to `while`
-_CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
+CALLS: Final = frozenset({FlowClass.CALL, FlowClass.KERNEL_CALL})
 _TAILS: Final = frozenset(f for f in FlowClass if f.branches or f.returns) | {
     FlowClass.IF, FlowClass.ELSE, FlowClass.WHILE, FlowClass.BREAK, FlowClass.CONTINUE,
 }  # fmt: skip
@@ -258,7 +258,7 @@ def _postorder(root: int, ahead: Sequence[Sequence[int]]) -> list[int]:
 
 def graph_of(steps: Sequence[Step], name: str = "", *, calls_end_blocks: bool = False) -> Graph:
     """Return the graph of a body."""
-    tails = _TAILS | _CALLS if calls_end_blocks else _TAILS
+    tails = _TAILS | CALLS if calls_end_blocks else _TAILS
     blocks = tuple(_blocks(steps, tails))
     at_label = {label: block.number for block in blocks for label in block.labels}
     by_nesting = structure_of(step.flow for step in steps)
@@ -307,7 +307,7 @@ def _find_edges(
     """Yield the edges out of a block, without returns from subroutines."""
     here, last = block.number, steps[block.last]
     for step in steps[block.first : block.last + 1]:
-        if step.flow in _CALLS:
+        if step.flow in CALLS:
             for target in step.targets:
                 if target in at_label:
                     yield Edge(here, at_label[target], EdgeKind.CALL, step.condition)

@@ -121,8 +121,7 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
 
 def kernel_facts(kernel: ProgramKernel) -> dict[int, bytes]:
     """Return the answers of clGetKernelInfo that depend on the kernel's source."""
-    words = f"reqd_work_group_size({','.join(map(str, kernel.required))})" if any(kernel.required) else ""
-    return {0x1195: _text(words)}
+    return {0x1195: _text(kernel.attributes)}
 
 
 def group_facts(kernel: ProgramKernel, platform: Platform) -> dict[int, bytes]:

@@ -37,6 +37,7 @@ SOCKET: Final = "VISA_LSP_EXEC_SOCKET"
 _SOCKET_NAME: Final = "socket"
 _MAX_SOCKET_PATH: Final = 100  # Linux allows 107 bytes
 _SHORT_FOLDER: Final = Path("/tmp")  # noqa: S108 - the folder made in it is the user's alone
+_GRACE_SECONDS: Final = 5.0  # for a program that is asked to end
 _KILLED: Final = 128  # and the number of the signal, as shells have it
 
 
@@ -95,8 +96,9 @@ def exec_program(command: Sequence[str], options: ExecOptions, say: Callable[[li
             )
         except OSError as error:
             raise UserError(f"{command[0]}: {reason(error)}") from None
-        with _handling(signal.SIGINT, signal.SIG_IGN):  # Ctrl-C is for the program, which gets it from the terminal too
-            ends.process = process
+        ends.process = process
+        # Ctrl-C is for the program, which gets it from the terminal too. SIGTERM ends the program, so that there is a report.
+        with _handling(signal.SIGINT, signal.SIG_IGN), _handling(signal.SIGTERM, lambda *_: ends.end()):
             status = process.wait()
     return ExecResult(_KILLED - status if status < 0 else status, report)
 
@@ -132,11 +134,21 @@ def print_environment(options: ExecOptions) -> dict[str, str]:
 
 
 class _Ending:
-    """Ends the program at its first fault, if that is wanted."""
+    """Ends the program at its first fault, if that is wanted, or when it is asked to."""
 
     def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
         self.process: subprocess.Popen[bytes] | None = None
+        self._is_ended = False
+
+    def end(self) -> None:
+        """End the program, which gets a few seconds for its own end."""
+        if self.process is not None and not self._is_ended:
+            self._is_ended = True
+            self.process.terminate()
+            killer = threading.Timer(_GRACE_SECONDS, self.process.kill)
+            killer.daemon = True
+            killer.start()
 
     def watch(self, say: Callable[[list[str]], None], report: ExecReport) -> Callable[[list[str]], None]:
         """Return a ``say`` that also ends the program once it has a fault."""
@@ -146,8 +158,8 @@ class _Ending:
             if lines:
                 with lock:
                     say(lines)
-            if self._wanted and report.faults and self.process is not None:
-                self.process.terminate()
+            if self._wanted and report.faults:
+                self.end()
 
         return say_and_end
 

@@ -7,11 +7,13 @@ decoding builds the same value. Lists are in the order of the object. Nothing he
 from __future__ import annotations
 
 from enum import Enum
+from functools import cached_property
 from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import Struct
 
 from visa_lsp.isa import predefined
+from visa_lsp.isa.model import Mark
 from visa_lsp.isa.operands import OperandModifier, Region
 
 if TYPE_CHECKING:
@@ -209,7 +211,7 @@ class GenBinary(Struct, frozen=True):
     data: bytes
 
 
-class Kernel(Struct, frozen=True):
+class Kernel(Struct, frozen=True, dict=True):
     """A kernel (``is_kernel``) or a function (``.global_function``).
 
     ``strings`` is the whole pool as in the object: entry 0 is the name, then the predefined names, then the rest.
@@ -275,6 +277,20 @@ class Kernel(Struct, frozen=True):
         """Return the bytes of an attribute as a little-endian integer; None if it is absent."""
         attribute = self.attribute(name)
         return None if attribute is None else int.from_bytes(attribute.data, "little")
+
+    @cached_property
+    def source_places(self) -> tuple[tuple[str, int] | None, ...]:
+        """The file and line, from 1, of each instruction, by the ``FILE`` and ``LOC`` marks above it; None without them."""
+        places: list[tuple[str, int] | None] = []
+        name, place = "", None
+        for inst in self.instructions:
+            value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
+            if isinstance(value, int) and inst.row.marks_source is Mark.FILE:
+                name, place = self.string(value), None
+            elif isinstance(value, int):
+                place = (name, value) if name and value else None
+            places.append(place)
+        return tuple(places)
 
 
 class FileVariable(Struct, frozen=True):

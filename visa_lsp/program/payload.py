@@ -136,6 +136,7 @@ class KernelInfo(Struct, frozen=True):
     inline_samplers: tuple[InlineSampler, ...] = ()
     arguments: tuple[ArgumentInfo, ...] = ()
     local_arrays: tuple[LocalArray, ...] = ()
+    user_attributes: tuple[tuple[str, str], ...] = ()  # of the source: name, and values separated by commas
 
     @property
     def argument_count(self) -> int:

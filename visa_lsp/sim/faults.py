@@ -51,9 +51,10 @@ class Fault:
     ``lane`` is None for the whole thread; ``items`` are the work items of all lanes concerned, those of the other
     party, if its lanes are known, are in ``other_items``. ``source`` is the file and line (from 1) of the source that
     the text was compiled from, if known, ``other_source`` that of the other party, ``condition`` that of the branch on
-    which an access out of bounds depends. ``other`` names the other party: of
-    a race, a barrier, or the declaration of ``variable``. Its line is ``other_line`` of ``other_kernel``; if that is
-    empty, of ``kernel``. ``count`` is the number of faults that a report shows as this one.
+    which an access out of bounds depends. ``no_barrier`` are the ways between the places of a race in one group, from and
+    to, that no barrier stands on. ``other`` names the other party: of a race, a barrier, or the declaration of
+    ``variable``. Its line is ``other_line`` of ``other_kernel``; if that is empty, of ``kernel``. ``count`` is the number
+    of faults that a report shows as this one.
     """
 
     kind: FaultKind
@@ -75,6 +76,7 @@ class Fault:
     source: tuple[str, int] | None = None
     other_source: tuple[str, int] | None = None
     condition: tuple[str, int] | None = None
+    no_barrier: tuple[tuple[str, str], ...] = ()
     count: int = 1
 
     @property

@@ -73,6 +73,16 @@ def _kernel(item: YamlItem, arguments: dict[str, tuple[ArgumentInfo, ...]]) -> K
         thread_buffers=_each(item, "per_thread_memory_buffers", _thread_buffer),
         inline_samplers=_each(item, "inline_samplers", _inline_sampler),
         arguments=arguments.get(name, ()),
+        user_attributes=_user_attributes(item),
+    )
+
+
+def _user_attributes(item: YamlItem) -> tuple[tuple[str, str], ...]:
+    child = _child(item, "user_attributes")
+    items = child.value.items() if child is not None and isinstance(child.value, dict) else ()
+    return tuple(
+        (key, ",".join(str(one.value) for one in (entry.value if isinstance(entry.value, list) else [entry])))
+        for key, entry in items
     )
 
 

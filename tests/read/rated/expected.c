@@ -41,6 +41,19 @@ kernel void bins(global uchar *in, global int *out, int n) {  // 32 lanes
     int index6 = (t[6] > t[index5]) ? 6 : index5;
     out[gid] = (t[7] > t[index6]) ? 7 : index6;
 }
+kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
+    int x = global_id(0);
+    int y = global_id(1);
+    float sum = (x > 0 && x <= w) ? ((float *)in)[y * w * 4 + x * 4 - 4] + 0.0f : 0.0f;
+    if (x < w && x > -1) {
+        sum += ((float *)in)[y * w * 4 + x * 4];
+    }
+    int index = x + 1;
+    if (index < w && x > -2) {
+        sum += ((float *)in)[y * w * 4 + index * 4];
+    }
+    o[y * w + x] = sum;
+}
 kernel void copy(global int *a, global int *o) {  // 32 lanes
     for (int k = 0; k < 5; k++) {
         o[k] = a[k];

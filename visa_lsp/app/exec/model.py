@@ -72,7 +72,7 @@ class KernelParameter(Struct, frozen=True):
 
 
 class ProgramKernel(Struct, frozen=True):
-    """The facts of a kernel that a host may query."""
+    """The facts of a kernel that a host may query. ``attributes`` are those of the source, separated by spaces."""
 
     name: str
     parameters: tuple[KernelParameter, ...]
@@ -81,6 +81,7 @@ class ProgramKernel(Struct, frozen=True):
     local_bytes: int
     private_bytes: int
     is_ragged: bool  # the last groups may have fewer work items
+    attributes: str
 
 
 class ProgramBuild(Struct, frozen=True):

@@ -380,8 +380,9 @@ def _facts_of(info: KernelInfo, *, ragged: bool) -> ProgramKernel:
     required = info.env.required_work_group_size
     private = sum(buffer.size for buffer in info.thread_buffers if buffer.usage == "private_space")
     return ProgramKernel(
-        info.name, parameters, info.env.simd_size, required, info.env.slm_size, private or info.env.private_size, ragged
-    )
+        info.name, parameters, info.env.simd_size, required, info.env.slm_size, private or info.env.private_size, ragged,
+        " ".join(f"{key}({value})" for key, value in info.user_attributes),
+    )  # fmt: skip
 
 
 def _parameter(info: KernelInfo, index: int) -> KernelParameter:

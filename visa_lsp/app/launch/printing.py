@@ -16,7 +16,8 @@ line, ``kernel``, ``group``,
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``, ``count`` (the number of faults at the same lines of the source; this is the first); ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it, ``condition`` and
-``condition_excerpt`` of the branch there on which an access out of bounds depends),
+``condition_excerpt`` of the branch there on which an access out of bounds depends, ``no_barrier`` the ways between the
+places of a race in one group that no barrier stands on, each with ``from`` and ``to``),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
 ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a hexadecimal ``head``, ``place``, ``excerpt``),
@@ -48,7 +49,7 @@ from visa_lsp.app.launch.profile import profile_lines, profile_values
 from visa_lsp.sim.faults import WorkItem, items_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.launch.report import BufferReport, RunReport
     from visa_lsp.sim.dispatch import RecordedMessages
@@ -191,6 +192,8 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     if values["condition"]:
         place = values["condition"].removeprefix(f"{Path.cwd()}/")
         yield f"    under {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
+    if values["no_barrier"]:
+        yield f"    {no_barrier_words(values['no_barrier'])}"
     for who, key in (("work items", "items"), ("of the other party", "other_items")):
         if values[key]:
             yield f"    {who}: {items_words(values[key])}"
@@ -201,6 +204,12 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     if values["count"] > 1:
         lines = "this line" if values["other_source"] in ("", values["source"]) else "these lines"
         yield f"    and {values['count'] - 1} more of this kind at {lines}"
+
+
+def no_barrier_words(ways: Sequence[Mapping[str, str]]) -> str:
+    """Return the ways between the places of a race that no barrier stands on, given as in JSON, in words."""
+    start, end = (way.removeprefix(f"{Path.cwd()}/") for way in (ways[0]["from"], ways[0]["to"]))
+    return f"no barrier {f'between {start} and' if len(ways) > 1 else f'on the way from {start} to'} {end}"
 
 
 def items_words(items: Iterable[Mapping[str, Any]]) -> str:
@@ -383,6 +392,7 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
         "other_source_excerpt": other_source_line,
         "condition": condition,
         "condition_excerpt": condition_line,
+        "no_barrier": [{"from": start, "to": end} for start, end in fault.no_barrier],
         "count": fault.count,
     }
 

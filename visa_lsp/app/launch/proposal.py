@@ -184,7 +184,7 @@ class _Proposer:
         kernel = self.kernel
         described = find_ze_info(kernel, (options.path, launch_path), options.finder)
         # Raises LaunchError if the ze_info with the program's name is unreadable, or no ze_info describes the kernel.
-        _, sections = kernel_info(kernel, parse_launch(_NOTHING, launch_path), options, [])
+        _, self.sections = kernel_info(kernel, parse_launch(_NOTHING, launch_path), options, [])
         try:
             self.described = described or infer_ze_info([kernel], options.platform)
         except EmitError as error:
@@ -198,7 +198,7 @@ class _Proposer:
             raise LaunchError(f"{described.path if described else 'ze_info'}{error}") from None
         self.info = next(i for i in read(self.described.text) if i.name == kernel.name)
         self.words.append(source_words(self.described, kernel))
-        self.symbols = _symbols(module, self.info, sections, options, given)
+        self.symbols = _symbols(module, self.info, self.sections, options, given)
         self.sizes = _sizes(kernel, self.info, given, template)
         self.given_counts = self.sizes[0].counts
         self.counts: dict[tuple[bool, bool], CountArguments] = {}
@@ -356,7 +356,7 @@ class _Proposer:
 
     def _prepare(self, file: LaunchFile, platform: Platform) -> PreparedLaunch | str | int | None:
         """Return the prepared launch, or the argument of the error."""
-        config = replace(file.config, kernel=self.kernel.name)
+        config = replace(file.config, kernel=self.kernel.name, sections=file.config.sections + self.sections)
         try:
             return prepare(self.module, None if self.named else self.info, config, platform)
         except LaunchError as error:

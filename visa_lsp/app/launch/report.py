@@ -11,9 +11,11 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.flow.graph import EdgeKind, graph_of
+from visa_lsp.app.kernel_source import private_array_in
+from visa_lsp.flow.graph import CALLS, EdgeKind, graph_of
 from visa_lsp.flow.program_steps import steps_of
-from visa_lsp.isa.model import Mark
+from visa_lsp.flow.solve import closure
+from visa_lsp.isa.model import Trait
 from visa_lsp.safe_io import read_file
 from visa_lsp.sim.faults import FaultKind
 
@@ -201,16 +203,48 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
         place = next((n for n, inst in enumerate(other.instructions) if inst.line == fault.other_line), -1)
     elif fault.other and (match := _INSTRUCTION.search(fault.other)):
         place = int(match[1])
-    source = source_of(body, fault.instruction)
+    source, other_source = source_of(body, fault.instruction), source_of(other, place)
     condition = None
     if source is not None and body is not None and fault.kind is FaultKind.OUT_OF_BOUNDS:
         condition = _condition_of(body, fault.instruction, graph(body.name))
+    no_barrier: tuple[tuple[str, str], ...] = ()
+    is_in_group = fault.kind is FaultKind.RACE and (fault.other or "").startswith(f"group {fault.group},")
+    if is_in_group and body is not None and body is other and (source != other_source or source is None):
+        parties = (place, _place_words(body, place)), (fault.instruction, _place_words(body, fault.instruction))
+        no_barrier = tuple(
+            [
+                (before, after)
+                for (start, before), (end, after) in (parties, parties[::-1])
+                if start != end and _has_way_without_barrier(body, graph(body.name), start, end)
+            ]
+        )
     return replace(
         fault,
         source=source,
-        other_source=source_of(other, place),
+        other_source=other_source,
         condition=condition if condition != source else None,
+        no_barrier=no_barrier,
     )
+
+
+def _place_words(body: Kernel, instruction: int) -> str:
+    """Return the place of an instruction in its source; without one, its line in the text."""
+    source = source_of(body, instruction)
+    return f"{source[0]}:{source[1]}" if source is not None else f"line {body.instructions[instruction].line + 1}"
+
+
+def _has_way_without_barrier(body: Kernel, graph: Graph, start: int, end: int) -> bool:
+    """Return whether control may get from one instruction to another without a barrier, and without a call that may have one."""
+
+    def ahead(number: int) -> Iterable[int]:
+        row, block = body.instructions[number].row, graph.blocks[graph.block_of[number]]
+        if row.has(Trait.BARRIER) or row.flow in CALLS:
+            return []
+        if number < block.last:
+            return [number + 1]
+        return [graph.blocks[one].first for one in graph.successors[block.number]]
+
+    return end in closure(ahead(start), ahead)
 
 
 def _condition_of(body: Kernel, instruction: int, graph: Graph) -> tuple[str, int] | None:
@@ -223,21 +257,7 @@ def _condition_of(body: Kernel, instruction: int, graph: Graph) -> tuple[str, in
 
 def source_of(body: Kernel | None, instruction: int) -> tuple[str, int] | None:
     """Return the file and line of the marks above an instruction; None without them."""
-    return sources_of(body)[instruction] if body is not None and 0 <= instruction < len(body.instructions) else None
-
-
-def sources_of(body: Kernel) -> list[tuple[str, int] | None]:
-    """Return the file and line of each instruction, by the marks above it; None without them."""
-    places: list[tuple[str, int] | None] = []
-    name, line = "", 0
-    for inst in body.instructions:
-        value = inst.get(inst.row.fields[0].name) if inst.row.marks_source else None
-        if isinstance(value, int) and inst.row.marks_source is Mark.FILE:
-            name, line = body.strings[value] if 0 <= value < len(body.strings) else "", 0
-        elif isinstance(value, int):
-            line = value
-        places.append((name, line) if name and line else None)
-    return places
+    return body.source_places[instruction] if body is not None and 0 <= instruction < len(body.instructions) else None
 
 
 def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
@@ -253,16 +273,19 @@ def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
     return tuple(groups.values())
 
 
-def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource]) -> tuple[Fault, ...]:
-    """Add to faults about a variable the line of its declaration: the last one above the instruction."""
-    return tuple(_add_declaration(fault, sources.get(fault.kernel)) for fault in faults)
+def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource], module: Module) -> tuple[Fault, ...]:
+    """Add to faults about a variable the line of its declaration, the last one above the instruction, and its array in the source."""
+    bodies = {body.name: body for body in module.bodies}
+    return tuple(_add_declaration(fault, sources.get(fault.kernel), bodies.get(fault.kernel)) for fault in faults)
 
 
-def _add_declaration(fault: Fault, source: BodySource | None) -> Fault:
+def _add_declaration(fault: Fault, source: BodySource | None, body: Kernel | None) -> Fault:
     if source is None or not fault.variable or fault.line < 0:
         return fault
     form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")
     line = next((n for n in range(min(fault.line, len(source.lines) - 1), -1, -1) if form.match(source.lines[n])), None)
     if line is None:
         return fault
-    return replace(fault, other=f"{fault.other}, line {line + 1}", other_line=line)
+    array = private_array_in(body, fault.variable, Path(source.path).parent) if body is not None else ""
+    of_array = f", which holds the array `{array}` of each lane" if array else ""
+    return replace(fault, other=f"{fault.other}, line {line + 1}{of_array}", other_line=line)

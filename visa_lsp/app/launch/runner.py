@@ -207,7 +207,7 @@ class ReadyRun:
             said.append(
                 f"the run stopped at its first fault, in group {result.groups + 1} of {groups}; nothing is compared"
             )
-        faults = group_faults(with_sources(with_declarations(result.faults, self.texts), self.module))
+        faults = group_faults(with_sources(with_declarations(result.faults, self.texts, self.module), self.module))
         expected = select_watched_kinds(self.launch.expect_faults, self.options.checks)
         wrong: list[Fault] = []
         notes: list[Fault] = []

@@ -121,7 +121,7 @@ class LaunchRuns:
         run = self._ready(parse_launch(text, self.launch_path))
         result = self.interpret(run.dispatch(steps), checkers(checks))
         report = run.report(result, "interp")
-        faults = with_sources(with_declarations(result.faults, report.sources), run.module)
+        faults = with_sources(with_declarations(result.faults, report.sources, run.module), run.module)
         return report, [one for one in faults if not one.is_note]
 
     def interpret(self, dispatch: Dispatch, observers: Sequence[Observer]) -> RunResult:

@@ -198,7 +198,10 @@ class _Head:
             if is_certain or (limit and self.walker.never([*facts, *end.path, *end.facts, last])):
                 return head, facts
             self.walker.presumed = presumed
-        words = f"the loop at line {self.line} has at most 2^31 rounds"
+        tests = (*self.loop.first_places, *self.loop.last_places)
+        source = self.walker.kernel.source_places[tests[0]] if tests else None
+        place = f" ({source[0]}:{source[1]})" if source is not None else ""
+        words = f"the loop at line {self.line}{place} has at most 2^31 rounds"
         self.walker.presumed = {**self.walker.presumed, self.line: words}
         return head, facts
 

@@ -23,9 +23,8 @@ MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values 
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
 _SIZE: Final = re.compile(r"(\w+) has at least (.+)")  # that no need states
-_LOOP: Final = "the loop at line "
 _LABELS: Final = {"uninitialised": "uninitialised registers"}  # memory that nothing has written is not part of it
-_LINES: Final = re.compile(r"\blines? ([\d, and]*\d)")
+_LINES: Final = re.compile(r"\blines? ([\d, and]*\d)\b(?! \()")  # without a place in the source
 _ELSEWHERE: Final = "--launches DIR writes the launch files; visa-lsp run DIR/*.launch.yaml shows the faults again"
 
 
@@ -125,7 +124,7 @@ def _kernel_lines(
         sources = {one.line: one.source for one in results if one.source}
         implied = {f"{words[:-8]}not negative" for words in assumed if words.endswith(" is positive")}
         stated_once = _join_wraps(words for words in assumed if words not in implied)
-        lines += [f"  - {words}{_list_sources(words, sources)}" for words in stated_once]
+        lines += [f"  - {_shorten(words)}{_list_sources(words, sources)}" for words in stated_once]
     if needs or sizes:
         lines.append("  needs buffers of at least")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
@@ -157,15 +156,13 @@ def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
 def _list_sources(assumption: str, sources: Mapping[int, str]) -> str:
     """Return the places in the source of the lines that an assumption names, in parentheses."""
     numbers = [int(number) for words in _LINES.findall(assumption) for number in re.findall(r"\d+", words)]
-    if assumption.startswith(_LOOP):  # begins at a label, which has no place of its own
-        numbers = [next((line for line in sorted(sources) if line >= number), 0) for number in numbers]
     places = dict.fromkeys(_shorten(sources[number]) for number in numbers if number in sources)
     return f" ({', '.join(places)})" if places else ""
 
 
 def _shorten(place: str) -> str:
-    """Return a place in a source, relative to the working directory if it lies there."""
-    return printable(place.removeprefix(f"{Path.cwd()}/"))
+    """Return words with a place in a source, relative to the working directory if it lies there."""
+    return printable(re.sub(rf"(^|\(){re.escape(str(Path.cwd()))}/", r"\1", place))
 
 
 def _refutation_lines(

@@ -929,7 +929,10 @@ class CodePrinter:
             else:
                 plain = text.text if text.rank >= SUM else text.within(SUM)
                 parts.append(plain if factor == size else _times(text.within(8), factor // size))
-        number = _without_tag(number) if _is_slm(memory) else number
+        if _is_slm(memory):
+            number = _without_tag(number)
+        elif not flat:
+            number = _signed(number)
         array = next((one for one in self.names.local_arrays if one.pointer is pointer), None)
         number -= array.start if array is not None else 0
         if number % size:
@@ -1241,8 +1244,12 @@ class Meetings:
 
 
 def _to_signed(value: Immediate) -> int:
-    bits = value.bits & 0xFFFFFFFF
-    return bits - (1 << 32) if bits >> 31 else bits
+    return _signed(value.bits)
+
+
+def _signed(number: int) -> int:
+    """Return the low 32 bits of a number as a signed one."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
 
 
 def _to_number(value: Immediate) -> int:

@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
 
-from visa_lsp.app.launch.report import sources_of
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.program_steps import steps_of
 from visa_lsp.isa.model import FlowClass
@@ -110,7 +109,6 @@ class Dependences:
             self._of_row.setdefault(access.row, []).append(number)
             by_buffer.setdefault(id(access.buffer), []).append(number)
         self._touching = by_buffer
-        self._sources: dict[int, list[tuple[str, int] | None]] = {}  # by code, of each instruction
         self._stores: dict[int, _AccessIndex | None] = {}
         self._loads: dict[int, _AccessIndex | None] = {}
 
@@ -122,10 +120,7 @@ class Dependences:
 
     def source(self, row: int) -> tuple[str, int] | None:
         """Return the file and line of the source of a row; None if they are unknown."""
-        code = self.owner(row).code
-        if id(code) not in self._sources:
-            self._sources[id(code)] = sources_of(code.kernel)
-        return self._sources[id(code)][int(self.pcs[row])]
+        return self.owner(row).code.kernel.source_places[int(self.pcs[row])]
 
     def place(self, row: int) -> PlaceRecord:
         """Return the static part of a row."""

@@ -66,6 +66,7 @@ export interface Fault {
   other_source_excerpt: string;
   condition?: string; // of the branch in the source on which an access out of bounds depends
   condition_excerpt?: string;
+  no_barrier?: { from: string; to: string }[]; // the ways between the places of a race in a group that no barrier stands on
   access?: string; // the element that is accessed, as an expression; of proofs
   other_access?: string;
 }

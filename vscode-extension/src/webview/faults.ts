@@ -38,8 +38,18 @@ export function parties(fault: Fault, more?: HTMLElement): (HTMLElement | string
     ...(more === undefined ? [] : [more]),
     ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, fault.access),
     ...sourceLine('under ', fault.condition ?? '', fault.condition_excerpt ?? ''),
+    ...missingBarrier(fault.no_barrier ?? []),
     ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt, fault.other_access)] : []),
   ];
+}
+
+/** Where no barrier stands between the places of a race, as the command line says it. */
+function missingBarrier([way, back]: { from: string; to: string }[]): HTMLElement[] {
+  if (way === undefined) {
+    return [];
+  }
+  const start = back === undefined ? `on the way from ${way.from} to` : `between ${way.from} and`;
+  return [element('div', 'where', `no barrier ${start} ${way.to}`)];
 }
 
 /** A message whose names, between backquotes, are code. */
