@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
-from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
+from visa_lsp.app.read.model import BranchTest, Calc, Choose, Compare, Expr, Lanes, Set, single
 from visa_lsp.app.read.names import ReadingNames, c_type, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED
 from visa_lsp.isa import lane
@@ -691,8 +691,7 @@ class Printer:
     def predicate(self, value: Predicate) -> Text:
         """Return a predicate as a condition."""
         if value.combine is not Combine.NONE:
-            name = self.names.text.of(self.names.text.predicate, "P", value.var)
-            test = text_of(f"{value.combine.name.lower()}({name})", ATOM, ty.BOOL)
+            test = text_of(f"{value.combine.name.lower()}({self.bit(value.var)})", ATOM, ty.BOOL)
         elif value.var in self.single:
             test = text_of(f"lane == {self.single[value.var]}", RELATION, ty.BOOL)
         else:
@@ -701,56 +700,45 @@ class Printer:
 
     def condition(self, condition: BranchTest) -> Text:
         """Return the test of a branch."""
+        value = condition.predicate
         if condition.index is not None:
             relation = "!=" if condition.negated else "=="
-            return text_of(
-                f"{self.exact(condition.index, UNIFORM).within(6)} {relation} {condition.case}", RELATION, ty.BOOL
-            )
-        if condition.predicate is None:
+            left = self.exact(condition.index, UNIFORM).within(6)
+            return text_of(f"{left} {relation} {condition.case}", RELATION, ty.BOOL)
+        if value is None:
             return text_of("false" if condition.negated else "true", ATOM, ty.BOOL)
         for test in condition.tests:
-            assignment = test.parts[0] if isinstance(test, Both) else test
-            assert isinstance(assignment, Set)
+            assignment, *others = (part for part in single([test]) if isinstance(part, Set))
             assert isinstance(assignment.target, PredicateOperand)
             text = self.exact(assignment.value, assignment.control)
-            for part in test.parts[1:] if isinstance(test, Both) else ():
-                assert isinstance(part, Set)
+            for part in others:
                 other = self.exact(part.value, part.control)
                 if other.text != text.text:
-                    text = text_of(
-                        f"lane < {part.control.mask_offset} ? {text.within(1)} : {other.within(1)}", CHOICE, ty.BOOL
-                    )
+                    choice = f"lane < {part.control.mask_offset} ? {text.within(1)} : {other.within(1)}"
+                    text = text_of(choice, CHOICE, ty.BOOL)
             self.computed[assignment.target.var] = text
-        computed, value = self.computed.get(condition.predicate.var), condition.predicate
+        computed = self.computed.get(value.var)
         if computed is None:
-            test_text = self.predicate(value)
-            test_text = negate(test_text) if condition.negated else test_text
+            result = self.predicate(value)
+            result = negate(result) if condition.negated else result
         else:
             combined = value.combine is not Combine.NONE
-            test_text = (
-                text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
-            )
-            test_text = self._opposite(condition, test_text) if value.inverse != condition.negated else test_text
+            whole = text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
+            result = self._opposite(condition, whole) if value.inverse != condition.negated else whole
         self.computed.clear()
-        return test_text
+        return result
 
-    def _opposite(self, condition: BranchTest, condition_text: Text) -> Text:
-        last = condition.tests[-1]
-        assignment = last.parts[0] if isinstance(last, Both) else last
-        test = assignment.value if isinstance(assignment, Set) else None
-        ordered = isinstance(test, Compare) and not any(self.type_of(v).is_float for v in (test.left, test.right))
-        if (
-            isinstance(test, Compare)
-            and condition.predicate is not None
-            and condition.predicate.combine is Combine.NONE
-            and (ordered or test.relation <= _UNEQUAL)
-        ):
-            return (
-                self.relation(_INVERSE[test.relation], test.left, test.right, assignment.control)
-                if condition_text.rank == RELATION
-                else negate(condition_text)
-            )
-        return negate(condition_text)
+    def _opposite(self, condition: BranchTest, text: Text) -> Text:
+        """Return the text of the opposite of a condition, by the last comparison that computes it if that has one."""
+        last = next(single(condition.tests[-1:]))
+        test = last.value if isinstance(last, Set) else None
+        if not isinstance(last, Set) or not isinstance(test, Compare) or condition.predicate is None:
+            return negate(text)
+        ordered = not any(self.type_of(value).is_float for value in (test.left, test.right))
+        is_plain = condition.predicate.combine is Combine.NONE and text.rank == RELATION
+        if not is_plain or not (ordered or test.relation <= _UNEQUAL):
+            return negate(text)
+        return self.relation(_INVERSE[test.relation], test.left, test.right, last.control)
 
 
 def _lane_sum(hit: re.Match[str]) -> str:
