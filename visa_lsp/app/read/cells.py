@@ -571,36 +571,36 @@ class Cells:
         if not cells:
             return
         cells.sort(key=lambda cell: min(cell.starts.values()))
-        base = self.names.variable(root) + ("_all" if both and cells[0].is_uniform else "")
+        is_uniform = cells[0].is_uniform
+        base = self.names.variable(root) + ("_all" if both and is_uniform else "")
         for cell in cells:
             self._shape(cell)
-        sizes = {cell.size for cell in cells}
-        plain = len(sizes) == 1 and not any(cell.unit or cell.type is ty.BOOL for cell in cells)
-        if len(cells) == 1 and not (cells[0].is_uniform and min(cells[0].starts.values())):
+        starts = [min(cell.starts.values()) for cell in cells]
+        if len(cells) == 1 and not (is_uniform and starts[0]):
             self._declare(cells[0], base)
             if root in CALL_REGISTERS:
                 self.declarations[base] = replace(self.declarations[base], count=1)
                 cells[0].name += "[0]"
             return
-        size = cells[0].size
-        if plain and len(cells) > 1 and cells[0].is_uniform and not any(min(c.starts.values()) % size for c in cells):
-            type_ = choose_type([(t, w) for c in cells for _, s, t, _, w in c.uses if s == size], cells[0].type)
-            count = max(min(c.starts.values()) for c in cells) // size + 1
-            self.declarations[base] = Declaration(c_type(type_), base, count)
-            for cell in cells:
-                cell.type, cell.variable = type_, base
-                cell.name = f"{base}[{min(cell.starts.values()) // size}]"
-            return
-        steps = {min(b.starts.values()) - min(a.starts.values()) for a, b in pairwise(cells)}
-        if plain and len(cells) in _COUNTS and len(steps) == 1 and not cells[0].is_uniform:
-            votes = [(t, w) for c in cells for _, s, t, _, w in c.uses if s == size]
-            type_ = choose_type(votes, cells[0].type)
+        sizes, size = {cell.size for cell in cells}, cells[0].size
+        plain = len(sizes) == 1 and not any(cell.unit or cell.type is ty.BOOL for cell in cells)
+        votes = [(t, w) for cell in cells for _, s, t, _, w in cell.uses if s == size]
+        steps = {b - a for a, b in pairwise(starts)}
+        if plain and len(cells) > 1 and is_uniform and not any(start % size for start in starts):
+            type_, names = choose_type(votes, cells[0].type), [f"{base}[{start // size}]" for start in starts]
+            self.declarations[base] = Declaration(c_type(type_), base, max(starts) // size + 1)
+        elif plain and len(cells) in _COUNTS and len(steps) == 1 and not is_uniform:
+            type_, names = (
+                choose_type(votes, cells[0].type),
+                [f"{base}.{component(n, len(cells))}" for n in range(len(cells))],
+            )
             self.declarations[base] = Declaration(f"{c_type(type_)}{len(cells)}", base)
+        else:
             for number, cell in enumerate(cells):
-                cell.type, cell.variable, cell.name = type_, base, f"{base}.{component(number, len(cells))}"
+                self._declare(cell, f"{base}_{number}")
             return
-        for number, cell in enumerate(cells):
-            self._declare(cell, f"{base}_{number}")
+        for cell, name in zip(cells, names, strict=True):
+            cell.type, cell.variable, cell.name = type_, base, name
 
     def _shape(self, cell: Cell) -> None:
         """Choose the type of a cell: a number, or a vector if its parts are written or several parts are read."""

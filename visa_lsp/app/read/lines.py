@@ -1095,32 +1095,36 @@ class Meetings:
 
     def insert(self, code: list[Node]) -> None:
         """Insert the calls into a list and the lists inside of it."""
-        index = 0
-        while index < len(code):
+        index = -1
+        while index + 1 < len(code):
+            index += 1
             node = code[index]
             if node.is_loop:
                 for child in walk(node.inner or []):
-                    reads, writes = self._uses("".join(child.texts()))
-                    self.crossed |= reads
-                    self.written |= writes
+                    self._note("".join(child.texts()))
             if node.text.startswith(("each_lane(", "once ")) or "one_for_all(" in node.text:
-                self.written.clear()
-                self.crossed.clear()
+                self._forget()
             else:
                 reads, writes = self._uses(node.text)
                 if (reads & self.written or writes & self.crossed) and not node.continues:
                     code.insert(index, Node("sync_lanes();"))
                     index += 1
-                    self.written.clear()
-                    self.crossed.clear()
-                self.written |= writes
-                self.crossed |= reads
+                    self._forget()
+                self._note(node.text)
             if node.inner is not None:
                 kept = set(self.written), set(self.crossed)
                 self.insert(node.inner)
                 self.written |= kept[0]
                 self.crossed |= kept[1]
-            index += 1
+
+    def _forget(self) -> None:
+        self.written.clear()
+        self.crossed.clear()
+
+    def _note(self, text: str) -> None:
+        reads, writes = self._uses(text)
+        self.crossed |= reads
+        self.written |= writes
 
     def _uses(self, text: str) -> tuple[set[str], set[str]]:
         """Return the arrays that a line reads across lanes, and those that it writes."""

@@ -121,31 +121,17 @@ class ReadingNames(Struct, frozen=True):
 
     def find_bound(self, root: int, byte: int, size: int) -> Bound | None:
         """Return the value of the launch in some bytes; a part of a longer integer too."""
-        bound = self.bound.get((root, byte, size))
-        if bound is not None:
+        bound, part = self.bound.get((root, byte, size)), _UNSIGNED.get(size)
+        if bound is not None or part is None:
             return bound
         for start, within, length, name, structure in self.parts.get(root, ()):
-            if start <= byte and byte + size <= start + length and size in _UNSIGNED:
-                return Bound(
-                    f"{name}.at{within + byte - start}",
-                    _UNSIGNED[size],
-                    0,
-                    f"{name}.at{within + byte - start}",
-                    structure=structure,
-                )
+            if start <= byte and byte + size <= start + length:
+                place = f"{name}.at{within + byte - start}"
+                return Bound(place, part, 0, place, structure=structure)
         for (other, start, length), value in self.bound.items():
-            if (
-                other == root
-                and start <= byte
-                and byte + size <= start + length
-                and not value.unit
-                and value.type.is_int
-            ):
-                part = _UNSIGNED.get(size)
-                if part is None:
-                    return None
-                shift = f" >> {8 * (byte - start)}"
-                inner = f"({value.text}{shift})" if byte > start else value.text
+            inside = other == root and start <= byte and byte + size <= start + length
+            if inside and not value.unit and value.type.is_int:
+                inner = f"({value.text} >> {8 * (byte - start)})" if byte > start else value.text
                 return Bound(f"({c_type(part)}){inner}", part)
         return None
 

@@ -768,27 +768,27 @@ class Tidier:
 
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
-        for code in list(lists_of(self.code)):
-            for index in range(len(code) - 1, -1, -1):
-                hit = _FIRST_PART.fullmatch(code[index].text)
-                form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
-                if hit is None or form is None:
-                    continue
-                name, count = hit[1], int(form[2])
-                lines = code[index : index + count]
-                parts = [line.text.removeprefix(f"{name}.{part} = ") for line, part in zip(lines, "xyzw", strict=False)]
-                changed = [line.text != text and line.inner is None for line, text in zip(lines, parts, strict=True)]
-                value = f"({form[1]}){{{', '.join(text.removesuffix(';') for text in parts)}}}"
-                if len(lines) < count or not all(changed) or name in WORD.findall(value) or _STOPS.search(value):
-                    continue
-                use = code[index + count] if index + count < len(code) else None
-                alone = use is not None and use.inner is None and self.counts[name] == count + 1
-                text = f"{name} = {value};"
-                place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
-                if use is not None and place is not None:
-                    lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
-                if len(text) > _MAX_VECTOR:
-                    continue
+        for code, index in backwards(self.code):
+            hit = _FIRST_PART.fullmatch(code[index].text)
+            shape = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
+            if hit is None or shape is None:
+                continue
+            name, count = hit[1], int(shape[2])
+            lines = code[index : index + count]
+            heads = [f"{name}.{part} = " for part in "xyzw"[:count]]
+            pairs = list(zip(lines, heads, strict=False))
+            parts = [line.text.removeprefix(head).removesuffix(";") for line, head in pairs]
+            is_whole = len(pairs) == count and all(n.text.startswith(head) and n.inner is None for n, head in pairs)
+            value = f"({shape[1]}){{{', '.join(parts)}}}"
+            if not is_whole or name in WORD.findall(value) or _STOPS.search(value):
+                continue
+            use = code[index + count] if index + count < len(code) else None
+            alone = use is not None and use.inner is None and self.counts[name] == count + 1
+            text = f"{name} = {value};"
+            place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
+            if use is not None and place is not None:
+                lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
+            if len(text) <= _MAX_VECTOR:
                 code[index : index + len(lines)] = [Node(text, places_of(*lines))]
 
     def _gather_parts(self) -> None:
