@@ -130,36 +130,29 @@ class Printer:
 
     def exact(self, value: Expr, control: ExecControl) -> Text:
         """Return a text with the value; its C type may be another one that has this value."""
-        bare = self._bare(value, control)
-        modifier = getattr(value, "modifier", OperandModifier.NONE)
-        if modifier in (OperandModifier.NONE, OperandModifier.SAT):
-            return bare
-        type_ = self.type_of(value)
-        if type_.is_float:
-            match modifier:
-                case OperandModifier.NEG:
-                    return _negative(bare)
-                case OperandModifier.ABS:
-                    return text_of(f"fabs({bare.text})", ATOM, bare.type)
-                case OperandModifier.NEGABS:
-                    return text_of(f"-fabs({bare.text})", UNARY, bare.type)
-            return bare
-        if modifier is OperandModifier.NOT:
-            inner = self._into(bare, type_)
-            return self._wrap(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
-        if not type_.is_signed and modifier is OperandModifier.ABS:
-            return bare
-        # A negated unsigned value is negative.
+        bare, type_ = self._bare(value, control), self.type_of(value)
+        match getattr(value, "modifier", OperandModifier.NONE):
+            case OperandModifier.NEG if type_.is_float:
+                return _negative(bare)
+            case OperandModifier.ABS if type_.is_float:
+                return text_of(f"fabs({bare.text})", ATOM, bare.type)
+            case OperandModifier.NEGABS if type_.is_float:
+                return text_of(f"-fabs({bare.text})", UNARY, bare.type)
+            case OperandModifier.NOT if not type_.is_float:
+                inner = self._into(bare, type_)
+                return self._wrap(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
+            case OperandModifier.NEG | OperandModifier.ABS | OperandModifier.NEGABS as sign if not type_.is_float:
+                return self._signed(bare, sign) if type_.is_signed or sign is not OperandModifier.ABS else bare
+        return bare
+
+    def _signed(self, bare: Text, sign: OperandModifier) -> Text:
+        """Return an integer, negated or without its sign; a negated unsigned value is negative."""
         wide = ty.Q if bare.high > limits(ty.D)[1] or bare.low <= limits(ty.D)[0] else ty.D
-        inner = (
-            cast(wide, bare)
-            if bare.promoted is not wide and not (wide is ty.D and bare.fits(ty.D) and bare.promoted is ty.D)
-            else bare
-        )
-        if modifier is OperandModifier.NEG:
+        inner = cast(wide, bare) if bare.promoted is not wide else bare
+        if sign is OperandModifier.NEG:
             return replace(_negative(inner), type=wide, low=-bare.high, high=-bare.low)
         absolute = text_of(f"abs({inner.text})", ATOM, wide)
-        return absolute if modifier is OperandModifier.ABS else _negative(absolute)
+        return absolute if sign is OperandModifier.ABS else _negative(absolute)
 
     def low(self, value: Expr, size: int, control: ExecControl) -> Text:
         """Return an integer text that is right in its lower ``size`` bytes."""

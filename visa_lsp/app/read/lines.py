@@ -687,21 +687,17 @@ class CodePrinter:
         prefix = self._prefix(access.control, access.guard, all_lanes=self.cells.is_for_all_lanes(access))
         spans = self.cells.spans.data_spans(access)
         spots = [self.cells.spot(span, writes=not access.write) for span in spans]
-        word = c_type(spots[0].type) if spots else "float"
+        word, name = c_type(spots[0].type) if spots else "float", _identifier(inst.row.mnemonic)
         is_texel = isinstance(inst.row.meaning, TexelForm)
-        name = ("write_texel" if access.write else "read_texel") if is_texel else _identifier(inst.row.mnemonic)
-        args = [
-            *self._states(access, inst),
-            *(self.printer.exact(source, access.control).text for source in access.sources),
+        if is_texel:
+            name = "write_texel" if access.write else "read_texel"
+        args = self._states(access, inst) + [
+            self.printer.exact(source, access.control).text for source in access.sources
         ]
         texts, owner = [spot.text for spot in spots], spots[0].of if spots else ""
         declared = self.cells.declarations.get(owner)
-        is_vector = (
-            len(texts) == _CHANNELS
-            and texts == [f"{owner}.{part}" for part in "xyzw"]
-            and declared is not None
-            and declared.type == f"{word}{_CHANNELS}"
-        )
+        is_whole = texts == [f"{owner}.{part}" for part in "xyzw"]
+        is_vector = is_whole and declared is not None and declared.type == f"{word}{_CHANNELS}"
         if access.write:
             value = owner if is_vector else f"({word}{_CHANNELS}){{{', '.join(texts)}}}"
             call = f"write_image{_LETTERS[word]}" if is_texel and word in _LETTERS else f"{name}_{word}"
@@ -709,12 +705,9 @@ class CodePrinter:
         is_finest = isinstance(inst.row.meaning, SampleForm) and inst.row.meaning.finest
         call = f"read_image{_LETTERS[word]}" if is_finest and word in _LETTERS else f"{name}_{word}"
         call += f"({', '.join(args)})"
-        if is_vector:
-            return [Node(f"{prefix}{owner} = {call};", access.places)]
-        return [
-            Node(f"{prefix}{spot.text} = {call}.{part};", access.places)
-            for spot, part in zip(spots, "xyzw", strict=False)
-        ] or [Node(f"{prefix}(void){call};", access.places)]
+        parts = [f"{text} = {call}.{part}" for text, part in zip(texts, "xyzw", strict=False)] or [f"(void){call}"]
+        lines = [f"{owner} = {call}"] if is_vector else parts
+        return [Node(f"{prefix}{line};", access.places) for line in lines]
 
     def _states(self, access: Transfer, inst: Inst) -> list[str]:
         """Return the image of a message, and its sampler if it has one."""

@@ -146,32 +146,26 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         qualifier = argument.address_qualifier.strip("_")
         space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
         name = _identifier(argument.name, taken)
-        parameters.append(
-            Parameter(
-                name,
-                f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " "),
-                argument.index,
-            )
-        )
-    arrays = tuple([
-        NamedArray(
-            PointerArgument(_identifier(array.name, taken), _parameter_type(array.element)), array.start, array.start + array.size,
-            array.shape,
-        )
-        for array in (info.local_arrays if info is not None else ())
-    ])  # fmt: skip
+        declared = f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " ")
+        parameters.append(Parameter(name, declared, argument.index))
+    arrays: list[NamedArray] = []
+    for array in info.local_arrays if info is not None else ():
+        pointer = PointerArgument(_identifier(array.name, taken), _parameter_type(array.element))
+        arrays.append(NamedArray(pointer, array.start, array.start + array.size, array.shape))
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
-    surfaces = (
-        {argument.bti_value: launch.pointer(argument.arg_index) for argument in info.bindings}
+    bindings = info.bindings if info is not None else ()
+    surfaces = {binding.bti_value: launch.pointer(binding.arg_index) for binding in bindings}
+    sizes = (
+        (info.env.slm_size, info.env.private_size, info.env.required_work_group_size)
         if info is not None
-        else {}
+        else (0, 0, (0, 0, 0))
     )
     return ReadingNames(
-        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), arrays, tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, *((info.env.slm_size, info.env.private_size) if info is not None else (0, 0)),
-        info.env.required_work_group_size if info is not None else (0, 0, 0), launch.ids,
+        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(),
+        tuple(arrays), tuple(parameters), launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts,
+        frozenset(launch.offsets), launch.structures, *sizes, launch.ids,
     )  # fmt: skip
 
 
@@ -267,34 +261,25 @@ class _LaunchNames:
     def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
         assert self.info is not None
         self.ids = (platform.grf_bytes, layout.geometry.id_stride, layout.payload.id_dimensions)
-        for root, entry_start in self.inputs.items():
-            if root == _R0:
-                continue
-            axis, within = divmod(entry_start - platform.grf_bytes, layout.geometry.id_stride)
-            if entry_start < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
+        roots = {root: start for root, start in self.inputs.items() if root != _R0}
+        for root, start in roots.items():
+            axis, within = divmod(start - platform.grf_bytes, layout.geometry.id_stride)
+            if start < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
                 for lane in range(min(simd, self.storage.room.get(root, 0) // 2)):
                     self.bound[root, 2 * lane, 2] = Bound(f"local_id({axis})", ty.UD, high=_MAX_LOCAL_ID)
         for entry in self.info.payload:
             if not entry.size:
                 continue
-            entry_start = layout.payload.place(entry.offset)
-            if (
-                entry.arg_index >= 0
-                and entry.arg_type != "buffer_offset"
-                and not entry.arg_type.startswith(_PROPERTIES)
-            ):
-                self.addresses.setdefault(entry.arg_index, []).append((entry.source_offset, entry_start, entry.size))
-            elif entry.arg_index < 0:
-                self.values[
-                    entry.arg_type + (str(entry.sampler_index) if entry.arg_type == "inline_sampler" else "")
-                ] = (
-                    entry_start,
-                    entry.size,
-                )
-            for root, start in self.inputs.items():
-                byte = entry_start - start
+            place = layout.payload.place(entry.offset)
+            if entry.arg_index < 0:
+                number = str(entry.sampler_index) if entry.arg_type == "inline_sampler" else ""
+                self.values[entry.arg_type + number] = place, entry.size
+            elif entry.arg_type != "buffer_offset" and not entry.arg_type.startswith(_PROPERTIES):
+                self.addresses.setdefault(entry.arg_index, []).append((entry.source_offset, place, entry.size))
+            for root, start in roots.items():
+                byte = place - start
                 inside = 0 <= byte < self.storage.room.get(root, 0)
-                if root != _R0 and (inside or (-entry.size < byte < 0 and entry.kind == "value")):
+                if inside or (-entry.size < byte < 0 and entry.kind == "value"):
                     self._bind(entry, root, byte)
 
     def _bind(self, entry: PayloadArgument, root: int, byte: int) -> None:

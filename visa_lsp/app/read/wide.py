@@ -88,11 +88,7 @@ class Widener:
 
     def join(self) -> None:
         """Make variables of 64 bits of those that hold two dwords, or the halves of one value."""
-        plans = {
-            name: plan
-            for name, word in self.vectors.items()
-            if word in _WIDE and (plan := self._plan(name)) is not None
-        }
+        plans = self._plan_all()
         wide = [name for name, plan in plans.items() if plan.is_wide]
         banned: set[frozenset[str]] = set()
         while True:
@@ -101,11 +97,7 @@ class Widener:
             self._forget(list(self.partners))
             self.halves.keys.clear()
             banned.clear()
-            self.plans = {
-                name: plan
-                for name in plans
-                if self.vectors.get(name) in _WIDE and (plan := self._plan(name)) is not None
-            }
+            self.plans = {name: plan for name, plan in self._plan_all().items() if name in plans}
             self.halves.vectors = {name for name in self.plans if self.vectors[name] in ("int2", "uint2")}
             self._find_pairs(banned)
             wide = sorted(self.asked)
@@ -129,6 +121,10 @@ class Widener:
             dwords[name] = Tree(f"({c_type(self.kinds[name])})", (value,))
         change_lines(self.code, lambda tree: dwords.get(tree.op) if not tree.args else None)
         self.drop_signs()
+
+    def _plan_all(self) -> dict[str, _Plan]:
+        plans = {name: self._plan(name) for name, word in self.vectors.items() if word in _WIDE}
+        return {name: plan for name, plan in plans.items() if plan is not None}
 
     def drop_signs(self) -> None:
         """Drop casts between integers of 64 bits where the value of the line is the same without."""
