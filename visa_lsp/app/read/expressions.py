@@ -553,7 +553,7 @@ class Printer:
 
     def relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> Text:
         """Return a comparison."""
-        if isinstance(left, Immediate) and left == right:
+        if left == right and (isinstance(left, Immediate) or not self.type_of(left).is_float):
             return Text("true" if relation in (0, 3, 5) else "false", ATOM, ty.BOOL, 0, 1)
         truth = self._truth_of(left, control) if _is_zero(right) and relation <= _UNEQUAL else None
         if truth is not None:

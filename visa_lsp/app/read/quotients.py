@@ -58,9 +58,7 @@ def high_half(tree: Tree) -> HighHalf | None:
     plus = form("mul_hi(V, N) + V", tree)
     hit = plus or form("mul_hi(V, N)", tree)
     factor = number_of(hit["N"])
-    if factor is None or hit["V"].args:
-        return None
-    return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), bool(plus))
+    return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), bool(plus)) if factor is not None else None
 
 
 def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:
@@ -84,24 +82,26 @@ _REMAINDERS: Final = {
     "-D * (uint)(V / D) + V": "(uint)(V % D)",
     "(uint)(V / D) * -D + V": "(uint)(V % D)",
     "-D * ((uint)V / D) + V": "(uint)V % D",
+    "(uchar)(-D * ((uint)(uchar)V / D) + V)": "(uchar)V % D",
 }
 
 
-def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
+def as_quotient(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
     """Write a multiplication of an unsigned value as a quotient, and what a division leaves as a remainder."""
     hit = form("X >> K", tree)
     half, shift = high_half(hit["X"]), number_of(hit["K"])
     if half is not None and shift is not None:
-        divisor, own = find_divisor(half, shift, signed=False), type_of(half.value.op)
-        if divisor and (own == "uint" or (own == "int" and half.is_unsigned)):
-            return Tree("/", (half.value if own == "uint" else Tree("(uint)", (half.value,)), leaf(divisor)))
+        divisor, own = find_divisor(half, shift, signed=False), type_of(half.value)
+        is_unsigned = own in (ty.UD, ty.UW, ty.UB)
+        if divisor and (is_unsigned or (own is ty.D and half.is_unsigned)):
+            return Tree("/", (half.value if is_unsigned else Tree("(uint)", (half.value,)), leaf(divisor)))
     hit = form("(V < 0 ? V + C : V) >> K", tree)
     moved, shift = number_of(hit["C"]), number_of(hit["K"])
-    if moved and shift and moved + 1 == 1 << shift and type_of(hit["V"].op) == "int":
+    if moved and shift and moved + 1 == 1 << shift and type_of(hit["V"]) is ty.D:
         return Tree("/", (hit["V"], leaf(moved + 1)))
     for pattern, value in _REMAINDERS.items():
         hit = form(pattern, tree)
-        if number_of(hit["D"]) is not None and not hit["V"].args:
+        if number_of(hit["D"]) is not None and type_of(hit["V"]) is not None:
             return filled(value, hit)
     return None
 

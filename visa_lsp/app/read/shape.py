@@ -75,6 +75,8 @@ _PAIR: Final = 2
 _MAX_FOR: Final = 110
 _EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
 LEAVES: Final = re.compile(r"(?:break|continue);|\bgoto ")
+JUMP: Final = re.compile(r"^(?:break|continue|return);|^goto ")
+ONCE: Final = "} while (false);"  # ends a loop of one round
 NUMBERED: Final = re.compile(r"[VP]\d+(?:_\w+)?|V_\w+")  # names that a compiler gives
 TRUE, FALSE = leaf("true"), leaf("false")
 
@@ -411,7 +413,7 @@ class Shaper:
                 later.add(name)
 
     def _shorten(self, code: list[Node]) -> None:
-        """Write a condition with nothing but a jump inside in one line."""
+        """Write a condition with nothing but a jump inside in one line, and without one that always holds."""
         for index in range(len(code) - 1, -1, -1):
             node, *rest = chain_of(code, index)
             inner = node.inner or []
@@ -419,15 +421,11 @@ class Shaper:
                 code[index : index + 1] = inner
             elif node.text == "if (false) {" and rest and rest[0].text == "} else {":
                 code[index : index + 2] = rest[0].inner or []
-            elif (
-                node.text.startswith("if (")
-                and not rest
-                and [line.text for line in inner]
-                in (
-                    ["break;"],
-                    ["continue;"],
-                )
-            ):
+            elif node.text in ("if (true) break;", "if (true) continue;", "if (true) return;"):
+                node.text = node.text.removeprefix("if (true) ")
+                end = next((n for n in range(index + 1, len(code)) if code[n].text.endswith(":;")), len(code))
+                del code[index + 1 : end]
+            elif node.text.startswith("if (") and not rest and [n.text for n in inner] in (["break;"], ["continue;"]):
                 code[index] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
 
     def _leaves(self, node: Node) -> bool:
@@ -552,6 +550,47 @@ class Shaper:
                 kept.text, kept.tail = f"if ({condition}) {{", Line("}")
                 kept.places = places_of(node, other)
                 code[index : index + 2] = [kept] if kept.inner else []
+
+    def nest_rounds(self) -> None:
+        """Write loops of one round as branches; a flag holds where what their exits skip stands behind several."""
+        for code, index in list(backwards(self.code))[::-1]:
+            node = code[index]
+            lines = self._nest(node.inner or []) if node.tail is not None and node.tail.text == ONCE else None
+            if lines is not None:
+                code[index : index + 1] = lines
+
+    def _nest(self, code: list[Node], flag: str = "") -> list[Node] | None:
+        """Return lines without the exits from a loop around them, which set a flag if there is one; None where that is not possible."""
+        leaving = [f"{flag} = true;"] if flag else []
+        for index, node in enumerate(code):
+            if node.text == "break;":
+                return [*code[:index], *(Node(text, node.places) for text in leaving)]
+            chain = chain_of(code, index)
+            if not any(line.text.endswith("break;") for line in own_level(chain)):
+                continue
+            branches, rest = [(line.text, line.inner or []) for line in chain], code[index + len(chain) :]
+            if node.inner is None:
+                branches = [(node.text.replace("break;", "{"), [Node("break;", node.places)])]
+            if branches[-1][0] != "} else {":
+                branches.append(("} else {", []))
+            falls = [not inner or not JUMP.search(inner[-1].text) for _, inner in branches]
+            before, behind = code[:index], list[Node]()
+            if sum(falls) > 1 and rest:  # lanes of several branches meet there
+                before += [] if flag else [Node(f"{(flag := self.body.new(ty.BOOL))} = false;", node.places)]
+                later = self._nest(rest, flag if leaving else "")
+                behind, rest = [Node(f"if (!{flag}) {{", node.places, inner=later, tail=Line("}"))], []
+            inners = [self._nest([*b[1], *rest] if on else b[1], flag) for b, on in zip(branches, falls, strict=True)]
+            test = condition_of(branches[0][0])
+            if not node.text.startswith("if (") or test is NOTHING or None in (*inners, *(n.inner for n in behind)):
+                return None
+            texts = [text for text, _ in branches]
+            if len(texts) == _PAIR and not inners[0]:
+                texts, inners = [f"if ({self.opposite(test)}) {{", "} else {"], inners[::-1]
+            count = len(texts) - (not inners[-1])
+            lines = [Node(text, node.places, inner=inner) for text, inner in zip(texts, inners, strict=True)][:count]
+            lines[-1].tail = Line("}")
+            return [*before, *(lines if any(inners) else ()), *behind]
+        return code
 
     def drop_guards(self, code: list[Node]) -> None:
         """Drop an `if` around a loop whose first test fails where the condition does."""

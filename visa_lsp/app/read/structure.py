@@ -442,10 +442,8 @@ def _enclose_jumps(code: Code) -> Code:
         part, before = code[jump[0] : index], _jumps(code[: jump[0]])
         loose = list(_inside(part))
         own = [s for s in loose if isinstance(s, Goto) and s.label == statement.label]
-        if (
-            len(own) == _jumps(part).count(statement.label)
-            and not any(isinstance(s, Break | Continue) for s in loose)
-            and not any(isinstance(s, JumpLabel) and s.label in before for s in loose)
+        if len(own) == _jumps(part).count(statement.label) and not any(
+            isinstance(s, Break | Continue) or (isinstance(s, JumpLabel) and s.label in before) for s in loose
         ):
             once = Repeat(
                 _break_at(part, statement.label),

@@ -52,7 +52,7 @@ from visa_lsp.app.read.quotients import (
     join_signs,
 )
 from visa_lsp.app.read.rolls import Roller
-from visa_lsp.app.read.shape import Shaper, own_level
+from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
@@ -265,6 +265,7 @@ class Tidier:
         self.shaper.run()
         self._inline_all()
         self._join()
+        self.shaper.nest_rounds()
         self._quotients()
         join_halvings(self.body)
         join_divisions(self.body, self.signs.type_of)
@@ -272,7 +273,7 @@ class Tidier:
         change_lines(self.code, partial(drop_zeros, type_of=self.signs.type_of))
         join_signs(self.body, self.signs.type_of)
         self._inline_all()
-        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         self._switches(self.code)
         self._choose()
         self._inline_all()
@@ -312,7 +313,7 @@ class Tidier:
         self.shaper.say_positively()
         self.signs.join_barriers()
         divide_by_counters(self.body)
-        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
@@ -733,11 +734,9 @@ class Tidier:
             for index, node in enumerate(code):
                 name, product = assigned(node)
                 half = high_half(product)
-                if half is None or half.is_unsigned or self.sets[half.value.op] > 1:
+                if half is None or half.is_unsigned or not self._is_fixed_int(half.value):
                     continue
-                value = half.value.op
-                if self.types.get(name) != f"int {name}" or self.body.type_name(value) != "int":
-                    continue
+                is_int = self.types.get(name) == f"int {name}"
                 moved = set_form(code[index + 1], "Q >> K", Q=leaf(name)) if index + 1 < len(code) else Parts()
                 shift = number_of(moved["K"])
                 result, last = (name, index + 1) if shift is None else (moved["TO"].op, index + 2)
@@ -745,25 +744,31 @@ class Tidier:
                 test, *rest = chain_of(code, last) or [node]
                 corrects = test.text == f"if ({name} < 0) {{" and [n.text for n in test.inner or []] == [f"{result}++;"]
                 is_whole = not rest and self.counts[name] >= 3
-                if divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
-                    use, text = code[last - 1], f"{value} / {divisor}"
+                if is_int and divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
+                    use, text = code[last - 1], str(Tree("/", (half.value, leaf(divisor))))
                     use.places, use.range = places_of(node, use, test, *walk(test.inner or [])), text_of(text, 8, ty.D)
                     use.text, test.text, test.inner, test.tail = f"{result} = {text};", "", None, None
                     if use is not node:
                         node.text = ""
                 elif self.counts[name] == 3:
-                    self._quotient_in(code[index + 1 :], node, half)
+                    self._quotient_in(code[index + 1 :], node, half, is_int=is_int)
             code[:] = [line for line in code if line.text]
 
-    def _quotient_in(self, code: list[Node], node: Node, half: HighHalf) -> None:
+    def _is_fixed_int(self, tree: Tree) -> bool:
+        """Return whether C computes a value as an int, and none of its variables changes."""
+        is_steady = all(self.sets[name] < 2 for name in tree.names())
+        return is_steady and not reads_memory(tree) and self.signs.type_of(tree) in (ty.D, ty.W, ty.UW, ty.B, ty.UB)
+
+    def _quotient_in(self, code: list[Node], node: Node, half: HighHalf, *, is_int: bool) -> None:
         """Write the quotient of a step in the later line that corrects it."""
+        patterns = ("(Q >> K) + ((uint)Q >> 31)", "Q + ((uint)Q >> 31)") if is_int else ("Q + (Q >> 31)",)
 
         def rule(tree: Tree) -> Tree | None:
-            hit = form("(Q >> K) + ((uint)Q >> 31)", tree, Q=leaf(node.assigns))
+            hit = next((hit for pattern in patterns if (hit := form(pattern, tree, Q=leaf(node.assigns)))), Parts())
             divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True) if hit else 0
             return filled("(uint)(V / D)", {"V": half.value, "D": leaf(divisor)}) if divisor else None
 
-        fixed = itertools.takewhile(lambda line: half.value.op not in set_in([line]), code)
+        fixed = itertools.takewhile(lambda line: not half.value.names() & set_in([line]), code)
         self._replace(list(fixed), rule, [node])
 
     def _fill_vectors(self) -> None:
