@@ -233,7 +233,8 @@ class Former:
         rest = [term for term in parts if term not in (offsets[0], own[0], group[0])]
         # A launch has fewer than 2^32 work items along an axis, so that 32 bits hold a sum of 64.
         id_ = Tree("global_id()", axis)
-        id_ = id_ if _without_casts(group[0]) == group[0] else Tree("(long)", (id_,))
+        is_wide = self.kinds.get(group[0].op) in (ty.Q, ty.UQ) or _without_casts(group[0]) != group[0]
+        id_ = Tree("(long)", (id_,)) if is_wide else id_
         return sum_of([id_, *rest]) if len(rest) == len(parts) - 3 else None
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
