@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
-from visa_lsp.app.read.model import BranchTest, Calc, Choose, Compare, Expr, Lanes, Set, single
+from visa_lsp.app.read.model import BranchTest, Calc, Choose, Compare, Expr, Lanes, Set, parts, single
 from visa_lsp.app.read.names import ReadingNames, c_type, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED
 from visa_lsp.isa import lane
@@ -156,41 +156,36 @@ class Printer:
 
     def low(self, value: Expr, size: int, control: ExecControl) -> Text:
         """Return an integer text that is right in its lower ``size`` bytes."""
-        type_ = self.type_of(value)
-        if type_.size < size or type_.is_float or not isinstance(value, General | Lanes | Calc | Choose | Immediate):
+        type_, modifier = self.type_of(value), getattr(value, "modifier", OperandModifier.NONE)
+        if type_.size < size or type_.is_float:
             return self.exact(value, control)
-        modifier = getattr(value, "modifier", OperandModifier.NONE)
-        if isinstance(value, Immediate):
-            number = int(immediate(value, 1)[0]) if not value.type.is_packed else 0
-            if value.type.is_packed:
-                return self.exact(value, control)
-            bits = 32 if size <= ty.D.size else 64
-            number &= (1 << bits) - 1
-            return number_text(number - (1 << bits) if number >> bits - 1 else number)
-        if modifier in (OperandModifier.NEG, OperandModifier.NOT):
-            inner = self.low(replace(value, modifier=OperandModifier.NONE), size, control)
-            inner = inner if size <= ty.D.size or inner.promoted.size == size else cast(ty.Q, inner)
-            if modifier is OperandModifier.NEG:
-                return text_of(_negative(inner).text, _negative(inner).rank, inner.promoted)
-            return text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted)
-        if modifier is not OperandModifier.NONE:
-            return self.exact(value, control)
+        operands = [self.type_of(part) for part in parts(value)]
         match value:
+            case Immediate() if not value.type.is_packed:
+                bits = 32 if size <= ty.D.size else 64
+                number = int(immediate(value, 1)[0]) & (1 << bits) - 1
+                return number_text(number - (1 << bits) if number >> bits - 1 else number)
+            case General() | Lanes() | Calc() | Choose() if modifier in (OperandModifier.NEG, OperandModifier.NOT):
+                inner = self.low(replace(value, modifier=OperandModifier.NONE), size, control)
+                inner = inner if size <= ty.D.size or inner.promoted.size == size else cast(ty.Q, inner)
+                if modifier is OperandModifier.NEG:
+                    return text_of(_negative(inner).text, _negative(inner).rank, inner.promoted)
+                return text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted)
+            case _ if modifier is not OperandModifier.NONE or any(operand.is_float for operand in operands):
+                pass
             case General() | Lanes():
                 variable = self._leaf(value, control)
                 if variable.type.is_int and variable.type.size >= min(size, type_.size):
                     return variable
-                return self.exact(value, control)
-            case Choose() if not value.saturate and not any(self.type_of(v).is_float for v in (value.yes, value.no)):
-                if all(self.type_of(v).size >= size for v in (value.yes, value.no)):
-                    yes, no = (self.low(v, size, control) for v in (value.yes, value.no))
-                    return self._choice(value.condition, yes, no)
-            case Calc(meaning, args, _, False) if value.type.is_int and not any(self.type_of(a).is_float for a in args):
-                if meaning == S0:
-                    if self.type_of(args[0]).size >= size:
-                        return self.low(args[0], size, control)
-                elif _words(meaning) <= _GROWING and _carry_of(value) is None:
-                    return self._ring(value, 8 if size > ty.D.size else 4, control)
+            case Choose(condition, yes, no, _, False) if min(operand.size for operand in operands) >= size:
+                return self._choice(condition, self.low(yes, size, control), self.low(no, size, control))
+            case Calc(meaning, (source, *_), _, False) if type_.is_int and meaning == S0:
+                if operands[0].size >= size:
+                    return self.low(source, size, control)
+            case Calc(meaning, _, _, False) if (
+                type_.is_int and _words(meaning) <= _GROWING and _carry_of(value) is None
+            ):
+                return self._ring(value, 8 if size > ty.D.size else 4, control)
         return self.exact(value, control)
 
     def _leaf(self, value: General | Lanes, control: ExecControl) -> Text:

@@ -36,6 +36,9 @@ _THREAD_VALUES: Final = {12: "hw_id", 13: "sr0", 20: "msg0"}
 _GROUP_VARIABLES: Final = {1: 0, 2: 1, 3: 0, 4: 1, 5: 2}
 _MAX_LOCAL_ID: Final = 0x7FFF  # no device has larger groups
 _TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
+_HANDLES: Final = {  # by kind of argument: the bytes of its value, and what that is
+    "buffer": ((8,), "(ulong){}"), "image": ((4, 8), "handle_of({})"), "sampler": ((4, 8), "handle_of({})"), "local": ((4,), "slm_offset({})"),
+}  # fmt: skip
 _UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _VECTOR: Final = re.compile(r"(u?(?:char|short|int|long)|half|float|double)(2|3|4|8|16)?")
 BY_NAME: Final = {name: type_ for type_, name in _C_TYPES.items()}
@@ -283,70 +286,50 @@ class _LaunchNames:
                     self._bind(entry, root, byte)
 
     def _bind(self, entry: PayloadArgument, root: int, byte: int) -> None:
-        assert self.info is not None
+        size, type_ = entry.size, _UNSIGNED.get(entry.size, ty.UD)
         if entry.arg_index < 0:
-            if entry.size in _TRIPLES:
-                word = entry.arg_type + (f"({entry.sampler_index})" if entry.arg_type == "inline_sampler" else "")
-                for axis in range(entry.size // 4 if entry.size != ty.UQ.size else 0):
-                    text = f"{word}({axis})" if entry.size == _TRIPLES[2] else word
+            word = entry.arg_type + (f"({entry.sampler_index})" if entry.arg_type == "inline_sampler" else "")
+            if size == ty.UQ.size:
+                self.bound[root, byte, size] = Bound(word, ty.UQ)
+            elif size in _TRIPLES:
+                for axis in range(size // 4):
+                    text = f"{word}({axis})" if size == _TRIPLES[2] else word
                     self.bound[root, byte + 4 * axis, 4] = Bound(text, ty.UD)
-                if entry.size == ty.UQ.size:
-                    self.bound[root, byte, 8] = Bound(word, ty.UQ)
             return
         name = self.names.get(entry.arg_index, f"arg{entry.arg_index}")
+        sizes, text = _HANDLES.get(entry.kind, ((), ""))
         if entry.arg_type == "buffer_offset":
             self.bound[root, byte, 4] = Bound("0", ty.UD, high=0)  # the pointer includes it
             self.offsets.add(root)
-            return
-        if entry.arg_type.startswith(_PROPERTIES):
-            self.bound[root, byte, entry.size] = Bound(f"{entry.arg_type}({name})", _UNSIGNED.get(entry.size, ty.UD))
-            return
-        match entry.kind:
-            case "value":
-                self._bind_value(entry, root, byte, name)
-            case "buffer" if entry.size == ty.UQ.size:
-                self.bound[root, byte, 8] = Bound(f"(ulong){name}", ty.UQ)
-                self.pointers[root, byte] = self.pointer(entry.arg_index)
-            case "image" | "sampler" if entry.size in (ty.UD.size, ty.UQ.size):
-                self.bound[root, byte, entry.size] = Bound(
-                    f"handle_of({name})", ty.UD if entry.size == ty.UD.size else ty.UQ
-                )
-                self.pointers[root, byte] = self.pointer(entry.arg_index)
-            case "local" if entry.size == ty.UD.size:
-                self.bound[root, byte, 4] = Bound(f"slm_offset({name})", ty.UD)
-                self.pointers[root, byte] = self.pointer(entry.arg_index)
+        elif entry.arg_type.startswith(_PROPERTIES):
+            self.bound[root, byte, size] = Bound(f"{entry.arg_type}({name})", type_)
+        elif entry.kind == "value":
+            self._bind_value(entry, root, byte, name)
+        elif size in sizes:
+            self.bound[root, byte, size] = Bound(text.format(name), type_)
+            self.pointers[root, byte] = self.pointer(entry.arg_index)
 
     def _bind_value(self, entry: PayloadArgument, root: int, byte: int, name: str) -> None:
         assert self.info is not None
         type_name = self.info.type_of(entry.arg_index)
         vector = _VECTOR.fullmatch(type_name)
+        start = max(0, entry.source_offset)
         if vector is None and type_name not in _SCALARS:
-            whole = _parameter_type(type_name)
-            bytes_text = next(
-                (a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == entry.arg_index), ""
-            )
+            whole, skipped = _parameter_type(type_name), max(0, -byte)
+            sizes = (a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == entry.arg_index)
+            bytes_text = next(sizes, "")
             self.structures[whole] = int(bytes_text) if bytes_text.isdecimal() and len(bytes_text) < 6 else 0
-            skipped = max(0, -byte)
-            self.parts[root].append(
-                (byte + skipped, max(0, entry.source_offset) + skipped, entry.size - skipped, name, whole)
-            )
+            self.parts[root].append((byte + skipped, start + skipped, entry.size - skipped, name, whole))
             return
         type_ = type_named(vector[1] if vector else type_name)
         count = int(vector[2] or 1) if vector else 1
-        start = max(0, entry.source_offset)
-        if count == 1:
-            if byte < 0:
-                return
-            self.bound[root, byte, type_.size] = Bound(name, type_, 0, name)
-            return
         if byte >= 0:
-            self.bound[root, byte, entry.size] = Bound(name, type_, type_.size, name)
-        for number in range(start // type_.size, min(count, (start + entry.size) // type_.size)):
-            part = component(number, count)
-            place = byte + number * type_.size - start
-            if place < 0:
-                continue
-            self.bound[root, place, type_.size] = Bound(f"{name}.{part}", type_, 0, name)
+            size, unit = (type_.size, 0) if count == 1 else (entry.size, type_.size)
+            self.bound[root, byte, size] = Bound(name, type_, unit, name)
+        for number in range(start // type_.size, min(count, (start + entry.size) // type_.size)) if count > 1 else ():
+            part, place = f"{name}.{component(number, count)}", byte + number * type_.size - start
+            if place >= 0:
+                self.bound[root, place, type_.size] = Bound(part, type_, 0, name)
 
 
 def fields_text(fields: Sequence[tuple[int, int, str]], size: int) -> str:

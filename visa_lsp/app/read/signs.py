@@ -33,6 +33,7 @@ _OF_INT: Final = (  # operations whose result is an int in C
     "==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()", "clz_64()", "popcount_64()",
 )  # fmt: skip
 _MAX_HALF: Final = 65504
+_WIDE: Final = ("(long)", "(ulong)")
 _SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
 _ASSIGNS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<<=", ">>=")
 _OF_BOTH: Final = ("+", "-", "*", "&", "|", "^", "==", "!=")  # where C takes an int beside a uint for one
@@ -151,6 +152,8 @@ class Signs:
         """Drop a cast to the type that a value has, and those of both sides of a comparison for equality."""
         if tree.op in ("(uint)", "(int)", *_SIGNED) and self.type_of(tree.args[0]) is BY_NAME[tree.op[1:-1]]:
             return tree.args[0]
+        if tree.op in _WIDE and tree.args[0].op in _WIDE and self.type_of(tree.args[0].args[0]) is not None:
+            return Tree(tree.op, tree.args[0].args)
         if tree.op == "[]" and tree.args[0].op in self.surfaces:
             return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))
         part = BY_NAME.get(tree.op[1:-1].rstrip("0123456789")) if tree.op[0] == "{" else None

@@ -250,7 +250,9 @@ class Tidier:
         self.widener.join()
         self._inline_all()
         self.widener.spread()
+        self._name_offsets()
         self.former.load_parts()
+        self._split()
         self._inline_all()
         self._scale()
         self.is_scaled = True
@@ -445,6 +447,24 @@ class Tidier:
         hit = form("(uint)X / N", tree.args[1])
         is_int = self.kinds.get(hit["X"].op) is ty.D
         return Tree("[]", (tree.args[0], filled("X / N", hit))) if is_int else None
+
+    def _name_offsets(self) -> None:
+        """Write offsets in bytes as elements of an argument, where the values of steady variables show that they are whole ones."""
+        values: dict[str, Tree] = {}
+        for name, value in map(assigned, self.code):
+            is_fixed = all(self.sets[word] == 1 for word in {name, *value.names()} & self.types.keys())
+            if self.kinds.get(name) in (ty.D, ty.UD) and is_fixed and not reads_memory(value):
+                values[name] = value.put(values)
+        change_lines(self.code, partial(self._as_element, values))
+
+    def _as_element(self, values: Mapping[str, Tree], tree: Tree) -> Tree | None:
+        hit = form("(uchar *)P + X", tree.args[0]) if tree.op.endswith(" *)") else Parts()
+        own, word = self.body.elements.get(hit["P"].op, ""), tree.op[1:-3]
+        if hit["P"].op not in self.body.surfaces or own not in BY_NAME or word.rstrip("234") != own:
+            return None
+        index = divided(self.signs.low(hit["X"].put(values), ty.D.size), BY_NAME[own].size, set())
+        place = Tree("u&", (Tree("[]", (hit["P"], index)),)) if index is not None else None
+        return place if place is None or word == own else Tree(tree.op, (place,))
 
     def _scale_one(self, name: str) -> bool:
         """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
