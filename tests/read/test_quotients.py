@@ -8,6 +8,7 @@ import pytest
 
 from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor
 from visa_lsp.app.read.tree import leaf, parse
+from visa_lsp.isa import types as ty
 
 EDGES = [0, 1, 2, 6, 7, 8, 299, 300, 2**31 - 2, 2**31 - 1, 2**32 - 1]
 NEGATIVE = [-1, -2, -6, -7, -8, -(2**31) + 1, -(2**31)]
@@ -29,13 +30,15 @@ def test_quotients_are_those_of_all_values(factor):
 
 
 def test_remainders():
-    rule = partial(as_quotient, type_of=lambda name: {"n": "int", "u": "uint"}.get(name, ""))
+    rule = partial(as_quotient, type_of=lambda tree: {"n": ty.D, "u": ty.UD, "-": ty.UD}.get(tree.op))
     for text, plain in (
         ("-300 * (n / 300) + n", "n % 300"),
         ("-300 * ((uint)n / 300) + n", "(uint)n % 300"),
         ("mul_hi(u, 0xcccccccdu) >> 3", "u / 10"),
         ("mul_hi(f, 0xcccccccdu) >> 3", "mul_hi(f, 0xcccccccdu) >> 3"),
         ("mul_hi(u, 0xcccccccdu) >> 2", "u / 5"),
+        ("mul_hi(u - n, 0xcccccccdu) >> 2", "(u - n) / 5"),
+        ("(uchar)(-5 * ((uint)(uchar)n / 5) + n)", "(uchar)n % 5"),
     ):
         assert str(parse(text).change(rule)) == plain
 
@@ -43,11 +46,11 @@ def test_remainders():
 @pytest.mark.parametrize(
     ("kind", "text", "expected"),
     [
-        ("int", "(x < 0 ? x + 7 : x) >> 3", "x / 8"),
-        ("int", "(x < 0 ? x + 6 : x) >> 3", None),
-        ("uint", "(x < 0 ? x + 7 : x) >> 3", None),
+        (ty.D, "(x < 0 ? x + 7 : x) >> 3", "x / 8"),
+        (ty.D, "(x < 0 ? x + 6 : x) >> 3", None),
+        (ty.UD, "(x < 0 ? x + 7 : x) >> 3", None),
     ],
 )
 def test_a_shift_of_a_value_moved_toward_zero_is_a_division(kind, text, expected):
-    quotient = as_quotient(parse(text), lambda _name: kind)
+    quotient = as_quotient(parse(text), lambda _tree: kind)
     assert (None if quotient is None else str(quotient)) == expected

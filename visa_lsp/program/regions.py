@@ -31,6 +31,13 @@ def list_strided_elements(vert_stride: int, width: int, horz_stride: int, exec_s
     return [(lane // width) * vert_stride + (lane % width) * horz_stride for lane in range(exec_size)]
 
 
+def lane_elements(region: Region, exec_size: int) -> list[int]:
+    """Return the elements of a region by lane, of a source or of a destination, which has no width."""
+    if region.width is None:
+        return destination_elements(region.horz_stride or 1, exec_size)
+    return source_elements(region, exec_size)
+
+
 def destination_elements(horz_stride: int, exec_size: int) -> list[int]:
     """Return the element number, relative to the origin, that each lane of a destination writes; ``exec_size`` entries."""
     return [lane * horz_stride for lane in range(exec_size)]

@@ -442,21 +442,21 @@ struct body_t { float at0; float at4; float at8; uchar pad12[8]; float at20; flo
 kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  // 32 lanes
     int gid = global_id(0);
     if (gid < n && b[gid].at32 != 0) {
-        float3 t = (float3){b[gid].at20, b[gid].at24, b[gid].at28};
-        float t2 = fma(-dt, g, t.y);
-        b[gid].at24 = t2;
-        float3 t3 = (float3){b[gid].at0, b[gid].at4, b[gid].at8};
+        float b_gid_at20 = b[gid].at20;
+        float b_gid_at28 = b[gid].at28;
+        float t = fma(-dt, g, b[gid].at24);
+        b[gid].at24 = t;
         float3 result;
-        result.x = fma(dt, t.x, t3.x);
-        float t4 = fma(dt, t2, t3.y);
-        float t5 = fma(dt, t.z, t3.z);
-        float3 result2 = (float3){result.x, t4, t5};
+        result.x = fma(dt, b_gid_at20, b[gid].at0);
+        float t2 = fma(dt, t, b[gid].at4);
+        float t3 = fma(dt, b_gid_at28, b[gid].at8);
+        float3 result2 = (float3){result.x, t2, t3};
         *(float3 *)&b[gid].at0 = result2;
-        if (t4 < 0.0f) {
-            result.y = -t4;
-            result.z = t5;
+        if (t2 < 0.0f) {
+            result.y = -t2;
+            result.z = t3;
             *(float3 *)&b[gid].at0 = result;
-            b[gid].at24 = t2 * -0.5f;
+            b[gid].at24 = t * -0.5f;
             b[gid].at32 = 2;
         }
     }

@@ -9,7 +9,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.lower import root_of
-from visa_lsp.app.read.model import Both, Calc, Compare, Expr, Lanes, NamedCall, Set, Statement, Transfer
+from visa_lsp.app.read.model import (
+    Both,
+    Calc,
+    Expr,
+    If,
+    Invoke,
+    JumpLabel,
+    Lanes,
+    NamedCall,
+    Repeat,
+    Set,
+    Statement,
+    Transfer,
+    single,
+)
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.isa.types import BOOL
@@ -33,24 +47,21 @@ class Alignment:
         self._recent: dict[int, int] = {}
         writers: list[tuple[int, General, Expr]] = []
         others: set[int] = set()
-        for statement in statements:
-            for part in statement.parts if isinstance(statement, Both) else (statement,):
-                match part:
-                    case Set(General() as target, value):
-                        writers.append((self._root(target.var), target, value))
-                        self._known.setdefault(self._root(target.var), _ZERO)
-                    case Transfer(False):
-                        others.add(self._root(part.data.var))
-                    case NamedCall(inst):
-                        others |= set(map(self._root, _list_writes(inst)))
+        for statement in single(statements):
+            match statement:
+                case Set(General() as target, value):
+                    writers.append((self._root(target.var), target, value))
+                    self._known.setdefault(self._root(target.var), _ZERO)
+                case Transfer(False):
+                    others.add(self._root(statement.data.var))
+                case NamedCall(inst):
+                    others |= set(map(self._root, _list_writes(inst)))
         self._known |= dict.fromkeys(others, 0)
         for _ in range(_MAX_ROUNDS):
             before = dict(self._known)
             for root, target, value in writers:
-                saturates = target.modifier is OperandModifier.SAT or not self._is_int(target.var)
-                self._known[root] = min(
-                    self._known[root], 0 if saturates or isinstance(value, Compare) else self.of(value)
-                )
+                is_odd = target.modifier is OperandModifier.SAT or not self._is_int(target.var)
+                self._known[root] = min(self._known[root], 0 if is_odd else self.of(value))
             if before == self._known:
                 return
         self._known = {}
@@ -76,22 +87,25 @@ class Alignment:
                 return self._node(meaning, args)
         return 0
 
-    def note(self, statement: Set | Transfer | NamedCall) -> None:
-        """Record the divisors of the values that a statement writes."""
-        if isinstance(statement, NamedCall):
-            self._recent.clear()
-        elif isinstance(statement, Transfer):
-            self._recent.pop(self._root(statement.data.var), None)
-        elif isinstance(statement.target, General):
-            root, control = self._root(statement.target.var), statement.control
-            declared = self._kernel.variable(root)
-            whole = declared is not None and declared.num_elements == control.exec_size and statement.guard is None
-            if whole and statement.target.region.horz_stride in (None, 1) and self._is_int(statement.target.var):
-                self._recent[root] = 0 if isinstance(statement.value, Compare) else self.of(statement.value)
-            else:
+    def note(self, statement: Statement) -> None:
+        """Record the divisors of the values that a statement writes; behind one with others inside, none hold."""
+        match statement:
+            case Both():
+                for part in statement.parts:
+                    self.note(part)
+            case Transfer():
+                self._recent.pop(self._root(statement.data.var), None)
+            case Set(General() as target, value, control, guard):
+                root, divisor = self._root(target.var), self.of(value)
+                declared = self._kernel.variable(root)
+                whole = declared is not None and declared.num_elements == control.exec_size and guard is None
                 self._recent.pop(root, None)
-        elif not isinstance(statement.target, PredicateOperand):
-            self._recent.clear()
+                if whole and target.region.horz_stride in (None, 1) and self._is_int(target.var):
+                    self._recent[root] = divisor
+            case Set(PredicateOperand()):
+                pass
+            case Set() | NamedCall() | If() | Repeat() | JumpLabel() | Invoke():
+                self._recent.clear()
 
     def enter(self) -> dict[int, int]:
         """Return the present divisors, which ``leave`` restores."""

@@ -9,8 +9,9 @@ variable if equal statements for these lanes use them.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
@@ -34,14 +35,16 @@ from visa_lsp.app.read.model import (
     Set,
     Statement,
     Transfer,
+    flat,
     map_leaves,
+    single,
 )
 from visa_lsp.app.read.names import ReadingNames, c_type, component, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, Spans, access_control
 from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
-from visa_lsp.isa.lane import S0
+from visa_lsp.isa.lane import S0, S1
 from visa_lsp.isa.model import Role
 from visa_lsp.isa.operands import SCALAR_REGION, OperandModifier
 from visa_lsp.program import regions
@@ -179,35 +182,23 @@ class Cells:
         count = len(target.starts)
         for arg in value.args:
             span = self.span(arg, statement.control)
+            is_plain = getattr(arg, "modifier", None) is OperandModifier.NONE
             if isinstance(arg, Immediate):
-                lanes = (
-                    [int(v) for v in immediate(arg, count).tolist()]
-                    if not arg.type.is_float and arg.type is not ty.VF
-                    else []
-                )
+                is_int = not arg.type.is_float and arg.type is not ty.VF
+                lanes = [int(v) for v in immediate(arg, count).tolist()] if is_int else []
                 sources.append(lanes * count if len(lanes) == 1 else lanes)
-            elif (
-                span is not None
-                and span.root == root
-                and span.size == own.size
-                and getattr(arg, "modifier", None) is OperandModifier.NONE
-            ):
-                starts = span.starts if len(span.starts) == count else span.starts * count
-                if any(start // own.size not in numbers_by_element for start in starts):
+            elif span is not None and (span.root, span.size) == (root, own.size) and is_plain:
+                elements = [start // own.size for start in span.starts] * (1 if len(span.starts) == count else count)
+                if not numbers_by_element.keys() >= {*elements}:
                     return False
-                sources.append([numbers_by_element[start // own.size] for start in starts])
+                sources.append([numbers_by_element[element] for element in elements])
             else:
                 return False
-        if value.meaning == S0:
-            numbers = sources[0]
-        elif value.meaning.word == "add" and all(
-            not isinstance(a, int) and a.word == "src" for a in value.meaning.args
-        ):
-            numbers = [a + b for a, b in zip(*sources, strict=False)]
-        else:
+        if value.meaning not in (S0, S0 + S1):
             return False
+        numbers = [sum(lanes) for lanes in zip(*sources, strict=False)]
         elements = [start // own.size for start in target.starts]
-        if len(numbers) < count or any(element in numbers_by_element for element in elements):
+        if len(numbers) < count or numbers_by_element.keys() & {*elements}:
             return False
         numbers_by_element.update(zip(elements, numbers, strict=False))
         return True
@@ -239,33 +230,22 @@ class Cells:
             return False
         if isinstance(statement, Set):
             return isinstance(statement.value, Calc) and isinstance(statement.target, General)
-        return (
-            not statement.single
-            and not statement.update
-            and len(statement.elements) == 1
-            and control.exec_size < self.names.simd
-        )
+        is_row = not statement.single and not statement.update and len(statement.elements) == 1
+        return is_row and control.exec_size < self.names.simd
 
     def unroll(self, statement: Set | Transfer) -> list[Set | Transfer]:
         """Return a statement for each element of an unrolled one."""
         out: list[Set | Transfer] = []
         for number in range(statement.control.exec_size):
-
-            def one(value: Expr, number: int = number) -> Expr:
-                return element_of(value, number, statement.control)
-
+            one = partial(element_of, number=number, control=statement.control)
             if isinstance(statement, Set):
-                out.append(
-                    replace(
-                        statement, target=one(statement.target), value=map_leaves(statement.value, one), control=UNIFORM
-                    )
-                )
+                value = map_leaves(statement.value, one)
+                out.append(replace(statement, target=one(statement.target), value=value, control=UNIFORM))
                 continue
             data = RawOperand(statement.data.var, statement.data.offset + number * statement.cell)
             value = map_leaves(statement.value, one) if statement.value is not None else None
-            out.append(
-                replace(statement, address=map_leaves(statement.address, one), data=data, value=value, control=UNIFORM)
-            )
+            address = map_leaves(statement.address, one)
+            out.append(replace(statement, address=address, data=data, value=value, control=UNIFORM))
         return out
 
     def _collect(self) -> None:
@@ -341,20 +321,17 @@ class Cells:
         targets: dict[int, set[int]] = defaultdict(set)
         for inst in self.kernel.instructions:
             base, target = inst.get("src0"), inst.get("dst")
-            if isinstance(base, AddressOf) and isinstance(target, Address):
-                here = self.storage.general.get(base.var)
-                if here is not None:
-                    targets[target.var].add(here.root)
+            here = self.storage.general.get(base.var) if isinstance(base, AddressOf) else None
+            if here is not None and isinstance(target, Address):
+                targets[target.var].add(here.root)
         lanes: dict[int, set[int]] = defaultdict(set)
         sizes: dict[int, set[int]] = defaultdict(set)
         for inst in self.kernel.instructions:
             for value in inst.values:
                 if not isinstance(value, Indirect):
                     continue
-                control = exec_control_of(inst)
-                by_lane = value.region.width is None or (
-                    value.region.vert_stride is not None and value.region.width > 1
-                )
+                control, width = exec_control_of(inst), value.region.width
+                by_lane = width is None or (value.region.vert_stride is not None and width > 1)
                 is_row = by_lane and not control.no_mask and control.exec_size > 1
                 for root in targets.get(value.var, ()):
                     lanes[root].update(range(control.mask_offset, control.mask_offset + control.exec_size))
@@ -490,23 +467,15 @@ class Cells:
     def _unite(self) -> None:
         """Make the registers of lower and upper lanes one variable."""
         for statement in self._statements:
-            if not isinstance(statement, Both):
-                continue
-            low, *others = [list(self._spans(part)) for part in statement.parts]
+            low, *others = (
+                [list(self._spans(part)) for part in statement.parts] if isinstance(statement, Both) else [[]]
+            )
             for other in others:
-                if len(low) != len(other):
-                    continue
-                for (lower_span, _, _), (upper_span, _, _) in zip(low, other, strict=True):
-                    if (
-                        lower_span.lanes is None
-                        or upper_span.lanes is None
-                        or {lower_span.root, upper_span.root} & (self.shared | self.numbers.keys())
-                    ):
+                for (lower, _, _), (upper, _, _) in zip(low, other, strict=True) if len(low) == len(other) else ():
+                    is_alike = lower.lanes is None or upper.lanes is None
+                    if is_alike or {lower.root, upper.root} & (self.shared | self.numbers.keys()):
                         continue
-                    a, b = (
-                        self._cells[lower_span.root, lower_span.starts[0]].top,
-                        self._cells[upper_span.root, upper_span.starts[0]].top,
-                    )
+                    a, b = (self._cells[span.root, span.starts[0]].top for span in (lower, upper))
                     if a is not b and a.root != b.root and not a.starts.keys() & b.starts.keys():
                         self._join(a, b)
 
@@ -514,24 +483,19 @@ class Cells:
         """Find the integers that only comparisons write."""
         compared: set[Cell] = set()
         others: set[Cell] = set()
-        tests = [test for s in self._statements for test in _tests_of(s)]
-        for statement in [
-            part for s in (*self._statements, *tests) for part in (s.parts if isinstance(s, Both) else (s,))
-        ]:
+        tests = [test for statement in self._statements for test in tests_of(statement)]
+        for statement in single((*self._statements, *tests)):
             if id(statement) in self.unrolled or not isinstance(statement, Set | Transfer | NamedCall):
                 continue
+            is_comparison = isinstance(statement, Set) and isinstance(statement.value, Compare)
             for span, writes, _ in self._spans(statement):
                 cell = self.cell_of(span) if span.root not in self.numbers else None
                 if cell is None:
                     continue
-                is_compared = writes and isinstance(statement, Set) and isinstance(statement.value, Compare)
-                if (
-                    span.size != cell.size
-                    or (writes and not is_compared)
-                    or (cell.is_uniform and cell.root in self.names.inputs)
-                ):
+                is_input = cell.is_uniform and cell.root in self.names.inputs
+                if span.size != cell.size or (writes and not is_comparison) or is_input:
                     others.add(cell)
-                elif is_compared:
+                elif writes:
                     compared.add(cell)
         self.truths = compared - others
 
@@ -607,36 +571,36 @@ class Cells:
         if not cells:
             return
         cells.sort(key=lambda cell: min(cell.starts.values()))
-        base = self.names.variable(root) + ("_all" if both and cells[0].is_uniform else "")
+        is_uniform = cells[0].is_uniform
+        base = self.names.variable(root) + ("_all" if both and is_uniform else "")
         for cell in cells:
             self._shape(cell)
-        sizes = {cell.size for cell in cells}
-        plain = len(sizes) == 1 and not any(cell.unit or cell.type is ty.BOOL for cell in cells)
-        if len(cells) == 1 and not (cells[0].is_uniform and min(cells[0].starts.values())):
+        starts = [min(cell.starts.values()) for cell in cells]
+        if len(cells) == 1 and not (is_uniform and starts[0]):
             self._declare(cells[0], base)
             if root in CALL_REGISTERS:
                 self.declarations[base] = replace(self.declarations[base], count=1)
                 cells[0].name += "[0]"
             return
-        size = cells[0].size
-        if plain and len(cells) > 1 and cells[0].is_uniform and not any(min(c.starts.values()) % size for c in cells):
-            type_ = choose_type([(t, w) for c in cells for _, s, t, _, w in c.uses if s == size], cells[0].type)
-            count = max(min(c.starts.values()) for c in cells) // size + 1
-            self.declarations[base] = Declaration(c_type(type_), base, count)
-            for cell in cells:
-                cell.type, cell.variable = type_, base
-                cell.name = f"{base}[{min(cell.starts.values()) // size}]"
-            return
-        steps = {min(b.starts.values()) - min(a.starts.values()) for a, b in pairwise(cells)}
-        if plain and len(cells) in _COUNTS and len(steps) == 1 and not cells[0].is_uniform:
-            votes = [(t, w) for c in cells for _, s, t, _, w in c.uses if s == size]
-            type_ = choose_type(votes, cells[0].type)
+        sizes, size = {cell.size for cell in cells}, cells[0].size
+        plain = len(sizes) == 1 and not any(cell.unit or cell.type is ty.BOOL for cell in cells)
+        votes = [(t, w) for cell in cells for _, s, t, _, w in cell.uses if s == size]
+        steps = {b - a for a, b in pairwise(starts)}
+        if plain and len(cells) > 1 and is_uniform and not any(start % size for start in starts):
+            type_, names = choose_type(votes, cells[0].type), [f"{base}[{start // size}]" for start in starts]
+            self.declarations[base] = Declaration(c_type(type_), base, max(starts) // size + 1)
+        elif plain and len(cells) in _COUNTS and len(steps) == 1 and not is_uniform:
+            type_, names = (
+                choose_type(votes, cells[0].type),
+                [f"{base}.{component(n, len(cells))}" for n in range(len(cells))],
+            )
             self.declarations[base] = Declaration(f"{c_type(type_)}{len(cells)}", base)
+        else:
             for number, cell in enumerate(cells):
-                cell.type, cell.variable, cell.name = type_, base, f"{base}.{component(number, len(cells))}"
+                self._declare(cell, f"{base}_{number}")
             return
-        for number, cell in enumerate(cells):
-            self._declare(cell, f"{base}_{number}")
+        for cell, name in zip(cells, names, strict=True):
+            cell.type, cell.variable, cell.name = type_, base, name
 
     def _shape(self, cell: Cell) -> None:
         """Choose the type of a cell: a number, or a vector if its parts are written or several parts are read."""
@@ -776,15 +740,6 @@ def choose_type(votes: Iterable[tuple[DataType, int]], default: DataType) -> Dat
     return default if default in types else types[0]
 
 
-def _tests_of(statement: Statement) -> Iterator[Set | Both]:
-    match statement:
-        case If(condition):
-            yield from condition.tests
-        case Repeat():
-            for test in (statement.first, statement.last):
-                yield from test.tests if test is not None else ()
-
-
 def element_of(value: Expr, number: int, control: ExecControl) -> Expr:
     """Return one element of an operand of several lanes."""
     if isinstance(value, Lanes):
@@ -796,20 +751,16 @@ def element_of(value: Expr, number: int, control: ExecControl) -> Expr:
         return Immediate(unpack_type(value.type), bits)
     if not isinstance(value, General):
         return value
-    if value.region.width is None:
-        step = regions.destination_elements(value.region.horz_stride or 1, control.exec_size)[number]
-        return replace(value, col=value.col + step, region=replace(value.region, horz_stride=1))
-    step = regions.source_elements(value.region, control.exec_size)[number]
-    return replace(value, col=value.col + step, region=SCALAR_REGION)
+    step = regions.lane_elements(value.region, control.exec_size)[number]
+    region = replace(value.region, horz_stride=1) if value.region.width is None else SCALAR_REGION
+    return replace(value, col=value.col + step, region=region)
 
 
-def flat(code: Sequence[Statement]) -> Iterator[Statement]:
-    """Yield all statements, those inside of others too."""
-    for statement in code:
-        yield statement
-        match statement:
-            case If():
-                yield from flat(statement.then)
-                yield from flat(statement.otherwise)
-            case Repeat():
-                yield from flat(statement.body)
+def tests_of(statement: Statement) -> tuple[Set | Both, ...]:
+    """Return the statements that compute the conditions of a statement."""
+    match statement:
+        case If(condition):
+            return condition.tests
+        case Repeat():
+            return tuple(t for test in (statement.first, statement.last) if test is not None for t in test.tests)
+    return ()

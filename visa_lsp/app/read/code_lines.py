@@ -10,7 +10,21 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.tree import NEGATED, Step, Tree, is_set, matched, parse, set_names, step_of, words_of
+from visa_lsp.app.read.tree import (
+    NEGATED,
+    NOTHING,
+    Parts,
+    Step,
+    Tree,
+    form,
+    is_set,
+    leaf,
+    matched,
+    parse,
+    set_names,
+    step_of,
+    words_of,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -62,7 +76,7 @@ class Node:
         if text == self.range.text:
             return self.range
         tree = parse(text)
-        return replace(self.range, text=text, rank=rank_of(tree) if tree is not None else 0)
+        return replace(self.range, text=text, rank=rank_of(tree) if tree is not NOTHING else 0)
 
     @property
     def names(self) -> frozenset[str]:
@@ -145,11 +159,26 @@ def lists_of(code: list[Node]) -> Iterator[list[Node]]:
             yield from lists_of(node.inner)
 
 
+def backwards(code: list[Node], until: int = 0) -> Iterator[tuple[list[Node], int]]:
+    """Yield all lists of lines with the indexes of their lines, from the last one down to ``until``, so that lines may go."""
+    for lines in lists_of(code):
+        for index in range(len(lines) - 1, until - 1, -1):
+            yield lines, index
+
+
+def chain_of(code: list[Node], index: int) -> list[Node]:
+    """Return a line, and the branches after it that continue it."""
+    end = index + 1
+    while end < len(code) and code[end].continues:
+        end += 1
+    return code[index:end]
+
+
 def steps_of(code: Iterable[Node]) -> Iterator[Step]:
     """Yield the steps of all lines that have trees."""
     for node in walk(code):
         for text in node.texts():
-            if (step := step_of(text)) is not None:
+            if (step := step_of(text)).trees:
                 yield step
 
 
@@ -158,6 +187,11 @@ def trees_of(code: Iterable[Node]) -> Iterator[Tree]:
     for step in steps_of(code):
         for tree in step.trees:
             yield from tree.walk()
+
+
+def words_without_trees(code: Iterable[Node]) -> set[str]:
+    """Return the words of the lines that have no trees, and so may do anything."""
+    return {word for node in walk(code) for text in node.texts() if not step_of(text).trees for word in words_of(text)}
 
 
 def set_in(code: Iterable[Node]) -> set[str]:
@@ -175,18 +209,16 @@ def setters(code: Iterable[Node], name: str) -> list[Node]:
     return [node for node in walk(code) if is_set(node.text, name)]
 
 
-def match_lines(patterns: Sequence[str], code: Sequence[Node]) -> dict[str, Tree] | None:
-    """Return what the names in capitals of some patterns stand for in the first lines of a list; None if these have other forms."""
-    parts: dict[str, Tree] = {}
+def match_lines(patterns: Sequence[str], code: Sequence[Node]) -> Parts:
+    """Return what the names in capitals of some patterns stand for in the first lines of a list; nothing if these have other forms."""
+    parts = Parts()
     for pattern, node in zip(patterns, code, strict=False):
         wanted, step = step_of(pattern), step_of(node.text)
-        if wanted is None or step is None or wanted.words != step.words:
-            return None
-        if not all(
-            matched(pattern_tree, tree, parts) for pattern_tree, tree in zip(wanted.trees, step.trees, strict=True)
+        if wanted.words != step.words or not all(
+            matched(own, tree, parts) for own, tree in zip(wanted.trees, step.trees, strict=True)
         ):
-            return None
-    return parts if len(code) >= len(patterns) else None
+            return Parts()
+    return parts if len(code) >= len(patterns) else Parts()
 
 
 def places_of(*nodes: Node | Line) -> tuple[int, ...]:
@@ -199,3 +231,46 @@ def rank_of(tree: Tree) -> float:
     if len(tree.args) == 1 and tree.op[0] in "u(" and not tree.op.endswith("()"):
         return 9
     return _RANKS.get(tree.op, 5 if tree.op in NEGATED else 10)
+
+
+def assigned(node: Node) -> tuple[str, Tree]:
+    """Return the variable that a line sets, and the value; no name for another line."""
+    step = step_of(node.text)
+    return (step.target.op, step.value) if step.op == "=" and not step.target.args else ("", NOTHING)
+
+
+def set_form(node: Node, pattern: str, **given: Tree) -> Parts:
+    """Return the parts of a value that a line assigns, and the variable as `TO`; nothing if the value has another form."""
+    name, value = assigned(node)
+    return form(pattern, value, **given, TO=leaf(name)) if name else Parts()
+
+
+def condition_of(text: str) -> Tree:
+    """Return the condition of a line that ends with one; NOTHING for another line."""
+    step = step_of(text)
+    return step.target if len(step.trees) == 1 and len(step.words[0]) > 1 else NOTHING
+
+
+def loop_test(node: Node) -> Tree:
+    """Return the condition of a loop, at its beginning or at its end."""
+    return condition_of(node.tail.text if node.text == "do {" and node.tail is not None else node.text)
+
+
+def change_lines(code: list[Node], rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
+    """Apply a rule to the trees of all lines; the first changed one stands for the instructions ``places`` too."""
+    for node in walk(code):
+        if change_line(node, rule):
+            node.places, places = tuple(sorted({*node.places, *places})), ()
+
+
+def change_line(node: Node, rule: Callable[[Tree], Tree | None]) -> bool:
+    """Apply a rule to the trees of a line; return whether it has changed."""
+
+    def change(text: str) -> str:
+        step = step_of(text)
+        trees = tuple(tree.change(rule) for tree in step.trees)
+        return text if trees == step.trees else str(Step(step.words, trees))
+
+    before = node.texts()
+    node.change(change)
+    return node.texts() != before

@@ -114,10 +114,7 @@ class Effects:
         if here is None or not value.var:
             return None
         start = here.offset + regions.origin(value.row, value.col, here.element, self.grf_bytes)
-        if value.region.width is None:
-            elements = regions.destination_elements(value.region.horz_stride or 1, lanes)
-        else:
-            elements = regions.source_elements(value.region, lanes)
+        elements = regions.lane_elements(value.region, lanes)
         return variable_key(Space.GENERAL, here.root), [start + e * here.element for e in elements], here.element
 
     def raw_bytes(self, value: RawOperand, size: int, lanes: int) -> tuple[int, list[int], int] | None:

@@ -42,8 +42,8 @@ def factor_of(tree: Tree) -> tuple[Tree, int] | None:
     """Return a value and the number that it is multiplied by."""
     for pattern in ("X << N", "X * N", "N * X"):
         hit = form(pattern, tree)
-        number = number_of(hit["N"]) if hit is not None else None
-        if hit is not None and number is not None and number > 0:
+        number = number_of(hit["N"])
+        if number is not None and number > 0:
             value, factor = factor_of(hit["X"]) or (hit["X"], 1)
             return value, factor * (1 << number % 32 if tree.op == "<<" else number)
     return None
@@ -58,8 +58,8 @@ def short_index(tree: Tree) -> Tree | None:
 
 def _without_factor(tree: Tree) -> Tree | None:
     hit = form("X / N", tree)
-    size = number_of(hit["N"]) if hit is not None else None
-    if hit is None or not size:
+    size = number_of(hit["N"])
+    if not size:
         return None
     value = hit["X"].args[0] if hit["X"].op == "(ushort)" else hit["X"]
     index = divided(value, size, set()) if not value.op.isdecimal() else None

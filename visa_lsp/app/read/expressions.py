@@ -16,7 +16,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.indices import index_text
 from visa_lsp.app.read.lower import CARRIES, RELATIONS
-from visa_lsp.app.read.model import Both, BranchTest, Calc, Choose, Compare, Expr, Lanes, Set
+from visa_lsp.app.read.model import BranchTest, Calc, Choose, Compare, Expr, Lanes, Set, parts, single
 from visa_lsp.app.read.names import ReadingNames, c_type, type_named
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED
 from visa_lsp.isa import lane
@@ -130,74 +130,62 @@ class Printer:
 
     def exact(self, value: Expr, control: ExecControl) -> Text:
         """Return a text with the value; its C type may be another one that has this value."""
-        bare = self._bare(value, control)
-        modifier = getattr(value, "modifier", OperandModifier.NONE)
-        if modifier in (OperandModifier.NONE, OperandModifier.SAT):
-            return bare
-        type_ = self.type_of(value)
-        if type_.is_float:
-            match modifier:
-                case OperandModifier.NEG:
-                    return _negative(bare)
-                case OperandModifier.ABS:
-                    return text_of(f"fabs({bare.text})", ATOM, bare.type)
-                case OperandModifier.NEGABS:
-                    return text_of(f"-fabs({bare.text})", UNARY, bare.type)
-            return bare
-        if modifier is OperandModifier.NOT:
-            inner = self._into(bare, type_)
-            return self._wrap(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
-        if not type_.is_signed and modifier is OperandModifier.ABS:
-            return bare
-        # A negated unsigned value is negative.
+        bare, type_ = self._bare(value, control), self.type_of(value)
+        match getattr(value, "modifier", OperandModifier.NONE):
+            case OperandModifier.NEG if type_.is_float:
+                return _negative(bare)
+            case OperandModifier.ABS if type_.is_float:
+                return text_of(f"fabs({bare.text})", ATOM, bare.type)
+            case OperandModifier.NEGABS if type_.is_float:
+                return text_of(f"-fabs({bare.text})", UNARY, bare.type)
+            case OperandModifier.NOT if not type_.is_float:
+                inner = self._into(bare, type_)
+                return self._wrap(text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted), type_)
+            case OperandModifier.NEG | OperandModifier.ABS | OperandModifier.NEGABS as sign if not type_.is_float:
+                return self._signed(bare, sign) if type_.is_signed or sign is not OperandModifier.ABS else bare
+        return bare
+
+    def _signed(self, bare: Text, sign: OperandModifier) -> Text:
+        """Return an integer, negated or without its sign; a negated unsigned value is negative."""
         wide = ty.Q if bare.high > limits(ty.D)[1] or bare.low <= limits(ty.D)[0] else ty.D
-        inner = (
-            cast(wide, bare)
-            if bare.promoted is not wide and not (wide is ty.D and bare.fits(ty.D) and bare.promoted is ty.D)
-            else bare
-        )
-        if modifier is OperandModifier.NEG:
+        inner = cast(wide, bare) if bare.promoted is not wide else bare
+        if sign is OperandModifier.NEG:
             return replace(_negative(inner), type=wide, low=-bare.high, high=-bare.low)
         absolute = text_of(f"abs({inner.text})", ATOM, wide)
-        return absolute if modifier is OperandModifier.ABS else _negative(absolute)
+        return absolute if sign is OperandModifier.ABS else _negative(absolute)
 
     def low(self, value: Expr, size: int, control: ExecControl) -> Text:
         """Return an integer text that is right in its lower ``size`` bytes."""
-        type_ = self.type_of(value)
-        if type_.size < size or type_.is_float or not isinstance(value, General | Lanes | Calc | Choose | Immediate):
+        type_, modifier = self.type_of(value), getattr(value, "modifier", OperandModifier.NONE)
+        if type_.size < size or type_.is_float:
             return self.exact(value, control)
-        modifier = getattr(value, "modifier", OperandModifier.NONE)
-        if isinstance(value, Immediate):
-            number = int(immediate(value, 1)[0]) if not value.type.is_packed else 0
-            if value.type.is_packed:
-                return self.exact(value, control)
-            bits = 32 if size <= ty.D.size else 64
-            number &= (1 << bits) - 1
-            return number_text(number - (1 << bits) if number >> bits - 1 else number)
-        if modifier in (OperandModifier.NEG, OperandModifier.NOT):
-            inner = self.low(replace(value, modifier=OperandModifier.NONE), size, control)
-            inner = inner if size <= ty.D.size or inner.promoted.size == size else cast(ty.Q, inner)
-            if modifier is OperandModifier.NEG:
-                return text_of(_negative(inner).text, _negative(inner).rank, inner.promoted)
-            return text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted)
-        if modifier is not OperandModifier.NONE:
-            return self.exact(value, control)
+        operands = [self.type_of(part) for part in parts(value)]
         match value:
+            case Immediate() if not value.type.is_packed:
+                bits = 32 if size <= ty.D.size else 64
+                number = int(immediate(value, 1)[0]) & (1 << bits) - 1
+                return number_text(number - (1 << bits) if number >> bits - 1 else number)
+            case General() | Lanes() | Calc() | Choose() if modifier in (OperandModifier.NEG, OperandModifier.NOT):
+                inner = self.low(replace(value, modifier=OperandModifier.NONE), size, control)
+                inner = inner if size <= ty.D.size or inner.promoted.size == size else cast(ty.Q, inner)
+                if modifier is OperandModifier.NEG:
+                    return text_of(_negative(inner).text, _negative(inner).rank, inner.promoted)
+                return text_of(f"~{inner.within(UNARY)}", UNARY, inner.promoted)
+            case _ if modifier is not OperandModifier.NONE or any(operand.is_float for operand in operands):
+                pass
             case General() | Lanes():
                 variable = self._leaf(value, control)
                 if variable.type.is_int and variable.type.size >= min(size, type_.size):
                     return variable
-                return self.exact(value, control)
-            case Choose() if not value.saturate and not any(self.type_of(v).is_float for v in (value.yes, value.no)):
-                if all(self.type_of(v).size >= size for v in (value.yes, value.no)):
-                    yes, no = (self.low(v, size, control) for v in (value.yes, value.no))
-                    return self._choice(value.condition, yes, no)
-            case Calc(meaning, args, _, False) if value.type.is_int and not any(self.type_of(a).is_float for a in args):
-                if meaning == S0:
-                    if self.type_of(args[0]).size >= size:
-                        return self.low(args[0], size, control)
-                elif _words(meaning) <= _GROWING and _carry_of(value) is None:
-                    return self._ring(value, 8 if size > ty.D.size else 4, control)
+            case Choose(condition, yes, no, _, False) if min(operand.size for operand in operands) >= size:
+                return self._choice(condition, self.low(yes, size, control), self.low(no, size, control))
+            case Calc(meaning, (source, *_), _, False) if type_.is_int and meaning == S0:
+                if operands[0].size >= size:
+                    return self.low(source, size, control)
+            case Calc(meaning, _, _, False) if (
+                type_.is_int and _words(meaning) <= _GROWING and _carry_of(value) is None
+            ):
+                return self._ring(value, 8 if size > ty.D.size else 4, control)
         return self.exact(value, control)
 
     def _leaf(self, value: General | Lanes, control: ExecControl) -> Text:
@@ -228,21 +216,13 @@ class Printer:
             case PredicateOperand(var):
                 return self.computed.get(var) or text_of(self.bit(var), ATOM, ty.BOOL)
             case AddressOf(var, row, col):
-                start = regions.origin(row, col, self.type_of(value).size, self.names.grf_bytes)
-                return text_of(
-                    f"&{self.names.variable(var)}" + (f"[{start // self.type_of(value).size}]" if start else ""),
-                    UNARY,
-                    ty.UD,
-                )
+                size = self.type_of(value).size
+                start = regions.origin(row, col, size, self.names.grf_bytes) // size
+                return text_of(f"&{self.names.variable(var)}" + (f"[{start}]" if start else ""), UNARY, ty.UD)
             case Address(var, offset, width):
-                name = self.names.text.of(self.names.text.address, "A", var)
-                single = width <= 1 or control.exec_size == 1
-                index = (
-                    str(offset)
-                    if single
-                    else index_text(list(range(offset, offset + control.exec_size)), control.mask_offset)
-                )
-                return text_of(f"{name}[{index}]", ATOM, ty.UW)
+                is_row, lanes = width > 1 and control.exec_size > 1, list(range(offset, offset + control.exec_size))
+                index = index_text(lanes, control.mask_offset) if is_row else offset
+                return text_of(f"{self._address(var)}[{index}]", ATOM, ty.UW)
             case Indirect():
                 return reinterpret(self.indirect(value, control), value.type)
             case State():
@@ -251,58 +231,52 @@ class Printer:
                 return text_of(self.raw(value), ATOM, ty.UD)
         return text_of(str(value), ATOM, ty.UD)
 
+    def _address(self, var: int) -> str:
+        return self.names.text.of(self.names.text.address, "A", var)
+
     def _constant(self, value: Immediate) -> Text:
-        lanes = immediate(value, 8)
-        if value.type.is_packed:
+        lanes, type_ = immediate(value, 8), value.type
+        if type_ is ty.VF:
+            numbers = ", ".join(f"{v!r}f" for v in lanes.tolist())
+            return text_of(f"(const float[]){{{numbers}}}[lane % 4]", ATOM, ty.F)
+        if type_.is_packed:
             numbers = lanes.tolist()
-            if value.type is ty.VF:
-                return text_of("(const float[]){" + ", ".join(f"{v!r}f" for v in numbers) + "}[lane % 4]", ATOM, ty.F)
             steps = {b - a for a, b in pairwise(numbers)}
             if len(steps) == 1 and not numbers[0]:
                 step = steps.pop()
                 text = "lane % 8" if step == 1 else f"lane % 8 * {step}"
                 return Text(text if step else "0", 8 if step else ATOM, ty.D, min(0, 7 * step), max(0, 7 * step))
-            return Text(
-                "(const short[]){" + ", ".join(map(str, numbers)) + "}[lane % 8]",
-                ATOM,
-                ty.W,
-                min(numbers),
-                max(numbers),
-            )
-        type_ = value.type
+            text = f"(const short[]){{{', '.join(map(str, numbers))}}}[lane % 8]"
+            return Text(text, ATOM, ty.W, min(numbers), max(numbers))
         if type_.is_int or type_ is ty.BOOL:
             return number_text(int(lanes[0]))
-        return text_of(
-            float_text(lanes[0], value), UNARY if float(lanes[0] if type_ is not ty.BF else 0) < 0 else ATOM, type_
-        )
+        is_negative = type_ is not ty.BF and float(lanes[0]) < 0
+        return text_of(float_text(lanes[0], value), UNARY if is_negative else ATOM, type_)
 
     def indirect(self, value: Indirect, control: ExecControl) -> Text:
         """Return elements at an address in registers."""
         address = self.addresses.get(value.var)
         if address is None:
-            name = self.names.text.of(self.names.text.address, "A", value.var)
-            return text_of(
-                f"registers_{c_type(value.type)}({name}[{value.addr_offset}] + {value.offset})", ATOM, value.type
-            )
+            place = f"{self._address(value.var)}[{value.addr_offset}] + {value.offset}"
+            return text_of(f"registers_{c_type(value.type)}({place})", ATOM, value.type)
         base, offset = address
         here = self.cells.storage.general.get(base.var)
         start = value.offset + regions.origin(base.row, base.col, self.type_of(base).size, self.names.grf_bytes)
         root = base.var if here is None else here.root
         start += 0 if here is None else here.offset
-        size, lanes = value.type.size, control.exec_size
-        by_lane = (value.region.vert_stride is not None and (value.region.width or 1) > 1) or value.region.width is None
+        size, lanes, width = value.type.size, control.exec_size, value.region.width
+        by_lane = lanes > 1 and (width is None or (value.region.vert_stride is not None and width > 1))
         private = self.cells.private_array(root)
-        if private is not None and by_lane and lanes > 1:
+        if private is not None and by_lane:
             name, type_, row = private
             return text_of(f"{name}[{_quotient(offset, row, start // row)}]", ATOM, type_)
         array = self.cells.array_of(root)
-        own = self.names.text.types.get(root, ty.UD)
         index = _quotient(offset, size, start // size)
-        if by_lane and lanes > 1:
+        if by_lane:
             index = f"{index} + lane" if not control.mask_offset else f"{index} + lane - {control.mask_offset}"
-        name = array.name if own.size == size else f"(({c_type(value.type)} *){array.name})"
-        type_ = value.type if own.size != size else type_named(array.type)
-        return text_of(f"{name}[{index}]", ATOM, type_)
+        if self.names.text.types.get(root, ty.UD).size == size:
+            return text_of(f"{array.name}[{index}]", ATOM, type_named(array.type))
+        return text_of(f"(({c_type(value.type)} *){array.name})[{index}]", ATOM, value.type)
 
     def raw(self, operand: RawOperand) -> str:
         """Return the registers of a message."""
@@ -334,17 +308,11 @@ class Printer:
 
     def convert(self, text: Text, from_: DataType, to: DataType, *, saturate: bool) -> Text:
         """Return a value that has been computed in one type, in another one."""
+        if from_.is_float and to.is_float:
+            if saturate:
+                text = text_of(f"saturate({cast(from_, text).text})", ATOM, from_)
+            return cast(to, text)
         if from_.is_float:
-            if to.is_float:
-                converted = text if text.type is to else cast(to, text)
-                if not saturate:
-                    return converted
-                inner = text if text.type is from_ else cast(from_, text)
-                return (
-                    text_of(f"saturate({inner.text})", ATOM, from_)
-                    if from_ is to
-                    else cast(to, text_of(f"saturate({inner.text})", ATOM, from_))
-                )
             return text_of(f"convert_{c_type(to)}{'_sat' if saturate else ''}({text.text})", ATOM, to)
         if to.is_float or to is ty.BF:
             return cast(to, text_of(f"clamp01({text.text})", ATOM, ty.D) if saturate else text)
@@ -580,64 +548,46 @@ class Printer:
 
     def relation(self, relation: int, left: Expr, right: Expr, control: ExecControl) -> Text:
         """Return a comparison."""
-        if isinstance(left, Immediate) and left == right:
+        if left == right and (isinstance(left, Immediate) or not self.type_of(left).is_float):
             return Text("true" if relation in (0, 3, 5) else "false", ATOM, ty.BOOL, 0, 1)
         truth = self._truth_of(left, control) if _is_zero(right) and relation <= _UNEQUAL else None
         if truth is not None:
             return truth if relation == _UNEQUAL else negate(truth)
         # Compilers write `p && x != 0` as `(p ? x : 0) != 0`.
-        if (
-            isinstance(left, Choose)
-            and relation == _UNEQUAL
-            and _is_zero(right)
-            and _is_zero(left.no)
-            and left.type.is_int
-        ):
-            whole = (
-                self.type_of(left.yes).is_int and self.type_of(left.yes).size <= left.type.size and not left.saturate
-            )
-            if whole and left.modifier is OperandModifier.NONE:
+        if isinstance(left, Choose) and relation == _UNEQUAL and _is_zero(right) and _is_zero(left.no):
+            own, is_plain = self.type_of(left.yes), left.modifier is OperandModifier.NONE and not left.saturate
+            if own.is_int and left.type.is_int and own.size <= left.type.size and is_plain:
                 test = self.test(left.condition)
                 inner = self.relation(relation, _drop_sign(left.yes), right, control)
                 return text_of(f"{test.within(_LOGIC_AND)} && {inner.within(_LOGIC_AND)}", _LOGIC_AND, ty.BOOL)
-        types = [self.type_of(v) for v in (left, right)]
+        sides, types = (left, right), [self.type_of(v) for v in (left, right)]
         exec_type = execution_type(types)
+        has_sign = any(getattr(v, "modifier", OperandModifier.NONE) in _SIGNS for v in sides)
+        is_equality = relation <= _UNEQUAL and exec_type.size == ty.D.size <= min(t.size for t in types)
         if exec_type.is_float:
-            left_text, right_text = (self._into(self.exact(v, control), exec_type) for v in (left, right))
+            left_text, right_text = (self._into(self.exact(v, control), exec_type) for v in sides)
+        elif is_equality and not has_sign:
+            # The sign does not matter.
+            left_text, right_text = (self.low(v, 4, control) for v in sides)
+            if any(t.promoted.size != ty.D.size for t in (left_text, right_text)):
+                left_text, right_text = (self._into(self._source(v, exec_type, control), exec_type) for v in sides)
         else:
-            equal = (
-                relation <= _UNEQUAL and all(t.size >= exec_type.size for t in types) and exec_type.size == ty.D.size
-            )
-            if equal and not any(getattr(v, "modifier", OperandModifier.NONE) in _SIGNS for v in (left, right)):
-                # The sign does not matter.
-                left_text, right_text = (self.low(v, 4, control) for v in (left, right))
-                if any(t.promoted.size != ty.D.size for t in (left_text, right_text)):
-                    left_text, right_text = (
-                        self._into(self._source(v, exec_type, control), exec_type) for v in (left, right)
-                    )
-            else:
-                left_text, right_text = (self._source(v, exec_type, control) for v in (left, right))
-                left_text, right_text = self._comparable(left_text, right_text, exec_type)
+            left_text, right_text = (self._source(v, exec_type, control) for v in sides)
+            left_text, right_text = self._comparable(left_text, right_text, exec_type)
         return text_of(f"{left_text.within(6)} {RELATIONS[relation]} {right_text.within(6)}", RELATION, ty.BOOL)
 
     def _truth_of(self, value: Expr, control: ExecControl) -> Text | None:
         """Return an integer that is the result of a comparison as a condition."""
-        if (
-            isinstance(value, General | Lanes)
-            and getattr(value, "modifier", OperandModifier.NONE) is not OperandModifier.NOT
-        ):
+        if isinstance(value, General | Lanes) and value.modifier is not OperandModifier.NOT:
             span = self.cells.span(value, control)
             spot = self.cells.spot(span) if span is not None else None
             return text_of(spot.text, ATOM, ty.BOOL) if spot is not None and spot.type is ty.BOOL else None
-        if (
-            isinstance(value, Calc)
-            and value.meaning in (lane.S0 & lane.S1, lane.S0 | lane.S1)
-            and value.modifier is OperandModifier.NONE
-        ):
-            parts = [self._truth_of(arg, control) for arg in value.args]
-            if all(part is not None for part in parts):
-                return self._logic(value.meaning, [part for part in parts if part is not None])
-        return None
+        if not isinstance(value, Calc) or value.modifier is not OperandModifier.NONE:
+            return None
+        parts = [self._truth_of(arg, control) for arg in value.args]
+        truths = [part for part in parts if part is not None]
+        is_logic = value.meaning in (lane.S0 & lane.S1, lane.S0 | lane.S1) and len(truths) == len(parts)
+        return self._logic(value.meaning, truths) if is_logic else None
 
     def _comparable(self, left: Text, right: Text, exec_type: DataType) -> tuple[Text, Text]:
         """Return operands that C compares by value."""
@@ -691,8 +641,7 @@ class Printer:
     def predicate(self, value: Predicate) -> Text:
         """Return a predicate as a condition."""
         if value.combine is not Combine.NONE:
-            name = self.names.text.of(self.names.text.predicate, "P", value.var)
-            test = text_of(f"{value.combine.name.lower()}({name})", ATOM, ty.BOOL)
+            test = text_of(f"{value.combine.name.lower()}({self.bit(value.var)})", ATOM, ty.BOOL)
         elif value.var in self.single:
             test = text_of(f"lane == {self.single[value.var]}", RELATION, ty.BOOL)
         else:
@@ -701,56 +650,45 @@ class Printer:
 
     def condition(self, condition: BranchTest) -> Text:
         """Return the test of a branch."""
+        value = condition.predicate
         if condition.index is not None:
             relation = "!=" if condition.negated else "=="
-            return text_of(
-                f"{self.exact(condition.index, UNIFORM).within(6)} {relation} {condition.case}", RELATION, ty.BOOL
-            )
-        if condition.predicate is None:
+            left = self.exact(condition.index, UNIFORM).within(6)
+            return text_of(f"{left} {relation} {condition.case}", RELATION, ty.BOOL)
+        if value is None:
             return text_of("false" if condition.negated else "true", ATOM, ty.BOOL)
         for test in condition.tests:
-            assignment = test.parts[0] if isinstance(test, Both) else test
-            assert isinstance(assignment, Set)
+            assignment, *others = (part for part in single([test]) if isinstance(part, Set))
             assert isinstance(assignment.target, PredicateOperand)
             text = self.exact(assignment.value, assignment.control)
-            for part in test.parts[1:] if isinstance(test, Both) else ():
-                assert isinstance(part, Set)
+            for part in others:
                 other = self.exact(part.value, part.control)
                 if other.text != text.text:
-                    text = text_of(
-                        f"lane < {part.control.mask_offset} ? {text.within(1)} : {other.within(1)}", CHOICE, ty.BOOL
-                    )
+                    choice = f"lane < {part.control.mask_offset} ? {text.within(1)} : {other.within(1)}"
+                    text = text_of(choice, CHOICE, ty.BOOL)
             self.computed[assignment.target.var] = text
-        computed, value = self.computed.get(condition.predicate.var), condition.predicate
+        computed = self.computed.get(value.var)
         if computed is None:
-            test_text = self.predicate(value)
-            test_text = negate(test_text) if condition.negated else test_text
+            result = self.predicate(value)
+            result = negate(result) if condition.negated else result
         else:
             combined = value.combine is not Combine.NONE
-            test_text = (
-                text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
-            )
-            test_text = self._opposite(condition, test_text) if value.inverse != condition.negated else test_text
+            whole = text_of(f"{value.combine.name.lower()}({computed.text})", ATOM, ty.BOOL) if combined else computed
+            result = self._opposite(condition, whole) if value.inverse != condition.negated else whole
         self.computed.clear()
-        return test_text
+        return result
 
-    def _opposite(self, condition: BranchTest, condition_text: Text) -> Text:
-        last = condition.tests[-1]
-        assignment = last.parts[0] if isinstance(last, Both) else last
-        test = assignment.value if isinstance(assignment, Set) else None
-        ordered = isinstance(test, Compare) and not any(self.type_of(v).is_float for v in (test.left, test.right))
-        if (
-            isinstance(test, Compare)
-            and condition.predicate is not None
-            and condition.predicate.combine is Combine.NONE
-            and (ordered or test.relation <= _UNEQUAL)
-        ):
-            return (
-                self.relation(_INVERSE[test.relation], test.left, test.right, assignment.control)
-                if condition_text.rank == RELATION
-                else negate(condition_text)
-            )
-        return negate(condition_text)
+    def _opposite(self, condition: BranchTest, text: Text) -> Text:
+        """Return the text of the opposite of a condition, by the last comparison that computes it if that has one."""
+        last = next(single(condition.tests[-1:]))
+        test = last.value if isinstance(last, Set) else None
+        if not isinstance(last, Set) or not isinstance(test, Compare) or condition.predicate is None:
+            return negate(text)
+        ordered = not any(self.type_of(value).is_float for value in (test.left, test.right))
+        is_plain = condition.predicate.combine is Combine.NONE and text.rank == RELATION
+        if not is_plain or not (ordered or test.relation <= _UNEQUAL):
+            return negate(text)
+        return self.relation(_INVERSE[test.relation], test.left, test.right, last.control)
 
 
 def _lane_sum(hit: re.Match[str]) -> str:
@@ -807,14 +745,12 @@ def _range(word: str, parts: list[Text]) -> tuple[int, int]:
             case "mul":
                 corners = [a * b for a in (low, high) for b in (part.low, part.high)]
                 low, high = min(corners), max(corners)
-            case "and":
-                tops = [h for lo, h in ((low, high), (part.low, part.high)) if lo >= 0]
-                low, high = (0, min(tops)) if tops else (-(1 << 63), (1 << 63) - 1)
+            case "and" if low >= 0 or part.low >= 0:
+                low, high = 0, min(top for bottom, top in ((low, high), (part.low, part.high)) if bottom >= 0)
+            case "or" | "xor" if low >= 0 and part.low >= 0:
+                low, high = 0, (1 << max(high, part.high).bit_length()) - 1
             case _:
-                if low >= 0 and part.low >= 0:
-                    low, high = 0, (1 << max(high, part.high).bit_length()) - 1
-                else:
-                    low, high = -(1 << 63), (1 << 63) - 1
+                low, high = limits(ty.Q)
     return low, high
 
 
@@ -903,16 +839,13 @@ def cast(to: DataType, text: Text) -> Text:
     if _is_number(text) and to.is_float and abs(text.low) <= 1 << 11:
         return text_of(f"{text.low}.0{ {ty.F: 'f', ty.HF: 'f16'}.get(to, '') }", UNARY if text.low < 0 else ATOM, to)
     if text.base is not None and text.type is not ty.BOOL and to.is_int and to.size <= text.type.size:
-        return cast(to, text.base) if text.base.type is not to else text.base
-    base = text if to.is_int and text.type.is_int and text.type.size == to.size else None
-    low, high = (
-        (text.low, text.high)
-        if to.is_int and not text.type.is_float and text.fits(to)
-        else limits(to)
-        if to.is_int
-        else (0, 0)
-    )
-    return Text(f"({c_type(to)}){text.within(UNARY)}", UNARY, to, low, high, base)
+        return cast(to, text.base)
+    cast_text = text_of(f"({c_type(to)}){text.within(UNARY)}", UNARY, to)
+    if not to.is_int or text.type.is_float:
+        return cast_text
+    base = text if text.type.is_int and text.type.size == to.size else None
+    low, high = (text.low, text.high) if text.fits(to) else (cast_text.low, cast_text.high)
+    return replace(cast_text, low=low, high=high, base=base)
 
 
 def reinterpret(text: Text, to: DataType) -> Text:

@@ -35,6 +35,7 @@ from visa_lsp.app.read.model import (
     leaves,
     map_leaves,
     parts,
+    single,
 )
 from visa_lsp.app.read.spans import UNIFORM, Span, Spans, access_control
 from visa_lsp.app.read.structure import shape_loop
@@ -92,6 +93,11 @@ class _Definition:
     value: Expr
     control: ExecControl
     is_cheap: bool
+
+    def meets(self, elements: tuple[int, list[int], int]) -> bool:
+        """Return whether elements, a key with first bytes and a size, are among those of the target."""
+        key, bytes_, size = elements
+        return key == self.key and bool(mask_of(bytes_, size) & self.mask)
 
 
 class _Uses:
@@ -272,49 +278,34 @@ class _Folder:
         predicate, control = condition.predicate, condition.control
         if predicate is None or condition.index is not None:
             return ()
-        lone = condition.whole or control.exec_size == 1
-        bits = (
-            1 if lone and predicate.combine is Combine.NONE else (1 << control.exec_size) - 1
-        ) << control.mask_offset
-        needed = {variable_key(Space.PREDICATE, predicate.var)}
+        lone, is_plain = condition.whole or control.exec_size == 1, predicate.combine is Combine.NONE
+        bits = (1 if lone and is_plain else (1 << control.exec_size) - 1) << control.mask_offset
+        target = variable_key(Space.PREDICATE, predicate.var)
+        needed = {target}
         tests: list[_Item] = []
         for item in reversed(run):
             if not needed & item.writes.keys():
                 continue
-            statement = item.statement
-            assignment = statement.parts[0] if isinstance(statement, Both) else statement
-            if (
-                not isinstance(assignment, Set)
-                or not isinstance(assignment.target, PredicateOperand)
-                or assignment.guard is not None
-            ):
+            first = next(single([item.statement]))
+            if not isinstance(first, Set) or not isinstance(first.target, PredicateOperand) or first.guard is not None:
                 break
-            key = variable_key(Space.PREDICATE, assignment.target.var)
+            key = variable_key(Space.PREDICATE, first.target.var)
+            later = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
             if (
                 item.writes.keys() != {key}
                 or item.writes[key] & bits != bits
                 or self.effects.live_behind(place, key) & item.writes[key]
+                or ((lone or not is_plain) and not first.control.no_mask)
+                or not all(_may_pass(item, other) for other in later)
             ):
                 break
-            if (lone or predicate.combine is not Combine.NONE) and not assignment.control.no_mask:
-                break
-            later_items = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
-            if not all(_may_pass(item, other) for other in later_items):
-                break
             tests.insert(0, item)
-            read = {
-                variable_key(Space.PREDICATE, leaf.var)
-                for leaf in leaves(assignment.value)
-                if isinstance(leaf, PredicateOperand)
-            }
-            needed = (needed - {key}) | read
+            read = [leaf.var for leaf in leaves(first.value) if isinstance(leaf, PredicateOperand)]
+            needed = (needed - {key}) | {variable_key(Space.PREDICATE, var) for var in read}
             if not needed:
                 break
         # The last test must write the predicate of the condition, and the first one must not depend on its old value.
-        target = variable_key(Space.PREDICATE, predicate.var)
-        if not tests or target not in tests[-1].writes:
-            return ()
-        if any(item.reads.get(target, 0) for item in tests[:1]):
+        if not tests or target not in tests[-1].writes or tests[0].reads.get(target, 0):
             return ()
         for test in tests:
             run.remove(test)
@@ -446,21 +437,16 @@ class _Folder:
 
     def _with_value(self, item: _Item, definition: _Definition) -> Plain | None:
         """Return a statement that uses the value itself; None if it reads the elements in another way."""
-        statement = item.statement
+        statement, own = item.statement, definition.control
         if isinstance(statement, NamedCall | Both):
             return None
-        lanes = statement.control.exec_size
-        is_scalar = definition.control.exec_size == 1
-        if isinstance(statement, Transfer) and statement.single:
-            lanes = 1
-        elif not is_scalar and not _fits(definition.control, statement.control):
+        is_single, is_scalar = isinstance(statement, Transfer) and statement.single, own.exec_size == 1
+        if (is_scalar and not own.no_mask) or not (is_single or is_scalar or _fits(own, statement.control)):
             return None
-        if is_scalar and not definition.control.no_mask:
-            return None
-        seen = count = 0
+        lanes, count = 1 if is_single else statement.control.exec_size, 0
 
         def exchange(leaf: Expr) -> Expr | None:
-            nonlocal seen, count
+            nonlocal count
             if isinstance(leaf, General):
                 elements = self.effects.place_bytes(leaf, lanes)
                 type_ = self.kernel.variable_type(leaf.var)
@@ -468,18 +454,12 @@ class _Folder:
                 elements, type_ = self.effects.raw_bytes(leaf.operand, leaf.type.size, lanes), leaf.type
             else:
                 return None
-            if (
-                elements is None
-                or elements[0] != definition.key
-                or not mask_of(elements[1], elements[2]) & definition.mask
-            ):
+            if elements is None or not definition.meets(elements):
                 return None
             wanted = definition.bytes * lanes if is_scalar else definition.bytes
-            if elements[1] != wanted or elements[2] != definition.size or type_ is None:
-                raise _Unfit
-            seen |= mask_of(elements[1], elements[2])
-            count += 1
             value = definition.value
+            if elements[1:] != (wanted, definition.size) or type_ is None:
+                raise _Unfit
             if is_scalar and lanes > 1:
                 if isinstance(value, Choose):
                     raise _Unfit
@@ -488,6 +468,7 @@ class _Folder:
                 if not (type_.is_int and definition.type.is_int):
                     raise _Unfit
                 value = Calc(S0, (value,), type_)
+            count += 1
             assert isinstance(value, Calc | Choose)
             modifier = leaf.modifier if isinstance(leaf, General) else OperandModifier.NONE
             return replace(value, modifier=modifier)
@@ -498,48 +479,35 @@ class _Folder:
                 changed: Plain = replace(statement, value=value)
                 size = _operations(value)
             else:
-                address = map_leaves(statement.address, exchange)
-                changed, size = replace(statement, address=address), _operations(address)
-                if _stores_one(statement):
-                    own = self.kernel.variable_type(statement.data.var)
-                    data: Expr = statement.value or (
-                        Lanes(statement.data, own) if own is not None and own.size == statement.size else None
-                    )
-                    if data is not None:
-                        stored = map_leaves(data, exchange)
-                        if stored != data:
-                            changed = replace(changed, value=stored)
-                        size = max(size, _operations(stored))
+                data = self._stored(statement)
+                address, stored = map_leaves(statement.address, exchange), map_leaves(data, exchange)
+                changed = replace(statement, address=address, value=stored if stored != data else statement.value)
+                size = max(_operations(address), _operations(stored))
         except _Unfit:
             return None
         # The definition stays if a guard, or an operand with another region, also reads the elements.
-        if (
-            seen != definition.mask
-            or (count > 1 and not definition.is_cheap)
-            or changed == statement
-            or (size > MAX_STATEMENT and not definition.is_cheap)
-        ):
+        is_repeated = (count > 1 or size > MAX_STATEMENT) and not definition.is_cheap
+        if not count or is_repeated or changed == statement or not self._reads_no_more(changed, definition):
             return None
-        return changed if self._reads_no_more(changed, definition) else None
+        return changed
+
+    def _stored(self, access: Transfer) -> Expr:
+        """Return the value that an access stores, if that is one element of each lane; None for others."""
+        own = self.kernel.variable_type(access.data.var)
+        whole = Lanes(access.data, own) if own is not None and own.size == access.size else None
+        return access.value or whole if _stores_one(access) else None
 
     def _reads_no_more(self, statement: Plain, definition: _Definition) -> bool:
         """Return whether only the expressions of a statement read a definition, and no other operand."""
         if not isinstance(statement, Transfer):
             return True
-        others = [v for v in (statement.memory.operand, statement.offset) if isinstance(v, General)]
-        if any(self._touches(v, 1, definition) for v in others):
-            return False
+        for value in (statement.memory.operand, statement.offset):
+            elements = self.effects.place_bytes(value, 1) if isinstance(value, General) else None
+            if elements is not None and definition.meets(elements):
+                return False
         here = self.effects.storage.general.get(statement.data.var)
-        stored = statement.write and statement.value is None and here is not None
-        return not (stored and here is not None and variable_key(Space.GENERAL, here.root) == definition.key)
-
-    def _touches(self, value: General, lanes: int, definition: _Definition) -> bool:
-        elements = self.effects.place_bytes(value, lanes)
-        return (
-            elements is not None
-            and elements[0] == definition.key
-            and bool(mask_of(elements[1], elements[2]) & definition.mask)
-        )
+        stores = statement.write and statement.value is None and here is not None
+        return here is None or not stores or variable_key(Space.GENERAL, here.root) != definition.key
 
 
 class _Halves:
@@ -565,17 +533,15 @@ class _Halves:
         """Return whether a statement continues another of its kind for the next lanes."""
         high_part, low_part = _first(statement), _first(low)
         (first_lane, count), (first_low, count_low) = self.lanes(statement), self.lanes(low)
-        return (
-            type(high_part) is type(low_part) and (first_lane, count) == (first_low + count_low, count_low)
-            and high_part.control.exec_size == low_part.control.exec_size and high_part.control.no_mask == low_part.control.no_mask
-        )  # fmt: skip
+        controls = [(part.control.exec_size, part.control.no_mask) for part in (high_part, low_part)]
+        is_next = (first_lane, count) == (first_low + count_low, count_low)
+        return type(high_part) is type(low_part) and is_next and controls[0] == controls[1]
 
     def same(self, low: Set | Transfer | Both, high: Set | Transfer | Both) -> bool:
         """Return whether two statements differ only in registers of neighbouring lanes, and record these."""
         low_spans, high_spans = list[Span](), list[Span]()
-        if self._shape(_first(low), low_spans) != self._shape(_first(high), high_spans) or len(low_spans) != len(
-            high_spans
-        ):
+        shapes = self._shape(_first(low), low_spans), self._shape(_first(high), high_spans)
+        if shapes[0] != shapes[1] or len(low_spans) != len(high_spans):
             return False
         apart = self.lanes(low)[1]
         pairs: dict[tuple[_Elements, int], _Elements] = {}
@@ -585,11 +551,8 @@ class _Halves:
                     return False
                 continue
             below, above = _elements(a), _elements(b)
-            if below.step != above.step:
-                return False
-            if below != above and (below.root == above.root or pairs.setdefault((below, apart), above) != above):
-                return False
-            if below == above and not apart * below.step:
+            clashes = below != above and (below.root == above.root or pairs.setdefault((below, apart), above) != above)
+            if below.step != above.step or clashes or (below == above and not apart * below.step):
                 return False
         merged = self.pairs | pairs
         if any(self.pairs.get(a, b) != b for a, b in pairs.items()) or len(set(merged.values())) != len(merged):

@@ -11,7 +11,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from visa_lsp.app.read.element_indexes import divided
-from visa_lsp.app.read.tree import Tree, form, leaf, number_of, sum_of, terms
+from visa_lsp.app.read.tree import Parts, Tree, form, leaf, number_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -246,14 +246,11 @@ class Halves:
 
     def _loaded(self, low: Tree, high: Tree) -> Tree | None:
         """Return neighbouring dwords in memory as one value."""
-        first, second = (
-            form("P + (uint)E", tree.args[0]) if tree.op in ("(int *)", "(uint *)") else None for tree in (low, high)
+        (first, second) = (
+            form("P + (uint)E", tree.args[0]) if tree.op in ("(int *)", "(uint *)") else Parts() for tree in (low, high)
         )
-        if (
-            first is None
-            or second != first | {"E": Tree("+", (first["E"], leaf(4)))}
-            or divided(first["E"], 8, set()) is None
-        ):
+        is_next = bool(first) and second == first | {"E": Tree("+", (first["E"], leaf(4)))}
+        if not is_next or divided(first["E"], 8, set()) is None:
             return None  # a multiple of 8 and 4 do not pass 2^32
         self.is_strong = True
         return Tree("u*", (Tree("(ulong *)", low.args),))
@@ -269,10 +266,9 @@ class Halves:
 
     def _extended(self, low: Tree) -> Tree:
         """Return a dword with zeros above it."""
-        value = self._value(low) if not low.args else None
-        shifted = low if low.op == ">>" else value if value is not None and value.op == ">>" else None
-        count = number(shifted.args[1]) if shifted is not None else None
-        if shifted is not None and count is not None and self.type_of(shifted.args[0]) is ty.UD:
+        shifted = self._with_op(low, ">>")
+        count = number(shifted.args[1]) if shifted.op == ">>" else None
+        if count is not None and self.type_of(shifted.args[0]) is ty.UD:
             whole = self.upper(shifted.args[0])
             if whole is not None:
                 return Tree(">>", (self._unsigned(whole), leaf(BITS + count)))
@@ -301,24 +297,24 @@ class Halves:
 
     def test(self, tree: Tree) -> Tree | None:
         """Return comparisons of both halves as one of values of 64 bits, and a sum with carries as the upper half of one."""
-        hit = form("A < B || (A == B && C < D)", tree) or form("(A == B && C < D) || A < B", tree)
-        if hit is not None and self.type_of(hit["C"]) is ty.UD and (own := self.type_of(hit["A"])) in (ty.D, ty.UD):
-            sides = [self.join(hit["C"], hit["A"]), self.join(hit["D"], hit["B"])]
-            if None not in sides and own is self.type_of(hit["B"]):
+        hit = form("A < B || (A == B && C < D)", tree)
+        own = self.type_of(hit["A"])
+        if self.type_of(hit["C"]) is ty.UD and own in (ty.D, ty.UD) and own is self.type_of(hit["B"]):
+            left, right = self.join(hit["C"], hit["A"]), self.join(hit["D"], hit["B"])
+            if left is not None and right is not None:
                 wide, word = (ty.Q, "(long)") if own is ty.D else (ty.UQ, "(ulong)")
-                signed = [side if self.type_of(side) is wide else Tree(word, (side,)) for side in sides if side]
-                return Tree("<", tuple(signed))
+                sides = (side if self.type_of(side) is wide else Tree(word, (side,)) for side in (left, right))
+                return Tree("<", tuple(sides))
         hit = form("A == B && C == D", tree)
-        if hit is not None:
-            for low, other_low, high, other_high in ("ABCD", "CDAB"):
-                self.is_strong = False
-                sides = [self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])]
-                if self.is_strong and None not in sides:
-                    return Tree("==", tuple([side for side in sides if side]))
+        for low, other_low, high, other_high in ("ABCD", "CDAB") if hit else ():
+            self.is_strong = False
+            left, right = self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])
+            if self.is_strong and left is not None and right is not None:
+                return Tree("==", (left, right))
         hit = form("popcount(A) + popcount(B)", tree)
-        if hit is not None:
-            whole = self.join(hit["A"], hit["B"]) or self.join(hit["B"], hit["A"])
-            return Tree("popcount_64()", (whole,)) if whole is not None else None
+        whole = (self.join(hit["A"], hit["B"]) or self.join(hit["B"], hit["A"])) if hit else None
+        if whole is not None:
+            return Tree("popcount_64()", (whole,))
         if tree.op == "+" and any(part.op in ("carry()", "borrow()") for _, part in self._terms(tree)):
             whole = self.upper(tree)
             return Tree("(uint)", (Tree(">>", (self._unsigned(whole), leaf(BITS))),)) if whole is not None else None
@@ -334,8 +330,7 @@ class Halves:
 
     def _shift(self, tree: Tree, sign: str) -> tuple[Tree, int] | None:
         """Return what is shifted by a constant, and by how much."""
-        value = self._value(tree)
-        tree = self.peel(value) if value is not None and value.op == sign else tree
+        tree = self._with_op(tree, sign)
         count = number(tree.args[1]) if tree.op == sign else None
         own = self.type_of(tree.args[0]) if count is not None else None
         if count is None or not 0 < count < BITS or own not in ((ty.UD,) if sign == ">>" else (ty.D, ty.UD)):
@@ -420,7 +415,7 @@ class Halves:
         for part in parts[1:]:
             whole = Tree("u~", (whole,)) if op == "^" and number(part) == -1 else Tree(op, (whole, part))
         hit = form("X * A | X * B >> N", whole) or form("X * B >> N | X * A", whole)
-        if hit is not None:
+        if hit:
             factor, first, count = (number(hit[name]) or 0 for name in "ABN")
             if not (factor - (first << 64 - count)) % (1 << 64):
                 return rotated(Tree("*", (hit["X"], hit["B"])), 64 - count)
@@ -464,9 +459,7 @@ class Halves:
     def _terms(self, tree: Tree, sign: int = 1, *, opens: Container[str] | None = ()) -> Iterator[_Term]:
         """Yield the terms of a sum with their signs, without zeros; ``opens``: variables in place of which the sums in them stand, None for all."""
         tree = self.peel(tree)
-        value = self._value(tree) if opens is None or tree.op in opens else None
-        if value is not None and self.peel(value).op in _SUMS:
-            tree = self.peel(value)
+        tree = self._with_op(tree, *_SUMS) if opens is None or tree.op in opens else tree
         if tree.op in ("+", "-") and len(tree.args) == 2 and number(tree) is None:
             yield from self._terms(tree.args[0], sign, opens=opens)
             yield from self._terms(tree.args[1], sign if tree.op == "+" else -sign, opens=opens)
@@ -501,17 +494,11 @@ class Halves:
             if tree.op not in ("carry()", "borrow()"):
                 continue
             first, second = (list(self._terms(arg, opens=opens)) for arg in tree.args)
-            total = self._group(
-                [*first, *(second if tree.op == "carry()" else [(-sign, part) for sign, part in second])]
-            )
+            second = second if tree.op == "carry()" else [(-sign, part) for sign, part in second]
+            total = self._group([*first, *second])
             for sign, term in lows:
-                value = self._value(term)
-                if (
-                    sign > 0
-                    and value is not None
-                    and self.peel(value).op in _SUMS
-                    and self._group(list(self._terms(value, opens=opens))) == total
-                ):
+                value = self._with_op(term, *_SUMS)
+                if sign > 0 and value is not term and self._group(list(self._terms(value, opens=opens))) == total:
                     return term.op
         return None
 
@@ -592,57 +579,49 @@ class Halves:
 
     def _product(self, sign: int, low: Tree, rest: list[_Term]) -> Tree | None:
         """Return a product whose lower dword a term is, and remove its upper terms from a list."""
-        value = self._value(low)
-        low = self.peel(value) if value is not None and low.op != "*" else low
+        low = self._with_op(low, "*")
         if low.op != "*":
             return None
-        wanted = Counter(map(self.key, low.args))
-        start = next(
-            (
-                term
-                for term in rest
-                if term[0] == sign and (pair := self._upper_product(term[1])) and Counter(map(self.key, pair)) == wanted
-            ),
-            None,
-        )
+        factors, wanted = low.args, Counter(map(self.key, low.args))
+        products = [(term, self._upper_product(term[1])) for term in rest if term[0] == sign]
+        start = next((term for term, pair in products if pair and Counter(map(self.key, pair)) == wanted), None)
         if start is None:
             return None
-        factors = low.args
-        others: list[tuple[_Term, int, Tree]] = []
+        used, uppers = [start], dict[int, Tree]()
         for term in rest:
-            own, tree = term
-            inner = self._value(tree)
-            tree = self.peel(inner) if inner is not None and tree.op != "*" else tree
-            if own != sign and any(number(arg) is not None for arg in tree.args):
-                numbers = [number(arg) for arg in tree.args]
+            own, tree = term[0], self._with_op(term[1], "*")
+            numbers = [number(arg) for arg in tree.args]
+            if own != sign and any(n is not None for n in numbers):
                 args = [arg if n is None else leaf(-n & _ONES) for arg, n in zip(tree.args, numbers, strict=True)]
                 own, tree = sign, Tree(tree.op, tuple(args))
             if term is start or own != sign or tree.op != "*":
                 continue
             for index, factor in enumerate(factors):
                 cross = next((tree.args[1 - n] for n in (0, 1) if self._same(tree.args[n], factors[1 - index])), None)
-                if cross is not None and index not in [number_ for _, number_, _ in others]:
-                    whole = self.join(factor, cross)
-                    if whole is not None:
-                        others.append((term, index, whole))
-                        break
-        uppers = {index: whole for _, index, whole in others}
-        for term in (start, *(term for term, _, _ in others)):
+                whole = self.join(factor, cross) if cross is not None and index not in uppers else None
+                if whole is not None:
+                    uppers[index] = whole
+                    used.append(term)
+                    break
+        for term in used:
             rest.remove(term)
         self.is_strong = True
-        wholes = [uppers.get(index) for index in (0, 1)]
-        parts = [
-            whole
-            if whole is not None
-            else _literal(n & _ONES)
-            if (n := number(factor)) is not None
-            else self._as(factor, ty.UD)
-            for whole, factor in zip(wholes, factors, strict=True)
-        ]
+        parts = [uppers.get(index) or self._factor(factor) for index, factor in enumerate(factors)]
         if not any(self.is_wide(part) for part in parts):
             place = next(index for index, part in enumerate(parts) if number(part) is None)
             parts[place] = Tree("(ulong)", (parts[place],))
         return Tree("*", tuple(parts))
+
+    def _factor(self, dword: Tree) -> Tree:
+        """Return a dword as a factor without a sign."""
+        value = number(dword)
+        return _literal(value & _ONES) if value is not None else self._as(dword, ty.UD)
+
+    def _with_op(self, tree: Tree, *ops: str) -> Tree:
+        """Return what a variable holds in its place, if that has one of some operators."""
+        value = self._value(tree)
+        inner = self.peel(value) if value is not None else tree
+        return inner if inner.op in ops else tree
 
     def upper_product(self, tree: Tree) -> Tree | None:
         """Write the terms of a sum that are the upper half of a product of 128 bits as a call."""

@@ -9,8 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import set_in
-from visa_lsp.app.read.tree import Tree, number_of, set_names, step_of
+from visa_lsp.app.read.code_lines import chain_of, set_in
+from visa_lsp.app.read.tree import Tree, form, number_of, set_names, step_of
 
 if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body, Node
@@ -44,15 +44,12 @@ class HeldElements:
                     continue
                 copies = self._after(node, copies)
             elif node.text.startswith("if ("):
-                end = index + 1
-                while end < len(code) and code[end].continues:
-                    end += 1
-                copies = self._branches(code[index:end], copies)
-                index = end - 1
+                chain = chain_of(code, index)
+                copies = self._branches(chain, copies)
+                index += len(chain) - 1
             else:
-                kept = self._without(copies, {*set_in(node.inner), *set_names(node.text)})
-                self._lines(node.inner, dict(kept))
-                copies = kept
+                copies = self._without(copies, {*set_in(node.inner), *set_names(node.text)})
+                self._lines(node.inner, dict(copies))
             index += 1
         return copies
 
@@ -70,13 +67,12 @@ class HeldElements:
     def _element(self, node: Node) -> tuple[str, Tree, bool] | None:
         """Return the variable and the element of a line that copies one to the other, and whether it is a store."""
         step = step_of(node.text)
-        if step is None or step.op != "=":
+        if step.op != "=":
             return None
-        for name, element, is_store in ((step.trees[0], step.trees[1], False), (step.trees[1], step.trees[0], True)):
-            is_element = element.op == "[]" and element.args[0].op in self.arrays and not element.args[0].args
-            if not is_element or name.args or number_of(element.args[1]) is None:
-                continue
-            if self.types.get(name.op) == f"{self.arrays[element.args[0].op]} {name.op}":
+        for name, element, is_store in ((step.target, step.value, False), (step.value, step.target, True)):
+            hit = form("A[N]", element)
+            word = self.arrays.get(hit["A"].op)
+            if word and number_of(hit["N"]) is not None and self.types.get(name.op) == f"{word} {name.op}":
                 return name.op, element, is_store
         return None
 

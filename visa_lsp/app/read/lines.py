@@ -10,7 +10,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.alignment import Alignment
-from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot, flat
+from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot
 from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
 from visa_lsp.app.read.expressions import (
     ATOM,
@@ -47,10 +47,13 @@ from visa_lsp.app.read.model import (
     Set,
     Statement,
     Transfer,
+    flat,
+    parts,
+    single,
 )
 from visa_lsp.app.read.names import NamedArray, PointerArgument, ReadingNames, c_type, fields_text, type_named
 from visa_lsp.app.read.roles import Namer
-from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control
+from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control, alike
 from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
 from visa_lsp.isa import predefined
@@ -124,16 +127,13 @@ class CodePrinter:
         self.kernel, self.reading, self.names, self.texts = kernel, reading, names, texts
         self.cells = Cells(kernel, reading, names)
         self.printer = Printer(names, self.cells)
-        self.alignment = Alignment(
-            kernel, [s for routine in reading.routines for s in flat(routine.body)], names.offsets
-        )
+        statements = [statement for routine in reading.routines for statement in flat(routine.body)]
+        self.alignment = Alignment(kernel, statements, names.offsets)
+        self._transfers = [part for part in single(statements) if isinstance(part, Transfer)]
         self.wide: ExecControl | None = None  # the lanes of a merged statement
         self.calls = 0
-        self._has_tags = any(
-            isinstance(value, Immediate) and value.bits == _GENERIC
-            for inst in kernel.instructions
-            for value in inst.values
-        )
+        values = (value for inst in kernel.instructions for value in inst.values)
+        self._has_tags = any(isinstance(value, Immediate) and value.bits == _GENERIC for value in values)
         self._local_array = self._find_local_array()
         self._state_variables: set[str] = set()
         self.fields: Mapping[str, str] = {}  # of structures that arguments point to
@@ -141,25 +141,15 @@ class CodePrinter:
 
     def _find_local_array(self) -> PointerArgument | None:
         """Return a name for shared local memory whose accesses all have elements of one size; None for others."""
-        shared = [access for access in self._transfers() if _is_slm(access.memory)]
+        shared = [access for access in self._transfers if _is_slm(access.memory)]
         sizes = {access.size for access in shared}
         if self._has_tags or len(sizes) != 1 or self.names.local_arrays:
             return None
         (size,) = sizes
-        types = [
-            type_
-            for access in shared
-            if (type_ := self._type_of_data(access)) is not None and type_.size == size and c_type(type_) in _NUMBERS
-        ]
-        word = c_type(Counter(types).most_common(1)[0][0] if types else UNSIGNED[size])
+        types = [self._type_of_data(access) for access in shared]
+        fitting = [type_ for type_ in types if type_ is not None and type_.size == size and c_type(type_) in _NUMBERS]
+        word = c_type(Counter(fitting).most_common(1)[0][0] if fitting else UNSIGNED[size])
         return PointerArgument(f"slm_{word}", word)
-
-    def _transfers(self) -> Iterator[Transfer]:
-        for routine in self.reading.routines:
-            for statement in flat(routine.body):
-                for part in statement.parts if isinstance(statement, Both) else (statement,):
-                    if isinstance(part, Transfer):
-                        yield part
 
     def _type_of_data(self, access: Transfer) -> DataType | None:
         if access.value is not None:
@@ -216,51 +206,25 @@ class CodePrinter:
 
     def _declare(self, main: list[Node]) -> None:
         """Put each declaration where all uses see it."""
+        shared = {name for name, declared in self.cells.declarations.items() if declared.is_shared}
         declarations = {name: declared.text for name, declared in self.cells.declarations.items()}
         declarations |= {name: f"bool {name}" for name in self._predicates()}
         filled = self._list_filled()
-        top: list[Node] = []
-        drop_tags(
-            main, {pointer.name for pointer in (self.names.shared, *self._local_pointers()) if pointer is not None}
-        )
+        pointers = [pointer.name for pointer in (self.names.shared, *self._local_pointers()) if pointer is not None]
+        drop_tags(main, pointers)
         is_flat = self.calls or not all(routine.structured for routine in self.reading.routines)
         if not is_flat:
-            kinds = {
-                name: type_named(declared.type)
-                for name, declared in self.cells.declarations.items()
-                if not declared.count and declared.type in _NUMBERS
-            }
-            kinds |= {name: ty.BOOL for name, text in declarations.items() if text.startswith("bool ")}
-            pointers = [_POINTER.fullmatch(declared.text) for declared in self.names.parameters]
-            elements = {hit[2]: hit[1] for hit in pointers if hit is not None}
-            elements |= {pointer.name: pointer.element for pointer in self._local_pointers()}
-            scalars = dict(
-                declared.text.split()[::-1] for declared in self.names.parameters if declared.text.count(" ") == 1
-            )
-            body = Body(
-                main,
-                declarations,
-                kinds,
-                elements,
-                scalars,
-                self.names.group_size,
-                self._surfaces(),
-                self.names.simd,
-                self.names.private_bytes,
-            )
+            body = self._body_of(main, declarations)
             Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields
         by_rows = write_local_arrays(main, self.names.local_arrays)
-        used = names_of(main)
+        used, top = names_of(main), list[Node]()
         for name in declarations:
-            shared = name in self.cells.declarations and self.cells.declarations[name].is_shared
-            if name not in used:
-                continue
-            if name in filled:
+            if name in used and name in filled:
                 top.append(Node(filled[name]))
-            elif shared or is_flat:
+            elif name in used and (name in shared or is_flat):
                 top.append(Node(f"{declarations[name]};"))
-            else:
+            elif name in used:
                 _place(main, name, declarations[name])
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
         array = self._local_array
@@ -275,6 +239,23 @@ class CodePrinter:
         ]
         main[:0] = top
 
+    def _body_of(self, main: list[Node], declarations: dict[str, str]) -> Body:
+        """Return lines with what is known of their names."""
+        kinds = {
+            name: type_named(declared.type)
+            for name, declared in self.cells.declarations.items()
+            if not declared.count and declared.type in _NUMBERS
+        }
+        kinds |= {name: ty.BOOL for name, text in declarations.items() if text.startswith("bool ")}
+        parameters = [declared.text for declared in self.names.parameters]
+        elements = {hit[2]: hit[1] for text in parameters if (hit := _POINTER.fullmatch(text)) is not None}
+        elements |= {pointer.name: pointer.element for pointer in self._local_pointers()}
+        scalars = dict(text.split()[::-1] for text in parameters if text.count(" ") == 1)
+        names = self.names
+        return Body(
+            main, declarations, kinds, elements, scalars, names.group_size, self._surfaces(), names.simd, names.private_bytes
+        )  # fmt: skip
+
     def _local_pointers(self) -> tuple[PointerArgument, ...]:
         """Return the names of arrays in shared local memory that are no arguments."""
         own = (self._local_array,) if self._local_array is not None else ()
@@ -282,22 +263,15 @@ class CodePrinter:
 
     def _surfaces(self) -> frozenset[str]:
         """Return the arrays that offsets of 32 bits address."""
-        names = {
-            pointer.name
-            for pointer in (*self.names.surfaces.values(), self.names.shared, *self._local_pointers())
-            if pointer is not None
-        }
-        flat = {pointer.name for access in self._transfers() if access.memory.model == codes.ADDRTYPE_FLAT and (pointer := self._pointer_of(access)) is not None and not _is_slm(access.memory)}  # fmt: skip
-        return frozenset(names - flat)
+        pointers = (*self.names.surfaces.values(), self.names.shared, *self._local_pointers())
+        flat_ = [access for access in self._transfers if _is_flat(access.memory)]
+        wide = {pointer.name for access in flat_ if (pointer := self._pointer_of(access)) is not None}
+        return frozenset(pointer.name for pointer in pointers if pointer is not None) - wide
 
     def _predicates(self) -> list[str]:
-        numbers = {
-            value.var
-            for inst in self.kernel.instructions
-            for value in inst.values
-            if isinstance(value, Predicate | PredicateOperand)
-        }
-        return [self.names.text.of(self.names.text.predicate, "P", number) for number in sorted(numbers)]
+        values = (value for inst in self.kernel.instructions for value in inst.values)
+        numbers = {value.var for value in values if isinstance(value, Predicate | PredicateOperand)}
+        return [self.printer.bit(number) for number in sorted(numbers)]
 
     def _list_filled(self) -> dict[str, str]:
         """Return the declarations of variables that a launch fills, without a name."""
@@ -329,13 +303,7 @@ class CodePrinter:
             out += [node for node in self._statement(statement) if node.text]
             if isinstance(statement, If | Repeat):
                 self._pending |= before
-            if isinstance(statement, Both):
-                for part in statement.parts:
-                    self.alignment.note(part)
-            elif isinstance(statement, Set | Transfer | NamedCall):
-                self.alignment.note(statement)
-            elif isinstance(statement, If | Repeat | JumpLabel | Invoke):
-                self.alignment.leave({})
+            self.alignment.note(statement)
         return out
 
     def _crosses(self, statement: Statement) -> bool:
@@ -358,10 +326,10 @@ class CodePrinter:
     def _is_uniform(self, access: Transfer) -> bool:
         """Return whether all lanes access one place."""
         control = access_control(access)
-        return control.exec_size > 1 and all(
-            isinstance(term, Immediate) or ((span := self.cells.span(term, control)) is not None and span.lanes is None)
-            for term, _ in _terms(access.address, 1)
-        )
+        spans = [
+            self.cells.span(term, control) for term, _ in _terms(access.address, 1) if not isinstance(term, Immediate)
+        ]
+        return control.exec_size > 1 and all(span is not None and span.lanes is None for span in spans)
 
     def _statement(self, statement: Statement) -> list[Node]:
         if id(statement) in self.cells.dropped:
@@ -446,14 +414,10 @@ class CodePrinter:
         else:
             head, places = ("for (;;) {" if loop.last is None else "do {"), ()
         self.alignment.leave({})
-        body = self._code(loop.body)
-        tail = (
-            Line("}")
-            if loop.last is None
-            else Line(f"}} while ({self.printer.condition(loop.last).text});", loop.last_places)
-        )
-        repeats = loop.last is None or not _never(loop.last)
-        return Node(head, places, inner=body, tail=tail, is_loop=repeats)
+        body, tail = self._code(loop.body), Line("}")
+        if loop.last is not None:
+            tail = Line(f"}} while ({self.printer.condition(loop.last).text});", loop.last_places)
+        return Node(head, places, inner=body, tail=tail, is_loop=loop.last is None or not _never(loop.last))
 
     # ---- lanes
 
@@ -463,27 +427,15 @@ class CodePrinter:
         """Return the text that restricts an assignment to lanes; empty for all active lanes."""
         control = self.wide or control
         low_lane, high_lane, simd = control.mask_offset, control.mask_offset + control.exec_size - 1, self.names.simd
-        tests = []
-        words = ""
-        lone = (
-            self.printer.single.get(guard.var)
-            if guard is not None and not guard.inverse and guard.combine is Combine.NONE
-            else None
-        )
+        is_plain = guard is not None and not guard.inverse and guard.combine is Combine.NONE
+        lone = self.printer.single.get(guard.var) if guard is not None and is_plain else None
         if lone is not None and not once and not all_lanes:
             return f"if (lane == {lone}) "
-        if once:
-            words = "once "
-        elif all_lanes:
-            words = f"each_lane({low_lane}, {high_lane}) "
-        elif control.exec_size > 1 and (low_lane or control.exec_size < simd):
-            tests.append(
-                f"lane >= {low_lane}"
-                if high_lane + 1 >= simd > 0
-                else f"lane <= {high_lane}"
-                if not low_lane
-                else f"{low_lane} <= lane && lane <= {high_lane}"
-            )
+        words, tests = "once " if once else f"each_lane({low_lane}, {high_lane}) " if all_lanes else "", list[str]()
+        if not words and control.exec_size > 1 and (low_lane or control.exec_size < simd):
+            upper = [] if high_lane + 1 >= simd > 0 else [f"lane <= {high_lane}"]
+            lower = [f"{low_lane} <= lane" if upper else f"lane >= {low_lane}"] if low_lane else []
+            tests = [*lower, *upper]
         if guard is not None:
             tests.append(self.printer.predicate(guard).within(2 if tests else 0))
         return words + (f"if ({' && '.join(tests)}) " if tests else "")
@@ -511,13 +463,6 @@ class CodePrinter:
         self.wide = None
         return nodes
 
-    def _lead(
-        self, control: ExecControl, guard: Predicate | None, target: Span | None, *, all_lanes: bool = False
-    ) -> str:
-        shared = target is not None and target.root in self.cells.shared
-        once = shared and control.exec_size == 1
-        return self._prefix(control, guard, all_lanes=all_lanes, once=once)
-
     # ---- assignments
 
     def _assignment(self, statement: Set) -> list[Node]:
@@ -525,62 +470,45 @@ class CodePrinter:
         all_lanes = self.cells.is_for_all_lanes(statement)
         if all_lanes and statement.guard is None:
             control = replace(control, mask_offset=0)
-        span = self.cells.span(target, UNIFORM if control.exec_size == 1 else control)
-        prefix = self._lead(control, statement.guard, span, all_lanes=all_lanes)
-        return [
-            self._set(
-                target,
-                statement.value,
-                UNIFORM if control.exec_size == 1 and not isinstance(target, PredicateOperand) else control,
-                prefix,
-                statement.places,
-                span,
-            )
-        ]
+        span = self.cells.span(target, alike(control))
+        once = span is not None and span.root in self.cells.shared and control.exec_size == 1
+        prefix = self._prefix(control, statement.guard, all_lanes=all_lanes, once=once)
+        control = control if isinstance(target, PredicateOperand) else alike(control)
+        return [self._set(target, statement.value, control, prefix, statement.places, span)]
 
     def _set(
         self, target: Expr, value: Expr, control: ExecControl, prefix: str, places: tuple[int, ...], span: Span | None
     ) -> Node:
         printer = self.printer
         if isinstance(target, PredicateOperand):
-            name = self.names.text.of(self.names.text.predicate, "P", target.var)
-            text = printer.exact(value, control)
-            text = text if text.type is ty.BOOL else replace(text, type=ty.BOOL)
-            return Node(f"{prefix}{name} = {text.text};", places, range=text)
+            text = replace(printer.exact(value, control), type=ty.BOOL)
+            return Node(f"{prefix}{printer.bit(target.var)} = {text.text};", places, range=text)
+        if span is None and isinstance(target, General):
+            return Node(f"(void)({printer.exact(value, control).text});", places)
         if span is None:
-            if isinstance(target, General):
-                return Node(f"(void)({printer.exact(value, control).text});", places)
             place = (
-                printer.indirect(target, control).text
-                if isinstance(target, Indirect)
-                else printer.exact(target, control).text
-                if isinstance(target, Address)
-                else str(target)
+                printer.indirect(target, control) if isinstance(target, Indirect) else printer.exact(target, control)
             )
-            return Node(f"{prefix}{place} = {printer.exact(value, control).text};", places)
-        if spot_word := self.cells.spot(span, writes=True).word:
-            whole = printer.exact(value, control)
-            spot = self.cells.spot(span, writes=True)
-            inner = whole if whole.promoted.size == span.size else cast(UNSIGNED[span.size], whole)
-            return Node(f"{prefix}{spot.text} = as_{spot_word}({inner.text});", places)
-        if (
-            span.root == _CONTROL
-            and isinstance(value, Calc)
-            and value.meaning.word == "or"
-            and not any(isinstance(a, Immediate) and a.bits & _ROUNDING for a in value.args)
-        ):
-            return Node("", places)  # the modes of denormals
-        if span.root == _CONTROL:
-            return Node(f"{prefix}set_cr0({printer.exact(value, control).text});", places)
+            return Node(f"{prefix}{place.text} = {printer.exact(value, control).text};", places)
         spot = self.cells.spot(span, writes=True)
-        if isinstance(value, Compare) and spot.type is ty.BOOL:
+        if spot.word:
+            whole = printer.exact(value, control)
+            inner = whole if whole.promoted.size == span.size else cast(UNSIGNED[span.size], whole)
+            return Node(f"{prefix}{spot.text} = as_{spot.word}({inner.text});", places)
+        if span.root == _CONTROL:
+            is_or = isinstance(value, Calc) and value.meaning.word == "or"
+            rounds = any(isinstance(arg, Immediate) and arg.bits & _ROUNDING for arg in parts(value))
+            if is_or and not rounds:
+                return Node("", places)  # the modes of denormals
+            return Node(f"{prefix}set_cr0({printer.exact(value, control).text});", places)
+        if not isinstance(value, Compare):
+            text = self._store_text(value, span.type, spot, control)
+        elif spot.type is ty.BOOL:
             text = printer.exact(value, control)
-        elif isinstance(value, Compare):
+        else:
             text = text_of(f"-({printer.exact(value, control).text})", UNARY, ty.D)
             if spot.type.is_float:
                 text = reinterpret(cast(UNSIGNED[spot.type.size], text), spot.type)
-        else:
-            text = self._store_text(value, span.type, spot, control)
         return Node(f"{prefix}{spot.text} = {text.text};", places, range=text)
 
     def _is_set_again(self, target: Address, place: int) -> bool:
@@ -594,22 +522,13 @@ class CodePrinter:
         """Return a value for a place; C converts between integers."""
         if spot.type.is_int and self.printer.type_of(value).is_int:
             text = self.printer.low(value, min(spot.type.size, type_.size), control)
-            if text.type.size > spot.type.size and not text.fits(spot.type):
-                return cast(spot.type, text)
-            return text
+            return cast(spot.type, text) if text.type.size > spot.type.size and not text.fits(spot.type) else text
         text = self.printer.exact(value, control)
         if spot.type is type_ or text.type is spot.type:
-            return (
-                text
-                if text.type.is_float == spot.type.is_float or spot.type.is_int == text.type.is_int
-                else cast(spot.type, text)
-            )
-        inner = (
-            text
-            if text.type is type_ or (text.promoted.size == type_.size == 4 and text.type.is_int and type_.is_int)
-            else cast(type_, text)
-        )
-        return reinterpret(inner, spot.type)
+            is_same = text.type.is_float == spot.type.is_float or spot.type.is_int == text.type.is_int
+            return text if is_same else cast(spot.type, text)
+        is_word = text.promoted.size == type_.size == ty.D.size and text.type.is_int and type_.is_int
+        return reinterpret(text if text.type is type_ or is_word else cast(type_, text), spot.type)
 
     # ---- memory
 
@@ -768,21 +687,17 @@ class CodePrinter:
         prefix = self._prefix(access.control, access.guard, all_lanes=self.cells.is_for_all_lanes(access))
         spans = self.cells.spans.data_spans(access)
         spots = [self.cells.spot(span, writes=not access.write) for span in spans]
-        word = c_type(spots[0].type) if spots else "float"
+        word, name = c_type(spots[0].type) if spots else "float", _identifier(inst.row.mnemonic)
         is_texel = isinstance(inst.row.meaning, TexelForm)
-        name = ("write_texel" if access.write else "read_texel") if is_texel else _identifier(inst.row.mnemonic)
-        args = [
-            *self._states(access, inst),
-            *(self.printer.exact(source, access.control).text for source in access.sources),
+        if is_texel:
+            name = "write_texel" if access.write else "read_texel"
+        args = self._states(access, inst) + [
+            self.printer.exact(source, access.control).text for source in access.sources
         ]
         texts, owner = [spot.text for spot in spots], spots[0].of if spots else ""
         declared = self.cells.declarations.get(owner)
-        is_vector = (
-            len(texts) == _CHANNELS
-            and texts == [f"{owner}.{part}" for part in "xyzw"]
-            and declared is not None
-            and declared.type == f"{word}{_CHANNELS}"
-        )
+        is_whole = texts == [f"{owner}.{part}" for part in "xyzw"]
+        is_vector = is_whole and declared is not None and declared.type == f"{word}{_CHANNELS}"
         if access.write:
             value = owner if is_vector else f"({word}{_CHANNELS}){{{', '.join(texts)}}}"
             call = f"write_image{_LETTERS[word]}" if is_texel and word in _LETTERS else f"{name}_{word}"
@@ -790,12 +705,9 @@ class CodePrinter:
         is_finest = isinstance(inst.row.meaning, SampleForm) and inst.row.meaning.finest
         call = f"read_image{_LETTERS[word]}" if is_finest and word in _LETTERS else f"{name}_{word}"
         call += f"({', '.join(args)})"
-        if is_vector:
-            return [Node(f"{prefix}{owner} = {call};", access.places)]
-        return [
-            Node(f"{prefix}{spot.text} = {call}.{part};", access.places)
-            for spot, part in zip(spots, "xyzw", strict=False)
-        ] or [Node(f"{prefix}(void){call};", access.places)]
+        parts = [f"{text} = {call}.{part}" for text, part in zip(texts, "xyzw", strict=False)] or [f"(void){call}"]
+        lines = [f"{owner} = {call}"] if is_vector else parts
+        return [Node(f"{prefix}{line};", access.places) for line in lines]
 
     def _states(self, access: Transfer, inst: Inst) -> list[str]:
         """Return the image of a message, and its sampler if it has one."""
@@ -856,34 +768,24 @@ class CodePrinter:
         return type_ if type_ is not None and type_.size == access.size else wanted
 
     def _pointer_of(self, access: Transfer) -> PointerArgument | None:
-        memory = access.memory
+        memory, is_slm = access.memory, _is_slm(access.memory)
         if (
             memory.model == codes.ADDRTYPE_BTI
             and isinstance(memory.operand, Immediate)
-            and not memory.shared
+            and not is_slm
             and memory.variable < 0
         ):
             return self.names.surfaces.get(memory.operand.bits)
-        if _is_slm(memory) or (memory.variable < 0 and memory.model == codes.ADDRTYPE_FLAT):
-            for term, factor in _terms(access.address, 1, tagged=_is_slm(memory)):
-                pointer = self._pointer(term) if factor == 1 else None
-                if pointer is not None:
-                    return pointer
-        if _is_slm(memory) and not self._has_tags:
-            array = self._declared_array(access)
-            return array.pointer if array is not None else self.names.shared or self._local_array
-        return None
-
-    def _declared_array(self, access: Transfer) -> NamedArray | None:
-        """Return the local array that an access in shared local memory belongs to by the numbers in its address."""
-        number = _to_signed(access.offset) if isinstance(access.offset, Immediate) else 0
-        terms = list(_terms(access.address, 1, tagged=True))
-        number += sum(_to_number(term) * factor for term, factor in terms if isinstance(term, Immediate))
-        factors = [factor for term, factor in terms if not isinstance(term, Immediate)]
-        return owner_of(
-            self.names.local_arrays, _without_tag(number),
-            has_terms=bool(factors), is_falling=any(factor < 0 for factor in factors),
-        )  # fmt: skip
+        for term, factor in _terms(access.address, 1, tagged=is_slm) if is_slm or _is_flat(memory) else ():
+            if factor == 1 and (pointer := self._pointer(term)) is not None:
+                return pointer
+        if not is_slm or self._has_tags:
+            return None
+        terms, number = _split_address(access)
+        array = owner_of(
+            self.names.local_arrays, number, has_terms=bool(terms), is_falling=any(factor < 0 for _, factor in terms)
+        )
+        return array.pointer if array is not None else self.names.shared or self._local_array
 
     def _place(self, access: Transfer, kind: DataType, element: int, count: int = 1, word: str = "") -> str:
         """Return the place of an element of an access, as an lvalue of a type."""
@@ -902,22 +804,15 @@ class CodePrinter:
 
     def _index(self, access: Transfer, word: str, size: int, element: int) -> str | None:
         """Return an access as an element of an argument; None if its address is not a sum of whole elements."""
-        memory = access.memory
         pointer = self._pointer_of(access)
-        flat = memory.variable < 0 and not _is_slm(memory) and memory.model == codes.ADDRTYPE_FLAT
         if pointer is None or access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
             return None
-        control = access_control(access)
-        parts: list[str] = []
-        number = (_to_signed(access.offset) if isinstance(access.offset, Immediate) else 0) + element * access.size
-        has_pointer = not (flat or _is_slm(memory))
-        for term, factor in _terms(access.address, 1, tagged=_is_slm(memory)):
-            if isinstance(term, Immediate):
-                number += _to_number(term) * factor
-                continue
-            if not has_pointer and factor == 1 and self._pointer(term) is not None:
-                has_pointer = True
-                continue
+        control, summands = access_control(access), list[str]()
+        terms, number = _split_address(access, element)
+        if _is_slm(access.memory) or _is_flat(access.memory):
+            bases = [term for term in terms if term[1] == 1 and self._pointer(term[0]) is not None]
+            terms = [term for term in terms if not bases or term is not bases[0]]
+        for term, factor in terms:
             text = self._index_term(term, control)
             if text.text == "0":
                 continue
@@ -925,22 +820,18 @@ class CodePrinter:
                 divisor = self.alignment.of(term, recent=not access.control.no_mask)
                 if size % factor or (factor << divisor) % size:
                     return None
-                parts.append(f"{text.within(8)} / {size // factor}")
+                summands.append(f"{text.within(8)} / {size // factor}")
             else:
                 plain = text.text if text.rank >= SUM else text.within(SUM)
-                parts.append(plain if factor == size else _times(text.within(8), factor // size))
-        if _is_slm(memory):
-            number = _without_tag(number)
-        elif not flat:
-            number = _signed(number)
+                summands.append(plain if factor == size else _times(text.within(8), factor // size))
         array = next((one for one in self.names.local_arrays if one.pointer is pointer), None)
         number -= array.start if array is not None else 0
         if number % size:
             return None
-        if number or not parts:
-            parts.append(str(number // size))
-        parts.sort(key=lambda part: part.startswith("-"))
-        index = self._by_ids(" + ".join(parts).replace("+ -", "- "))
+        if number or not summands:
+            summands.append(str(number // size))
+        summands.sort(key=lambda part: part.startswith("-"))
+        index = GLOBAL_ID.sub(r"global_id(\g<axis>)", _added(summands))
         same = pointer.element == word
         return f"{pointer.name}[{index}]" if same else f"(({word} *){pointer.name})[{index}]"
 
@@ -949,9 +840,6 @@ class CodePrinter:
         if type_.size == ty.D.size and type_.is_int:
             return self.printer.low(term, 4, control)
         return self.printer.exact(term, control)
-
-    def _by_ids(self, text: str) -> str:
-        return GLOBAL_ID.sub(r"global_id(\g<axis>)", text)
 
     def _pointer(self, term: Expr) -> PointerArgument | None:
         """Return the argument whose address a variable of the launch holds; None for other values."""
@@ -966,48 +854,43 @@ class CodePrinter:
     def _address(self, access: Transfer, element: int) -> str:
         memory, printer = access.memory, self.printer
         control = access_control(access)
-        flat = memory.variable < 0 and not memory.shared and memory.model in (codes.ADDRTYPE_FLAT, codes.ADDRTYPE_ARG)
+        if _is_slm(memory):
+            return self._slm(access, element)
+        is_whole = _is_flat(memory) or (memory.variable < 0 and memory.model == codes.ADDRTYPE_ARG)
         number = element * access.size
         if isinstance(access.offset, Immediate):
-            number += _to_signed(access.offset)
+            number += _signed(access.offset.bits)
         address = printer.exact(access.address, control)
-        wide = self.printer.type_of(access.address)
         if access.scale != 1:
             address = text_of(f"{address.within(8)} * {access.scale}", 8, address.promoted)
         if access.offset is not None and not isinstance(access.offset, Immediate):
             other = printer.exact(access.offset, UNIFORM)
             address = text_of(f"{address.within(SUM)} + {other.within(8)}", SUM, ty.UD)
-        if _is_slm(memory):
-            return self._slm(access, number)
         if number:
             address = text_of(
                 f"{address.within(SUM)} {'+' if number > 0 else '-'} {abs(number)}", SUM, address.promoted
             )
-        if flat:
-            return address.text if wide.size == ty.Q.size else f"(ulong)({address.text})"
+        if is_whole:
+            return address.text if printer.type_of(access.address).size == ty.Q.size else f"(ulong)({address.text})"
         if address.text == "0":
             return self._base(memory)
-        wraps = not memory.shared and address.rank <= SUM and address.promoted is ty.D
+        wraps = address.rank <= SUM and address.promoted is ty.D
         return f"{self._base(memory)} + {f'(uint)({address.text})' if wraps else address.within(8)}"
 
-    def _slm(self, access: Transfer, number: int) -> str:
+    def _slm(self, access: Transfer, element: int) -> str:
         """Return an address in shared local memory; generic pointers have a tag in it."""
-        control = access_control(access)
-        parts: list[str] = []
-        for term, factor in _terms(access.address, access.scale, tagged=True):
-            if isinstance(term, Immediate):
-                number += _to_number(term) * factor
-                continue
-            text = self._index_term(term, control)
-            parts.append(text.within(SUM) if factor == 1 else f"{text.within(8)} * {factor}")
+        terms, number = _split_address(access, element)
+        summands: list[str] = []
+        for term, factor in terms:
+            text = self._index_term(term, access_control(access))
+            summands.append(text.within(SUM) if factor == 1 else f"{text.within(8)} * {factor}")
         if isinstance(access.offset, General):
-            parts.append(self.printer.exact(access.offset, UNIFORM).within(SUM))
-        number = _without_tag(number)
-        if number or not parts:
-            parts.append(str(number))
-        if self._has_tags and parts != [str(number)]:
-            return f"slm + (({' + '.join(parts).replace('+ -', '- ')}) & 0xfffffff)"
-        return "slm + " + " + ".join(parts).replace("+ -", "- ") if parts != ["0"] else "slm"
+            summands.append(self.printer.exact(access.offset, UNIFORM).within(SUM))
+        if number or not summands:
+            summands.append(str(number))
+        if self._has_tags and summands != [str(number)]:
+            return f"slm + (({_added(summands)}) & 0xfffffff)"
+        return f"slm + {_added(summands)}" if summands != ["0"] else "slm"
 
     def _base(self, memory: MemoryPlace) -> str:
         if memory.shared or memory.variable == 0:
@@ -1205,32 +1088,36 @@ class Meetings:
 
     def insert(self, code: list[Node]) -> None:
         """Insert the calls into a list and the lists inside of it."""
-        index = 0
-        while index < len(code):
+        index = -1
+        while index + 1 < len(code):
+            index += 1
             node = code[index]
             if node.is_loop:
                 for child in walk(node.inner or []):
-                    reads, writes = self._uses("".join(child.texts()))
-                    self.crossed |= reads
-                    self.written |= writes
+                    self._note("".join(child.texts()))
             if node.text.startswith(("each_lane(", "once ")) or "one_for_all(" in node.text:
-                self.written.clear()
-                self.crossed.clear()
+                self._forget()
             else:
                 reads, writes = self._uses(node.text)
                 if (reads & self.written or writes & self.crossed) and not node.continues:
                     code.insert(index, Node("sync_lanes();"))
                     index += 1
-                    self.written.clear()
-                    self.crossed.clear()
-                self.written |= writes
-                self.crossed |= reads
+                    self._forget()
+                self._note(node.text)
             if node.inner is not None:
                 kept = set(self.written), set(self.crossed)
                 self.insert(node.inner)
                 self.written |= kept[0]
                 self.crossed |= kept[1]
-            index += 1
+
+    def _forget(self) -> None:
+        self.written.clear()
+        self.crossed.clear()
+
+    def _note(self, text: str) -> None:
+        reads, writes = self._uses(text)
+        self.crossed |= reads
+        self.written |= writes
 
     def _uses(self, text: str) -> tuple[set[str], set[str]]:
         """Return the arrays that a line reads across lanes, and those that it writes."""
@@ -1241,10 +1128,6 @@ class Meetings:
             elif not re.fullmatch(r"lane(?: - \d+)?", index):
                 reads.add(name)
         return reads, writes
-
-
-def _to_signed(value: Immediate) -> int:
-    return _signed(value.bits)
 
 
 def _signed(number: int) -> int:
@@ -1262,10 +1145,25 @@ def _address_of(place: str) -> str:
     return place[1:] if place.startswith("*(") else f"&{place}"
 
 
-def _without_tag(number: int) -> int:
-    """Return an offset in shared local memory, which may be negative, without the bits that mark it as one."""
-    number = (number & 0xFFFFFFFF) % SHARED_TAG
-    return number - SHARED_TAG if number > SHARED_TAG >> 1 else number
+def _split_address(access: Transfer, element: int = 0) -> tuple[list[tuple[Expr, int]], int]:
+    """Return the terms of the address of an element with their factors, and the sum of its numbers.
+
+    A number in shared local memory, which may be negative, has no bits that mark it as one.
+    """
+    is_slm = _is_slm(access.memory)
+    every = list(_terms(access.address, access.scale, tagged=is_slm))
+    number = sum(_to_number(term) * factor for term, factor in every if isinstance(term, Immediate))
+    number += element * access.size + (_signed(access.offset.bits) if isinstance(access.offset, Immediate) else 0)
+    if is_slm:
+        number = (number + (SHARED_TAG >> 1)) % SHARED_TAG - (SHARED_TAG >> 1)
+    elif not _is_flat(access.memory):
+        number = _signed(number)
+    return [(term, factor) for term, factor in every if not isinstance(term, Immediate)], number
+
+
+def _added(summands: Sequence[str]) -> str:
+    """Return a sum, some of whose summands begin with a sign."""
+    return " + ".join(summands).replace("+ -", "- ")
 
 
 def _declare_array(array: NamedArray, *, is_by_rows: bool) -> str:
@@ -1281,6 +1179,10 @@ def _declare_array(array: NamedArray, *, is_by_rows: bool) -> str:
 
 def _is_slm(memory: MemoryPlace) -> bool:
     return memory.shared or memory.variable == 0
+
+
+def _is_flat(memory: MemoryPlace) -> bool:
+    return not memory.shared and memory.variable < 0 and memory.model == codes.ADDRTYPE_FLAT
 
 
 def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:

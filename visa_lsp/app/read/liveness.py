@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import walk
-from visa_lsp.app.read.tree import WORD, step_of
+from visa_lsp.app.read.tree import step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Container
@@ -22,11 +22,11 @@ CALLS: Final = re.compile(r"atomic_|one_for_all|sub_group|ballot|any\(|all\(")  
 def uses_of(text: str, variables: Container[str]) -> tuple[Names, Names]:
     """Return the variables that a line reads, and those that it sets as a whole without reading them."""
     step = step_of(text)
-    words = frozenset(word for word in WORD.findall(text) if word in variables)
-    if step is None or step.op != "=" or step.trees[0].args:
+    words = frozenset(word for word in words_of(text) if word in variables)
+    if step.op != "=" or step.target.args:
         return words, _NONE
-    target = step.trees[0].op
-    reads = frozenset(name for name in words if name != target or name in step.trees[1].names())
+    target = step.target.op
+    reads = frozenset(name for name in words if name != target or name in step.value.names())
     return reads, frozenset({target}) & words
 
 

@@ -12,12 +12,21 @@ from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import count_of, lists_of, setters, steps_of, walk
+from visa_lsp.app.read.code_lines import (
+    assigned,
+    change_lines,
+    count_of,
+    lists_of,
+    setters,
+    steps_of,
+    trees_of,
+    walk,
+    words_without_trees,
+)
 from visa_lsp.app.read.element_indexes import factor_of
 from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.names import type_named
-from visa_lsp.app.read.shape import assigned, change_lines
-from visa_lsp.app.read.tree import WORD, Tree, in_place_of, leaf, number_of, set_names, step_of
+from visa_lsp.app.read.tree import WORD, Tree, in_place_of, leaf, number_of, set_names
 from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
@@ -36,24 +45,19 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
         return frozenset()
     by_name = {array.pointer.name: array for array in arrays}
     change_lines(code, lambda tree: _own_element(tree, by_name))
-    trees = [tree for step in steps_of(code) for tree in step.trees]
-    words = [node_text for node in walk(code) for node_text in node.texts() if step_of(node_text) is None]
-    sums = _sums(code)
+    trees, words, sums = list(trees_of(code)), words_without_trees(code), _sums(code)
     shapes: dict[str, tuple[int, ...]] = {}
     for name, array in by_name.items():
-        if len(array.shape) < 2 or any(name in text for text in words):
-            continue
-        accesses = [part for tree in trees for part in tree.walk() if part.op == "[]" and part.args[0] == leaf(name)]
-        mentions = sum(part == leaf(name) for tree in trees for part in tree.walk())
+        accesses = [tree for tree in trees if tree.op == "[]" and tree.args[0] == leaf(name)]
         indexes = [_split(access.args[1], array.shape, sums) for access in accesses]
-        if accesses and mentions == len(accesses) and all(index is not None and _has_row(index) for index in indexes):
+        is_whole = name in words or trees.count(leaf(name)) != len(accesses)
+        if len(array.shape) > 1 and accesses and not is_whole and all(i is not None and _has_row(i) for i in indexes):
             shapes[name] = array.shape
     change_lines(code, lambda tree: _with_rows(tree, shapes, sums))
-    if shapes:
-        uses = Counter(word for node in walk(code) for text in node.texts() for word in WORD.findall(text))
-        unused = {name for name in sums if uses[name] == 1}
-        for lines in lists_of(code):
-            lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
+    uses = Counter(word for node in walk(code) for text in node.texts() for word in WORD.findall(text))
+    unused = {name for name in sums if uses[name] == 1}
+    for lines in lists_of(code) if shapes else ():
+        lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
     return frozenset(shapes)
 
 
@@ -65,10 +69,9 @@ def _has_row(index: Sequence[Tree]) -> bool:
 def _sums(code: list[Node]) -> dict[str, Tree]:
     """Return the variables that are a sum of values which do not change, with the sum."""
     sets = Counter(name for node in walk(code) for name in set_names(node.text))
-    pairs = [pair for node in walk(code) if node.inner is None and (pair := assigned(node)) is not None]
     return {
         name: value
-        for name, value in pairs
+        for name, value in map(assigned, walk(code))
         if sets[name] == 1 and value.op in ("+", "-", "*", "<<") and all(sets[other] <= 1 for other in value.names())
     }
 
@@ -81,18 +84,17 @@ def drop_tags(code: list[Node], pointers: Collection[str]) -> None:
     for place in _places_in(code, pointers):
         change_lines(code, in_place_of(place, place.change(_untagged)))
     for node in walk(code):
-        pair = assigned(node)
-        rest = _untagged(pair[1]) if pair is not None else None
-        if pair is None or rest is None:
+        name, value = assigned(node)
+        rest = _untagged(value)
+        if rest is None:
             continue
-        variable = leaf(pair[0])
-        inside = sum(part == variable for place in _places_in(code, pointers) for part in place.walk())
-        if len(setters(code, pair[0])) == 1 and inside == count_of(rf"\b{pair[0]}\b", code) - 1:
-            node.text, node.range = f"{pair[0]} = {rest};", None
+        inside = sum(part == leaf(name) for place in _places_in(code, pointers) for part in place.walk())
+        if len(setters(code, name)) == 1 and inside == count_of(rf"\b{name}\b", code) - 1:
+            node.text, node.range = f"{name} = {rest};", None
             continue
-        masked = Tree("&", (variable, leaf(hex(SHARED_TAG - 1))))
+        masked = Tree("&", (leaf(name), leaf(hex(SHARED_TAG - 1))))
         for place in dict.fromkeys(_places_in(code, pointers)):
-            change_lines(code, in_place_of(place, place.change(in_place_of(variable, masked))))
+            change_lines(code, in_place_of(place, place.change(in_place_of(leaf(name), masked))))
 
 
 def _untagged(tree: Tree) -> Tree | None:

@@ -34,32 +34,16 @@ def statements_of(kernel: Kernel, inst: Inst, place: int) -> tuple[Set | Transfe
 def _with_high_half(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     """Return the assignments of both halves of a product and sum; empty if the second half may begin elsewhere."""
     control, target, sources = inst.get("exec"), inst.get("dst"), operands_of(inst)
-    if (
-        lane.effect_of(inst.row.meaning) != HALVES
-        or not isinstance(control, ExecControl)
-        or not isinstance(target, General)
-    ):
+    if lane.effect_of(inst.row.meaning) != HALVES or not isinstance(target, General):
         return ()
-    plain = all(
-        isinstance(source, Immediate) or (isinstance(source, General) and source.modifier is OperandModifier.NONE)
-        for source in sources
-    )
-    reads = {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
-    type_ = kernel.variable_type(target.var)
+    reads, type_ = _roots_read(kernel, sources), kernel.variable_type(target.var)
+    if type_ is None or reads is None or root_of(kernel, target.var) in reads or not isinstance(control, ExecControl):
+        return ()
     whole = control.exec_size % _WHOLE_LANES == 0 and not target.row and not target.col
     one_register = control.exec_size * ty.UD.size <= _ROW_BYTES
-    if (
-        not plain
-        or not (whole or one_register)
-        or target.region.horz_stride != 1
-        or type_ is None
-        or root_of(kernel, target.var) in reads
-    ):
+    if not (whole or one_register) or target.region.horz_stride != 1:
         return ()
-    types = [
-        kernel.variable_type(operand.var) if isinstance(operand, General) else getattr(operand, "type", None)
-        for operand in sources
-    ]
+    types = [kernel.variable_type(s.var) if isinstance(s, General) else getattr(s, "type", None) for s in sources]
     signed = execution_type([operand or ty.UD for operand in types]).is_signed
     own, wide_type = (ty.D, ty.Q) if signed else (ty.UD, ty.UQ)
     wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), own),), wide_type) for source in sources)
@@ -72,25 +56,29 @@ def _with_high_half(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     )
 
 
+def _roots_read(kernel: Kernel, sources: tuple[Value, ...]) -> set[int] | None:
+    """Return the root variables of sources; None if one is neither a number nor an element as it is."""
+    for source in sources:
+        is_number = isinstance(source, Immediate) and not source.type.is_packed
+        if not is_number and not (isinstance(source, General) and source.modifier is OperandModifier.NONE):
+            return None
+    return {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
+
+
 def _with_carry(kernel: Kernel, inst: Inst, place: int) -> tuple[Set, ...]:
     """Return the assignments of the carry and of the sum; empty if the first could change an input of the second."""
     name, meaning, bit = CARRIES.get(lane.effect_of(inst.row.meaning), ("", lane.S0, 0))
     control, target, carry, guard = inst.get("exec"), inst.get("dst"), inst.get(name), guard_of(inst)
-    sources = operands_of(inst)
-    plain = all(
-        (isinstance(source, General) and source.modifier is OperandModifier.NONE)
-        or (isinstance(source, Immediate) and not source.type.is_packed)
-        for source in sources
-    )
-    if not (isinstance(control, ExecControl) and isinstance(target, General) and isinstance(carry, General) and plain):
+    if not (isinstance(control, ExecControl) and isinstance(target, General) and isinstance(carry, General)):
         return ()
-    reads = {root_of(kernel, source.var) for source in sources if isinstance(source, General)}
+    sources = operands_of(inst)
+    reads, root = _roots_read(kernel, sources), root_of(kernel, carry.var)
     types = kernel.variable_type(target.var), kernel.variable_type(carry.var)
-    if not target.var or not carry.var or None in types or root_of(kernel, carry.var) in reads:
+    if not target.var or not carry.var or None in types or reads is None or root in reads:
         return ()
     apart = abs((carry.row - target.row) * _ROW_BYTES + (carry.col - target.col) * ty.UD.size)
     longest = control.exec_size * ty.UD.size * max(target.region.horz_stride or 1, carry.region.horz_stride or 1)
-    if root_of(kernel, carry.var) == root_of(kernel, target.var) and (carry.var != target.var or apart < longest):
+    if root == root_of(kernel, target.var) and (carry.var != target.var or apart < longest):
         return ()
     wide = tuple(Calc(lane.S0, (Calc(lane.S0, (source,), ty.UD),), ty.UQ) for source in sources)
     bit_of = Calc(

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from visa_lsp.isa.operands import OperandModifier
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.isa import lane
     from visa_lsp.isa.types import DataType, ExecControl
@@ -230,6 +230,30 @@ class Reading(Struct, frozen=True):
     """A kernel or function as pseudo-code."""
 
     routines: tuple[Routine, ...]
+
+
+def inner_lists(statement: Statement) -> tuple[tuple[Statement, ...], ...]:
+    """Return the lists of statements inside of one."""
+    match statement:
+        case If():
+            return statement.then, statement.otherwise
+        case Repeat():
+            return (statement.body,)
+    return ()
+
+
+def flat(code: Sequence[Statement]) -> Iterator[Statement]:
+    """Yield all statements, those inside of others too."""
+    for statement in code:
+        yield statement
+        for inner in inner_lists(statement):
+            yield from flat(inner)
+
+
+def single(statements: Iterable[Statement]) -> Iterator[Statement]:
+    """Yield statements, and the parts of those for several lanes in their place."""
+    for statement in statements:
+        yield from statement.parts if isinstance(statement, Both) else (statement,)
 
 
 def parts(value: Expr) -> tuple[Expr, ...]:

@@ -36,6 +36,9 @@ _THREAD_VALUES: Final = {12: "hw_id", 13: "sr0", 20: "msg0"}
 _GROUP_VARIABLES: Final = {1: 0, 2: 1, 3: 0, 4: 1, 5: 2}
 _MAX_LOCAL_ID: Final = 0x7FFF  # no device has larger groups
 _TRIPLES: Final = (4, 8, 12)  # bytes: values of the launch, one per dimension
+_HANDLES: Final = {  # by kind of argument: the bytes of its value, and what that is
+    "buffer": ((8,), "(ulong){}"), "image": ((4, 8), "handle_of({})"), "sampler": ((4, 8), "handle_of({})"), "local": ((4,), "slm_offset({})"),
+}  # fmt: skip
 _UNSIGNED: Final = {1: ty.UB, 2: ty.UW, 4: ty.UD, 8: ty.UQ}
 _VECTOR: Final = re.compile(r"(u?(?:char|short|int|long)|half|float|double)(2|3|4|8|16)?")
 BY_NAME: Final = {name: type_ for type_, name in _C_TYPES.items()}
@@ -121,31 +124,17 @@ class ReadingNames(Struct, frozen=True):
 
     def find_bound(self, root: int, byte: int, size: int) -> Bound | None:
         """Return the value of the launch in some bytes; a part of a longer integer too."""
-        bound = self.bound.get((root, byte, size))
-        if bound is not None:
+        bound, part = self.bound.get((root, byte, size)), _UNSIGNED.get(size)
+        if bound is not None or part is None:
             return bound
         for start, within, length, name, structure in self.parts.get(root, ()):
-            if start <= byte and byte + size <= start + length and size in _UNSIGNED:
-                return Bound(
-                    f"{name}.at{within + byte - start}",
-                    _UNSIGNED[size],
-                    0,
-                    f"{name}.at{within + byte - start}",
-                    structure=structure,
-                )
+            if start <= byte and byte + size <= start + length:
+                place = f"{name}.at{within + byte - start}"
+                return Bound(place, part, 0, place, structure=structure)
         for (other, start, length), value in self.bound.items():
-            if (
-                other == root
-                and start <= byte
-                and byte + size <= start + length
-                and not value.unit
-                and value.type.is_int
-            ):
-                part = _UNSIGNED.get(size)
-                if part is None:
-                    return None
-                shift = f" >> {8 * (byte - start)}"
-                inner = f"({value.text}{shift})" if byte > start else value.text
+            inside = other == root and start <= byte and byte + size <= start + length
+            if inside and not value.unit and value.type.is_int:
+                inner = f"({value.text} >> {8 * (byte - start)})" if byte > start else value.text
                 return Bound(f"({c_type(part)}){inner}", part)
         return None
 
@@ -160,32 +149,26 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         qualifier = argument.address_qualifier.strip("_")
         space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
         name = _identifier(argument.name, taken)
-        parameters.append(
-            Parameter(
-                name,
-                f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " "),
-                argument.index,
-            )
-        )
-    arrays = tuple([
-        NamedArray(
-            PointerArgument(_identifier(array.name, taken), _parameter_type(array.element)), array.start, array.start + array.size,
-            array.shape,
-        )
-        for array in (info.local_arrays if info is not None else ())
-    ])  # fmt: skip
+        declared = f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " ")
+        parameters.append(Parameter(name, declared, argument.index))
+    arrays: list[NamedArray] = []
+    for array in info.local_arrays if info is not None else ():
+        pointer = PointerArgument(_identifier(array.name, taken), _parameter_type(array.element))
+        arrays.append(NamedArray(pointer, array.start, array.start + array.size, array.shape))
     variables = {number: _identifier(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
-    surfaces = (
-        {argument.bti_value: launch.pointer(argument.arg_index) for argument in info.bindings}
+    bindings = info.bindings if info is not None else ()
+    surfaces = {binding.bti_value: launch.pointer(binding.arg_index) for binding in bindings}
+    sizes = (
+        (info.env.slm_size, info.env.private_size, info.env.required_work_group_size)
         if info is not None
-        else {}
+        else (0, 0, (0, 0, 0))
     )
     return ReadingNames(
-        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(), arrays, tuple(parameters),
-        launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts, frozenset(launch.offsets), launch.structures, *((info.env.slm_size, info.env.private_size) if info is not None else (0, 0)),
-        info.env.required_work_group_size if info is not None else (0, 0, 0), launch.ids,
+        kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(),
+        tuple(arrays), tuple(parameters), launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts,
+        frozenset(launch.offsets), launch.structures, *sizes, launch.ids,
     )  # fmt: skip
 
 
@@ -281,101 +264,72 @@ class _LaunchNames:
     def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
         assert self.info is not None
         self.ids = (platform.grf_bytes, layout.geometry.id_stride, layout.payload.id_dimensions)
-        for root, entry_start in self.inputs.items():
-            if root == _R0:
-                continue
-            axis, within = divmod(entry_start - platform.grf_bytes, layout.geometry.id_stride)
-            if entry_start < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
+        roots = {root: start for root, start in self.inputs.items() if root != _R0}
+        for root, start in roots.items():
+            axis, within = divmod(start - platform.grf_bytes, layout.geometry.id_stride)
+            if start < layout.payload.cross_start and axis < layout.payload.id_dimensions and within % 2 == 0:
                 for lane in range(min(simd, self.storage.room.get(root, 0) // 2)):
                     self.bound[root, 2 * lane, 2] = Bound(f"local_id({axis})", ty.UD, high=_MAX_LOCAL_ID)
         for entry in self.info.payload:
             if not entry.size:
                 continue
-            entry_start = layout.payload.place(entry.offset)
-            if (
-                entry.arg_index >= 0
-                and entry.arg_type != "buffer_offset"
-                and not entry.arg_type.startswith(_PROPERTIES)
-            ):
-                self.addresses.setdefault(entry.arg_index, []).append((entry.source_offset, entry_start, entry.size))
-            elif entry.arg_index < 0:
-                self.values[
-                    entry.arg_type + (str(entry.sampler_index) if entry.arg_type == "inline_sampler" else "")
-                ] = (
-                    entry_start,
-                    entry.size,
-                )
-            for root, start in self.inputs.items():
-                byte = entry_start - start
+            place = layout.payload.place(entry.offset)
+            if entry.arg_index < 0:
+                number = str(entry.sampler_index) if entry.arg_type == "inline_sampler" else ""
+                self.values[entry.arg_type + number] = place, entry.size
+            elif entry.arg_type != "buffer_offset" and not entry.arg_type.startswith(_PROPERTIES):
+                self.addresses.setdefault(entry.arg_index, []).append((entry.source_offset, place, entry.size))
+            for root, start in roots.items():
+                byte = place - start
                 inside = 0 <= byte < self.storage.room.get(root, 0)
-                if root != _R0 and (inside or (-entry.size < byte < 0 and entry.kind == "value")):
+                if inside or (-entry.size < byte < 0 and entry.kind == "value"):
                     self._bind(entry, root, byte)
 
     def _bind(self, entry: PayloadArgument, root: int, byte: int) -> None:
-        assert self.info is not None
+        size, type_ = entry.size, _UNSIGNED.get(entry.size, ty.UD)
         if entry.arg_index < 0:
-            if entry.size in _TRIPLES:
-                word = entry.arg_type + (f"({entry.sampler_index})" if entry.arg_type == "inline_sampler" else "")
-                for axis in range(entry.size // 4 if entry.size != ty.UQ.size else 0):
-                    text = f"{word}({axis})" if entry.size == _TRIPLES[2] else word
+            word = entry.arg_type + (f"({entry.sampler_index})" if entry.arg_type == "inline_sampler" else "")
+            if size == ty.UQ.size:
+                self.bound[root, byte, size] = Bound(word, ty.UQ)
+            elif size in _TRIPLES:
+                for axis in range(size // 4):
+                    text = f"{word}({axis})" if size == _TRIPLES[2] else word
                     self.bound[root, byte + 4 * axis, 4] = Bound(text, ty.UD)
-                if entry.size == ty.UQ.size:
-                    self.bound[root, byte, 8] = Bound(word, ty.UQ)
             return
         name = self.names.get(entry.arg_index, f"arg{entry.arg_index}")
+        sizes, text = _HANDLES.get(entry.kind, ((), ""))
         if entry.arg_type == "buffer_offset":
             self.bound[root, byte, 4] = Bound("0", ty.UD, high=0)  # the pointer includes it
             self.offsets.add(root)
-            return
-        if entry.arg_type.startswith(_PROPERTIES):
-            self.bound[root, byte, entry.size] = Bound(f"{entry.arg_type}({name})", _UNSIGNED.get(entry.size, ty.UD))
-            return
-        match entry.kind:
-            case "value":
-                self._bind_value(entry, root, byte, name)
-            case "buffer" if entry.size == ty.UQ.size:
-                self.bound[root, byte, 8] = Bound(f"(ulong){name}", ty.UQ)
-                self.pointers[root, byte] = self.pointer(entry.arg_index)
-            case "image" | "sampler" if entry.size in (ty.UD.size, ty.UQ.size):
-                self.bound[root, byte, entry.size] = Bound(
-                    f"handle_of({name})", ty.UD if entry.size == ty.UD.size else ty.UQ
-                )
-                self.pointers[root, byte] = self.pointer(entry.arg_index)
-            case "local" if entry.size == ty.UD.size:
-                self.bound[root, byte, 4] = Bound(f"slm_offset({name})", ty.UD)
-                self.pointers[root, byte] = self.pointer(entry.arg_index)
+        elif entry.arg_type.startswith(_PROPERTIES):
+            self.bound[root, byte, size] = Bound(f"{entry.arg_type}({name})", type_)
+        elif entry.kind == "value":
+            self._bind_value(entry, root, byte, name)
+        elif size in sizes:
+            self.bound[root, byte, size] = Bound(text.format(name), type_)
+            self.pointers[root, byte] = self.pointer(entry.arg_index)
 
     def _bind_value(self, entry: PayloadArgument, root: int, byte: int, name: str) -> None:
         assert self.info is not None
         type_name = self.info.type_of(entry.arg_index)
         vector = _VECTOR.fullmatch(type_name)
+        start = max(0, entry.source_offset)
         if vector is None and type_name not in _SCALARS:
-            whole = _parameter_type(type_name)
-            bytes_text = next(
-                (a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == entry.arg_index), ""
-            )
+            whole, skipped = _parameter_type(type_name), max(0, -byte)
+            sizes = (a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == entry.arg_index)
+            bytes_text = next(sizes, "")
             self.structures[whole] = int(bytes_text) if bytes_text.isdecimal() and len(bytes_text) < 6 else 0
-            skipped = max(0, -byte)
-            self.parts[root].append(
-                (byte + skipped, max(0, entry.source_offset) + skipped, entry.size - skipped, name, whole)
-            )
+            self.parts[root].append((byte + skipped, start + skipped, entry.size - skipped, name, whole))
             return
         type_ = type_named(vector[1] if vector else type_name)
         count = int(vector[2] or 1) if vector else 1
-        start = max(0, entry.source_offset)
-        if count == 1:
-            if byte < 0:
-                return
-            self.bound[root, byte, type_.size] = Bound(name, type_, 0, name)
-            return
         if byte >= 0:
-            self.bound[root, byte, entry.size] = Bound(name, type_, type_.size, name)
-        for number in range(start // type_.size, min(count, (start + entry.size) // type_.size)):
-            part = component(number, count)
-            place = byte + number * type_.size - start
-            if place < 0:
-                continue
-            self.bound[root, place, type_.size] = Bound(f"{name}.{part}", type_, 0, name)
+            size, unit = (type_.size, 0) if count == 1 else (entry.size, type_.size)
+            self.bound[root, byte, size] = Bound(name, type_, unit, name)
+        for number in range(start // type_.size, min(count, (start + entry.size) // type_.size)) if count > 1 else ():
+            part, place = f"{name}.{component(number, count)}", byte + number * type_.size - start
+            if place >= 0:
+                self.bound[root, place, type_.size] = Bound(part, type_, 0, name)
 
 
 def fields_text(fields: Sequence[tuple[int, int, str]], size: int) -> str:

@@ -7,11 +7,23 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, set_in, setters, trees_of, walk
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Node,
+    assigned,
+    backwards,
+    change_lines,
+    condition_of,
+    set_in,
+    setters,
+    trees_of,
+    walk,
+)
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
-from visa_lsp.app.read.shape import PURE, assigned, change_lines, condition_of, conjuncts, reads_memory
+from visa_lsp.app.read.shape import PURE, conjuncts, reads_memory
 from visa_lsp.app.read.tree import (
+    Parts,
     Tree,
     form,
     in_place_of,
@@ -93,59 +105,48 @@ class Former:
     def load_parts(self) -> None:
         """Load the elements of an array one by one where no variable needs them as a vector."""
         texts = [text for node in walk(self.code) for text in node.texts()]
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, -1, -1):
-                assignment = assigned(code[index])
-                vector = self._vector_of(assignment[1]) if assignment is not None else None
-                if assignment is None or vector is None:
-                    continue
-                name, (element, kind, count) = assignment[0], vector
-                word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
-                whole = sum(len(word.findall(text)) for text in texts)
-                if whole != 1 or assignment[1].args[0].op != f"({self.body.type_name(name)} *)":
-                    continue
-                lines = {}
-                for number, part in enumerate("xyzw"[:count]):
-                    value = str(_moved(element, number))
-                    lines[part] = Node(f"{name}.{part} = {value};", code[index].places, range=text_of(value, 10, kind))
-                used = [line for part, line in lines.items() if any(f"{name}.{part}" in text for text in texts)]
-                code[index : index + 1] = used or [lines["x"]]
+        for code, index in backwards(self.code):
+            name, value = assigned(code[index])
+            vector = self._vector_of(value)
+            if not name or vector is None or value.args[0].op != f"({self.body.type_name(name)} *)":
+                continue
+            element, kind, count = vector
+            word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
+            if sum(len(word.findall(text)) for text in texts) != 1:
+                continue
+            parts = {f"{name}.{part}": str(_moved(element, number)) for number, part in enumerate("xyzw"[:count])}
+            used = [part for part in parts if any(part in text for text in texts)] or [f"{name}.x"]
+            code[index : index + 1] = [
+                Node(f"{part} = {parts[part]};", code[index].places, range=text_of(parts[part], 10, kind))
+                for part in used
+            ]
 
     def _vector_of(self, tree: Tree) -> tuple[Tree, ty.DataType, int] | None:
         """Return the first element of an array that is accessed as a vector, its type, and the number of elements."""
         shape = _VECTOR.fullmatch(tree.args[0].op) if tree.op == "u*" else None
-        place = tree.args[0].args[0] if shape is not None else tree
-        if shape is None or place.op != "u&" or place.args[0].op != "[]":
-            return None
-        array = place.args[0].args[0]
+        element = form("&A[I]", tree.args[0].args[0]) if shape is not None else Parts()
+        array = element["A"]
         kind = BY_NAME.get(array.op[1:-3] if array.args else self.body.elements.get(array.op, ""))
-        return (
-            (place.args[0], kind, int(shape[2])) if kind is not None and kind.size == BY_NAME[shape[1]].size else None
-        )
+        if shape is None or kind is None or kind.size != BY_NAME[shape[1]].size:
+            return None
+        return Tree("[]", (array, element["I"])), kind, int(shape[2])
 
     def spread_sums(self) -> None:
         """Write sums and products of steady values in place of variables that only indexes need."""
         for node in list(self.code):
-            assignment = assigned(node)
-            if assignment is None or self.kinds.get(assignment[0]) not in (ty.D, ty.UD):
+            name, value = assigned(node)
+            if self.kinds.get(name) not in (ty.D, ty.UD):
                 continue
-            name, value = assignment
             parts = list(value.walk())
             inner = value.names() & self.types.keys()
-            plain = all(inner_part.op in ("+", "-", "*", "<<") or not inner_part.args for inner_part in parts)
+            plain = all(part.op in ("+", "-", "*", "<<") or not part.args for part in parts)
             own = all(self.kinds.get(word, ty.D) is self.kinds[name] and self._set_once(word) for word in inner)
             typed = self.kinds[name] is ty.D or bool(inner)
             if not (own and plain and typed and 1 < len(parts) <= _MAX_SUM and self._set_once(name)):
                 continue
-            uses = sum(
-                text.count(name)
-                for inner_part in walk(self.code)
-                if inner_part is not node
-                for text in inner_part.texts()
-            )
+            uses = sum(text.count(name) for other in walk(self.code) if other is not node for text in other.texts())
             indexes = [tree.args[1] for tree in trees_of(self.code) if tree.op == "[]"]
-            inside = sum(part == leaf(name) for index in indexes for part in index.walk())
-            if uses and uses == inside:
+            if uses and uses == sum(part == leaf(name) for index in indexes for part in index.walk()):
                 self.code.remove(node)
                 self.change(partial(self._spread, name, value), node.places)
 
@@ -165,36 +166,23 @@ class Former:
         """Give an id a variable where lines need it more than once."""
         every = Counter(tree for tree in trees_of(self.code) if tree.op in ("global_id()", "local_id()", "group_id()"))
         compared = {arg for tree in trees_of(self.code) if tree.op in ("<", ">", "<=", ">=") for arg in tree.args}
-        mixed = {
-            part
-            for node in self.code
-            if (assignment := assigned(node)) is not None and assignment[1].op == "*"
-            for part in assignment[1].args
-        }
+        mixed = {part for node in self.code if (value := assigned(node)[1]).op == "*" for part in value.args}
         for call, count in every.items():
-            holders = [
-                (node, assignment[0])
-                for node in self.code
-                if (assignment := assigned(node)) is not None
-                and assignment[1] == call
-                and self._set_once(assignment[0])
-            ]
             if count < _MIN_IDS and call not in mixed:
                 continue
-            if holders:
-                holder, name = holders[0]
-            else:
+            holder = next((n for n in self.code if assigned(n)[1] == call and self._set_once(assigned(n)[0])), None)
+            if holder is None:
                 name = f"V_{call.op[:-2]}_{call.args[0]}"
                 self.kinds[name] = ty.UD if call in compared else ty.D
                 self.types[name] = f"{c_type(self.kinds[name])} {name}"
                 first_use = next(n for n, tree in enumerate(self.code) if call in trees_of([tree]))
                 while self.code[first_use].continues:
                     first_use -= 1
-                self.code.insert(first_use, Node(f"{name} = {call};"))
-                holder = self.code[first_use]
-            value = leaf(name) if self.kinds[name] is ty.UD or call not in compared else Tree("(uint)", (leaf(name),))
-            index = self.code.index(holder)
-            change_lines(self.code[index + 1 :], in_place_of(call, value))
+                holder = Node(f"{name} = {call};")
+                self.code.insert(first_use, holder)
+            own = leaf(holder.assigns)
+            value = own if self.kinds[own.op] is ty.UD or call not in compared else Tree("(uint)", (own,))
+            change_lines(self.code[self.code.index(holder) + 1 :], in_place_of(call, value))
         self.counts = None
 
     def simplify_flags(self) -> None:
@@ -214,24 +202,18 @@ class Former:
     def simplify_ids(self) -> None:
         """Write sums of ids as the id that they are, and use one variable for one id."""
         ids: dict[str, Tree] = {}
-        for node in list(self.code):
-            assignment = assigned(node)
-            if assignment is None or not self._set_once(assignment[0]) or assignment[1].names() & self.types.keys():
-                continue
-            if {tree.op for tree in assignment[1].walk() if tree.op.endswith("()")} <= set(PURE):
-                ids[assignment[0]] = assignment[1]
+        for node in self.code:
+            name, value = assigned(node)
+            calls = {tree.op for tree in value.walk() if tree.op.endswith("()")}
+            if calls <= set(PURE) and self._set_once(name) and not value.names() & self.types.keys():
+                ids[name] = value
         self.change(lambda tree: self._as_id(tree, ids))
         holders: dict[str, str] = {}
         for node in list(self.code):
-            assignment = assigned(node)
-            if (
-                assignment is None
-                or not assignment[1].op.endswith("()")
-                or assignment[1].op not in PURE
-                or assignment[0] not in ids
-            ):
+            name, value = assigned(node)
+            if value.op not in PURE or name not in ids:
                 continue
-            name, other = assignment[0], holders.setdefault(str(assignment[1]), assignment[0])
+            other = holders.setdefault(str(value), name)
             if other != name and self.kinds.get(name) in (ty.D, ty.UD) and self.kinds.get(other) in (ty.D, ty.UD):
                 own = self.types[name].split()[0]
                 value = leaf(other) if self.kinds[name] is self.kinds[other] else Tree(f"({own})", (leaf(other),))
@@ -251,7 +233,8 @@ class Former:
         rest = [term for term in parts if term not in (offsets[0], own[0], group[0])]
         # A launch has fewer than 2^32 work items along an axis, so that 32 bits hold a sum of 64.
         id_ = Tree("global_id()", axis)
-        id_ = id_ if _without_casts(group[0]) == group[0] else Tree("(long)", (id_,))
+        is_wide = self.kinds.get(group[0].op) in (ty.Q, ty.UQ) or _without_casts(group[0]) != group[0]
+        id_ = Tree("(long)", (id_,)) if is_wide else id_
         return sum_of([id_, *rest]) if len(rest) == len(parts) - 3 else None
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
@@ -269,9 +252,8 @@ class Former:
         """Write elements of arrays without casts of pointers, where the array has their type."""
         self._by_ranges(self.code, {})
         self.change(self._element)
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, -1, -1):
-                code[index : index + 1] = self._stored_parts(code[index])
+        for code, index in backwards(self.code):
+            code[index : index + 1] = self._stored_parts(code[index])
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
@@ -284,11 +266,9 @@ class Former:
     def _stored_parts(self, node: Node) -> list[Node]:
         """Return a store of a new vector as stores of its elements."""
         step = step_of(node.text)
-        vector = self._vector_of(step.trees[0]) if step is not None and step.op == "=" else None
-        if step is None or vector is None or step.trees[1].op[0] != "{":
-            return [node]
-        values = step.trees[1].args
-        if any(reads_memory(part) for part in values[1:]):
+        vector = self._vector_of(step.target) if step.op == "=" else None
+        values = step.value.args
+        if vector is None or step.value.op[0] != "{" or any(reads_memory(part) for part in values[1:]):
             return [node]
         return [Node(f"{_moved(vector[0], n)} = {value};", node.places) for n, value in enumerate(values)]
 
@@ -297,52 +277,37 @@ class Former:
         tops = dict(limits)
         scaled: dict[str, Tree] = {}
         for node in code:
-            inside = dict(tops.items())
-            test = condition_of(node.text) if node.inner is not None else None
-            if node.text.startswith("for ("):
-                test = parse(node.text.split(";")[1])
             changed = set_in([node])
             tops = {name: top for name, top in tops.items() if name not in changed}
             scaled = {name: value for name, value in scaled.items() if not changed & {name, *value.names()}}
-            inside = dict(tops)
-            if test is not None:
-                for part in conjuncts(test):
-                    hit = form("X < N", part)
-                    top = number_of(hit["N"]) if hit is not None else None
-                    if hit is not None and top is not None and 0 < top <= _MAX_INDEX:
-                        name = hit["X"].args[0].op if hit["X"].op == "(uint)" else hit["X"].op
-                        if hit["X"].op == "(uint)" or self.kinds.get(name) is ty.UD:
-                            inside[name] = top
             if node.inner is None:
                 change_lines([node], partial(self._small, tops, scaled))
-                assignment = assigned(node)
-                if (
-                    assignment is not None
-                    and form("X << K", assignment[1]) is not None
-                    and assignment[1].names() <= tops.keys()
-                ):
-                    scaled[assignment[0]] = assignment[1]
-            else:
-                last = node.inner[-1] if node.text.startswith("while (") and node.inner else None
-                sets = set_in(line for line in node.inner if line is not last)
-                self._by_ranges(node.inner, {name: top for name, top in inside.items() if name not in sets})
+                name, value = assigned(node)
+                if form("X << K", value) and value.names() <= tops.keys():
+                    scaled[name] = value
+                continue
+            inside = dict(tops)
+            is_for = node.text.startswith("for (")
+            for part in conjuncts(parse(node.text.split(";")[1]) if is_for else condition_of(node.text)):
+                hit = form("X < N", part)
+                top, value = number_of(hit["N"]), hit["X"]
+                bare = value.args[0] if value.op == "(uint)" else value
+                is_unsigned = bare is not value or self.kinds.get(bare.op) is ty.UD
+                if top is not None and 0 < top <= _MAX_INDEX and is_unsigned:
+                    inside[bare.op] = top
+            last = node.inner[-1] if node.text.startswith("while (") and node.inner else None
+            sets = set_in(line for line in node.inner if line is not last)
+            self._by_ranges(node.inner, {name: top for name, top in inside.items() if name not in sets})
 
     def _small(self, tops: Mapping[str, int], scaled: Mapping[str, Tree], tree: Tree) -> Tree | None:
         """Return an element of whose index the limit is known."""
         tree = tree.put(scaled)
-        hit = form("X / N", tree)
-        shift = form("X << K", hit["X"]) if hit is not None else None
-        if hit is not None and shift is not None and shift["X"].op in tops:
-            factor, size = 1 << (number_of(shift["K"]) or 0), number_of(hit["N"]) or 0
-            return shift["X"] if factor == size else None
-        hit = form("(ulong)P + (uint)(X << K)", tree.args[0]) if tree.op.endswith(" *)") else None
+        hit = form("(X << K) / N", tree)
+        if hit and hit["X"].op in tops:
+            return hit["X"] if 1 << (number_of(hit["K"]) or 0) == number_of(hit["N"]) else None
+        hit = form("(ulong)P + (uint)(X << K)", tree.args[0]) if tree.op.endswith(" *)") else Parts()
         kind = BY_NAME.get(tree.op[1:-3])
-        if (
-            hit is None
-            or kind is None
-            or hit["X"].op not in tops
-            or self.body.elements.get(hit["P"].op) != c_type(kind)
-        ):
+        if kind is None or hit["X"].op not in tops or self.body.elements.get(hit["P"].op) != c_type(kind):
             return None
         element = Tree("[]", (hit["P"], hit["X"]))
         return Tree("u&", (element,)) if number_of(hit["K"]) == kind.size.bit_length() - 1 else None

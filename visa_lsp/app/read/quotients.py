@@ -8,10 +8,34 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.code_lines import Body, Node, count_of, lists_of, places_of, setters, trees_of, walk
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Node,
+    assigned,
+    backwards,
+    chain_of,
+    change_lines,
+    condition_of,
+    count_of,
+    lists_of,
+    places_of,
+    setters,
+    trees_of,
+    walk,
+)
 from visa_lsp.app.read.expressions import text_of
-from visa_lsp.app.read.shape import assigned, change_lines, condition_of
-from visa_lsp.app.read.tree import Tree, filled, form, in_place_of, leaf, number_of, rewritten, set_names, step_of
+from visa_lsp.app.read.tree import (
+    Parts,
+    Tree,
+    filled,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    rewritten,
+    set_names,
+    step_of,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -33,10 +57,8 @@ def high_half(tree: Tree) -> HighHalf | None:
     """Return a value as the upper half of a product; None for another value."""
     plus = form("mul_hi(V, N) + V", tree)
     hit = plus or form("mul_hi(V, N)", tree)
-    factor = number_of(hit["N"]) if hit is not None else None
-    if hit is None or factor is None or hit["V"].args:
-        return None
-    return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), plus is not None)
+    factor = number_of(hit["N"])
+    return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), bool(plus)) if factor is not None else None
 
 
 def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:
@@ -54,81 +76,71 @@ def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:
     return divisor if divisor > 1 and 0 < error <= (2 if signed else 1) << shift else 0
 
 
-def as_quotient(tree: Tree, type_of: Callable[[str], str]) -> Tree | None:
+_REMAINDERS: Final = {
+    "-D * (V / D) + V": "V % D",
+    "V / D * -D + V": "V % D",
+    "-D * (uint)(V / D) + V": "(uint)(V % D)",
+    "(uint)(V / D) * -D + V": "(uint)(V % D)",
+    "-D * ((uint)V / D) + V": "(uint)V % D",
+    "(uchar)(-D * ((uint)(uchar)V / D) + V)": "(uchar)V % D",
+}
+
+
+def as_quotient(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
     """Write a multiplication of an unsigned value as a quotient, and what a division leaves as a remainder."""
     hit = form("X >> K", tree)
-    half, shift = (high_half(hit["X"]), number_of(hit["K"])) if hit is not None else (None, None)
+    half, shift = high_half(hit["X"]), number_of(hit["K"])
     if half is not None and shift is not None:
-        divisor, own = find_divisor(half, shift, signed=False), type_of(half.value.op)
-        if divisor and (own == "uint" or (own == "int" and half.is_unsigned)):
-            return Tree("/", (half.value if own == "uint" else Tree("(uint)", (half.value,)), leaf(divisor)))
+        divisor, own = find_divisor(half, shift, signed=False), type_of(half.value)
+        is_unsigned = own in (ty.UD, ty.UW, ty.UB)
+        if divisor and (is_unsigned or (own is ty.D and half.is_unsigned)):
+            return Tree("/", (half.value if is_unsigned else Tree("(uint)", (half.value,)), leaf(divisor)))
     hit = form("(V < 0 ? V + C : V) >> K", tree)
-    if hit is not None and type_of(hit["V"].op) == "int" and not hit["V"].args:
-        moved, shift = number_of(hit["C"]), number_of(hit["K"])
-        if moved and shift and moved + 1 == 1 << shift:
-            return Tree("/", (hit["V"], leaf(moved + 1)))
-    for pattern, value in (
-        ("-D * (V / D) + V", "V % D"),
-        ("V / D * -D + V", "V % D"),
-        ("-D * (uint)(V / D) + V", "(uint)(V % D)"),
-        ("(uint)(V / D) * -D + V", "(uint)(V % D)"),
-        ("-D * ((uint)V / D) + V", "(uint)V % D"),
-    ):
+    moved, shift = number_of(hit["C"]), number_of(hit["K"])
+    if moved and shift and moved + 1 == 1 << shift and type_of(hit["V"]) is ty.D:
+        return Tree("/", (hit["V"], leaf(moved + 1)))
+    for pattern, value in _REMAINDERS.items():
         hit = form(pattern, tree)
-        if hit is not None and number_of(hit["D"]) is not None and not hit["V"].args:
+        if number_of(hit["D"]) is not None and type_of(hit["V"]) is not None:
             return filled(value, hit)
     return None
 
 
 def divide_by_counters(body: Body) -> None:
     """Write quotients and remainders by a counter from 1 on with the operators of C, which has them for such divisors."""
+    rules = {"remainder(A, D)": "A % D", "quotient(A, D)": "A / D"}
     for node in walk(body.code):
-        step = step_of(node.text) if node.text.startswith("for (") else None
-        if step is None or step.words[1] != " = " or step.words[-1] != "++) {" or node.inner is None:
+        step, inner = step_of(node.text), node.inner or []
+        if step.words[:2] != ("for (", " = ") or step.words[-1] != "++) {":
             continue
-        name, start = step.trees[0], number_of(step.trees[1])
-        if start and start > 0 and name == step.trees[-1] and not setters(node.inner, name.op):
-            change_lines(
-                node.inner, partial(rewritten, rules={"remainder(A, D)": "A % D", "quotient(A, D)": "A / D"}, D=name)
-            )
+        name, start = step.target, number_of(step.trees[1])
+        if start and start > 0 and name == step.value and not setters(inner, name.op):
+            change_lines(inner, partial(rewritten, rules=rules, D=name))
 
 
 def join_halvings(body: Body) -> None:
     """Write a shift of a value that is moved toward zero first as a division by a power of two."""
-    for code in lists_of(body.code):
-        for index in range(len(code) - 1, 0, -1):
-            inner = code[index].inner or []
-            is_if = code[index].text.startswith("if (") and len(inner) == 1
-            test = form("V < 0", condition_of(code[index].text)) if is_if else None
-            step = step_of(inner[0].text) if test is not None else None
-            if (
-                test is None
-                or step is None
-                or step.trees[0] != test["V"]
-                or code[min(index + 1, len(code) - 1)].continues
-            ):
-                continue
-            name, rest = test["V"].op, code[index + 1 :]
-            total = form("V + C", step.trees[-1], V=test["V"]) if step.op == "=" else None
-            moved = 1 if step.words == ("", "++;") else None
-            if total is not None or step.op == "+=":
-                moved = number_of(total["C"] if total is not None else step.trees[1])
-            shift = Tree(">>", (test["V"], leaf(((moved or 0) + 1).bit_length() - 1)))
-            shifts = sum(tree == shift for tree in trees_of(rest))
-            is_power = moved is not None and not moved & (moved + 1) and body.type_name(name) == "int"
-            first = next((line for line in code if name in line.names), code[index])
-            pair = assigned(first)
-            # Set here and nowhere else, or an argument that nothing has named before.
-            is_own = first is code[index] or (pair is not None and pair[0] == name and name not in pair[1].names())
-            if not (is_power and is_own and shifts and shifts == count_of(rf"\b{name}\b", rest)):
-                continue
-            if count_of(rf"\b{name}\b", code) == body.uses(name):
-                change_lines(
-                    rest,
-                    in_place_of(shift, Tree("/", (test["V"], leaf((moved or 0) + 1)))),
-                    places_of(code[index], *inner),
-                )
-                del code[index]
+    for code, index in backwards(body.code, 1):
+        node, *others = chain_of(code, index)
+        inner, rest = node.inner or [], code[index + 1 :]
+        value = form("V < 0", condition_of(node.text))["V"]
+        step = step_of(inner[0].text) if len(inner) == 1 and node.text.startswith("if (") else step_of("")
+        if others or step.target != value or body.type_name(value.op) != "int":
+            continue
+        total = form("V + C", step.value, V=value)["C"] if step.op == "=" else step.value
+        moved = 1 if step.op == "++" else number_of(total) if step.op in ("=", "+=") else None
+        if moved is None or moved & (moved + 1):
+            continue
+        shift = Tree(">>", (value, leaf((moved + 1).bit_length() - 1)))
+        shifts = sum(tree == shift for tree in trees_of(rest))
+        first = next((line for line in code if value.op in line.names), node)
+        own, before = assigned(first)
+        # Set here and nowhere else, or an argument that nothing has named before.
+        is_own = first is node or (own == value.op and own not in before.names())
+        word = rf"\b{value.op}\b"
+        if is_own and shifts and shifts == count_of(word, rest) and count_of(word, code) == body.uses(value.op):
+            change_lines(rest, in_place_of(shift, Tree("/", (value, leaf(moved + 1)))), places_of(node, *inner))
+            del code[index]
 
 
 MODE: Final = "set_cr0(cr0 ^ 48);"  # the other rounding of floats
@@ -149,9 +161,8 @@ _STEPS: Final = 4  # reciprocal, estimate, quotient, and what the estimate misse
 
 def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write the steps with floats by which compilers divide unsigned integers as a quotient or a remainder."""
-    sets = [pair for node in walk(body.code) if (pair := assigned(node)) is not None]
-    counts = Counter(name for name, _ in sets)
-    plain = {name: _without_casts(value) for name, value in sets if counts[name] == 1}
+    sets = _set_once(body)
+    plain = {name: _without_casts(value) for name, value in sets.items()}
     values = {name: value for name, value in plain.items() if value.op in ("(float)", "abs()", "recip()", "fma()")}
     for code in lists_of(body.code):
         index = len(code) - _STEPS - 1
@@ -159,67 +170,57 @@ def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             index -= 1
             if code[index].text != MODE or code[index + _STEPS + 1].text != MODE:
                 continue
-            pairs = [assigned(node) for node in code[index + 1 : index + _STEPS + 1]]
-            steps = [pair for pair in pairs if pair is not None]
+            steps = [assigned(node) for node in code[index + 1 : index + _STEPS + 1]]
             expanded = [_expanded(value, values) for _, value in steps]
-            parts = form(_QUOTIENT, expanded[2]) if len(steps) == _STEPS else None
-            if parts is None or form(_REST, expanded[3], **parts, Q=leaf(steps[2][0])) is None:
+            name, rest = (leaf(steps[number][0]) for number in (2, 3))
+            parts = form(_QUOTIENT, expanded[2]) if all(own for own, _ in steps) else Parts()
+            if not parts or not form(_REST, expanded[3], **parts, Q=name):
                 continue
-            divisor = form("recip((float)D)", steps[0][1])
-            number = _origin(steps[2][1].args[0].args[0], {name: value for name, value in sets if counts[name] == 1})
-            if divisor is None or number is None or {type_of(divisor["D"]), type_of(number)} != {ty.UD}:
+            divisor = form("recip((float)D)", steps[0][1])["D"]
+            number = _origin(steps[2][1].args[0].args[0], sets)
+            if number is None or {type_of(divisor), type_of(number)} != {ty.UD}:
                 continue
-            name = leaf(steps[2][0])
-            quotient = Node(
-                f"{name} = {Tree('/', (number, divisor['D']))};", places_of(*code[index : index + _STEPS + 2])
-            )
-            quotient.range = text_of(quotient.text.partition(" = ")[2][:-1], 8, ty.UD)
-            code[index : index + _STEPS + 2] = [quotient]
-            division = {"Q": name, "D": divisor["D"], "X": number}
-            exact = partial(_exact, division, leaf(steps[3][0]), values)
-            change_lines(code[index + 1 :], exact)
-            rests = {
-                pair[0]
-                for node in code
-                if (pair := assigned(node)) is not None
-                and _expanded(pair[1], values) == _expanded(filled("X % D", division), values)
-            }
-            change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor["D"], values), values))
+            value = Tree("/", (number, divisor))
+            places = places_of(*code[index : index + _STEPS + 2])
+            code[index : index + _STEPS + 2] = [Node(f"{name} = {value};", places, range=text_of(str(value), 8, ty.UD))]
+            division = {"Q": name, "D": divisor, "X": number}
+            change_lines(code[index + 1 :], partial(_exact, division, rest, values))
+            remainder = _expanded(filled("X % D", division), values)
+            rests = {own for own, value in map(assigned, code) if own and _expanded(value, values) == remainder}
+            change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor, values), values))
+
+
+def _set_once(body: Body) -> dict[str, Tree]:
+    """Return the values of the variables that lines assign once."""
+    sets = [pair for node in walk(body.code) if (pair := assigned(node))[0]]
+    counts = Counter(name for name, _ in sets)
+    return {name: value for name, value in sets if counts[name] == 1}
 
 
 def drop_zeros(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
     """Drop zeros that are added, and equal integers on both sides of a comparison."""
     if tree.op in ("+", "-") and len(tree.args) == 2 and tree.args[1] == leaf("0"):
         return tree.args[0]
-    hit = form("(A * N + B) << K", tree) if type_of(tree) in (ty.D, ty.UD) else None
-    number, room = (number_of(hit["N"]) or 0, 32 - (number_of(hit["K"]) or 0)) if hit is not None else (0, 0)
-    if hit is not None and 1 << room - 1 <= number < 1 << room:  # the upper bits leave
+    hit = form("(A * N + B) << K", tree)
+    number, room = number_of(hit["N"]) or 0, 32 - (number_of(hit["K"]) or 0)
+    if 1 << room - 1 <= number < 1 << room and type_of(tree) in (ty.D, ty.UD):  # the upper bits leave
         return filled("(A * N + B) << K", hit | {"N": Tree("u-", (leaf((1 << room) - number),))})
-    rules = (
-        {"A + B == B": "A == 0", "A + B != B": "A != 0"}
-        if tree.op in ("==", "!=") and type_of(tree.args[0]) is not None and type_of(tree.args[1]) is not None
-        else {}
-    )
+    is_integer = tree.op in ("==", "!=") and None not in (type_of(tree.args[0]), type_of(tree.args[1]))
+    rules = {"A + B == B": "A == 0", "A + B != B": "A != 0"} if is_integer else {}
     return rewritten(tree, {"true ? A : B": "A"} | rules)
 
 
 def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write quotients and remainders of magnitudes with the sign put back as those of signed integers."""
-    sets = [pair for node in walk(body.code) if (pair := assigned(node)) is not None]
     counts = Counter(name for node in walk(body.code) for name in set_names(node.text))
-    values = {
-        name: plain
-        for name, value in sets
-        if counts[name] == 1 and (plain := _without_casts(value)).op in (">>", "^", "abs()")
-    }
+    plain = {name: _without_casts(value) for name, value in _set_once(body).items() if counts[name] == 1}
+    values = {name: value for name, value in plain.items() if value.op in (">>", "^", "abs()")}
 
     def rule(tree: Tree) -> Tree | None:
         whole = _expanded(tree, values) if tree.op == "^" else tree
         for pattern, value in _SIGNED if tree.op == "^" else ():
             hit = form(pattern, whole)
-            if hit is not None and all(
-                not part.args and counts[part.op] < 2 and type_of(part) is ty.D for part in hit.values()
-            ):
+            if hit and all(not x.args and counts[x.op] < 2 and type_of(x) is ty.D for x in hit.values()):
                 return filled(value, hit)
         return None
 
@@ -258,10 +259,5 @@ def _exact(parts: Mapping[str, Tree], rest: Tree, values: Mapping[str, Tree], tr
 def _corrected(rests: set[str], divisor: Tree, values: Mapping[str, Tree], tree: Tree) -> Tree | None:
     """Drop the correction of a remainder that needs none."""
     hit = form("(X < D) ? 0 : E", tree)
-    if (
-        hit is not None
-        and (hit["X"].op in rests or (hit["X"].op == "%" and _expanded(hit["X"].args[1], values) == divisor))
-        and {_expanded(hit["D"], values), _expanded(hit["E"], values)} == {divisor}
-    ):
-        return leaf("0")
-    return None
+    is_rest = hit["X"].op in rests or (hit["X"].op == "%" and _expanded(hit["X"].args[1], values) == divisor)
+    return leaf("0") if is_rest and {_expanded(hit[name], values) for name in "DE"} == {divisor} else None

@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import Step, Tree, leaf, number_of, step_of, terms
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,6 +28,7 @@ _IDS: Final = {
 }
 _EXTREMES: Final = {"fmax()": "largest", "max()": "largest", "fmin()": "smallest", "min()": "smallest"}
 _COUNTERS: Final = ("k", "j", "m", "n")
+_RESULTS: Final = {"-": "difference", "*": "product", "exp()": "exponential", "rsqrt()": "inverse", "sqrt()": "root"}
 
 
 @cache
@@ -82,36 +83,26 @@ class Namer:
                 self.scopes.setdefault(hit[1], inside if is_for else path)
                 if "payload + " in text:
                     self.inputs.add(hit[1])
-                start = text.index(f"{hit[1]}")
-                text = ("for (" if is_for else "") + text[start:]
-            step = step_of(text)
-            if step is not None:
-                self._note_step(step, is_for)
+                text = ("for (" if is_for else "") + text[hit.start(1) :]
+            self._note_step(step_of(text), is_for)
             self._note(node.inner or [], inside)
 
     def _note_step(self, step: Step, is_for: bool) -> None:
-        for tree in step.trees:
-            for part_tree in tree.walk():
-                if part_tree.op in _IDS:
-                    self.axes[part_tree.op].add(part_tree.args[0].op)
-                if part_tree.op.startswith("write_image"):
-                    self.stored.add(part_tree.args[-1].op)
-                if part_tree.op == "[]":
-                    self.indexes |= {part.op for part in part_tree.args[1].walk() if not part.args}
-        for index, word in enumerate(step.words[1:]):
-            if word.strip(" ;){").endswith(("=", "++", "--")) and word.strip(" ;){") not in ("==", "<=", ">=", "!="):
-                target = step.trees[index]
-                value = step.trees[index + 1] if index + 1 < len(step.trees) and word.endswith("= ") else None
-                if target.op in ("[]", "u*") and value is not None and not value.args:
-                    self.stored.add(value.op)
-                while target.args:
-                    target = target.args[0]
-                self.steps[target.op].append(
-                    (
-                        Step(("", word, ""), (step.trees[index],) if value is None else (step.trees[index], value)),
-                        is_for,
-                    )
-                )
+        for part in (part for tree in step.trees for part in tree.walk()):
+            if part.op in _IDS:
+                self.axes[part.op].add(part.args[0].op)
+            if part.op.startswith("write_image"):
+                self.stored.add(part.args[-1].op)
+            if part.op == "[]":
+                self.indexes |= {inner.op for inner in part.args[1].walk() if not inner.args}
+        for index, target in enumerate(step.trees):
+            word = step.words[index + 1]
+            if target not in step.targets:
+                continue
+            values = step.trees[index + 1 : index + 2] if word.endswith("= ") else ()
+            if target.op in ("[]", "u*") and values and not values[0].args:
+                self.stored.add(values[0].op)
+            self.steps[owner(target)].append((Step(("", word, ""), (target, *values)), is_for))
 
     def _name(self, name: str) -> str:
         """Return the name of a variable; choose it now if it has none."""
@@ -125,54 +116,44 @@ class Namer:
     def _role(self, name: str) -> tuple[str, ...]:
         """Return the names that suit a variable, best first."""
         steps = self.steps[name]
-        values = [step.trees[1] for step, _ in steps if len(step.trees) > 1 and step.words[1].strip() == "="]
+        values = [step.value for step, _ in steps if len(step.trees) > 1 and step.words[1].strip() == "="]
+        added = [step.value for step, _ in steps if step.words[1].strip() == "+="]
+        signs = {step.words[1].strip(" ;){") for step, _ in steps}
+        start = _uncast(values[0]) if values else NOTHING
         if name in self.inputs:
             return ("input",)
-        signs = {step.words[1].strip(" ;){") for step, _ in steps}
-        start = _uncast(values[0]) if values else None
-        if len(steps) == 1 and start is not None and (role_names := self._id(start)):
+        if len(steps) == 1 and (role_names := self._id(start)):
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
             return ("stride", "distance")
         if any(is_for for _, is_for in steps):
-            begins = start is not None and any(part.op in _IDS for part in start.walk())
-            return ("i", *_COUNTERS) if begins else _COUNTERS
-        for value in values:
-            for word, role in _EXTREMES.items():
-                if value.op == word and Tree(name) in value.args:
-                    return (role,)
-        if "++" in signs or (
-            "+=" in signs and all(step.trees[1].op in self.flags for step, _ in steps if step.words[1].strip() == "+=")
-        ):
+            return ("i", *_COUNTERS) if any(part.op in _IDS for part in start.walk()) else _COUNTERS
+        extremes = [_EXTREMES[value.op] for value in values if value.op in _EXTREMES and leaf(name) in value.args]
+        if extremes:
+            return (extremes[0],)
+        if "++" in signs or (added and all(value.op in self.flags for value in added)):
             return ("count",)
-        added = [step.trees[1] for step, _ in steps if step.words[1].strip() == "+="]
         if added and all(number_of(value) is not None for value in added):
             return ("index",) if name in self.indexes else ("position",)
-        if any(value.op == "fma()" and value.args[2] == Tree(name) for value in values) or added:
+        if added or any(value.op == "fma()" and value.args[2] == leaf(name) for value in values):
             return ("sum",)
         if any(part.op == "^" and name in part.names() for value in values for part in value.walk()):
             return ("hash",)
-        if start is not None and (role_names := self._loaded(start)):
+        if role_names := self._loaded(start):
             return role_names
-        if start is not None and start.op in ("min()", "max()", "fmin()", "fmax()"):
+        if start.op in _EXTREMES:
             return ("smaller",) if "min" in start.op else ("larger",)
         if name in self.stored:
             return ("result",)
         if name in self.flags:
             return (
-                ("flag",)
-                if any(value.args for value in values)
-                else ("found",)
-                if start is not None and start.op == "false"
-                else ("holds",)
+                ("flag",) if any(value.args for value in values) else ("found",) if start.op == "false" else ("holds",)
             )
         own = [value for value in values if name in value.names()]
         if len(values) > 1 and own:
             is_chosen = all(value.op == "?" and leaf(name) in value.args[1:] for value in own)
             return ("index",) if name in self.indexes else ("current",) if is_chosen else ("acc",)
-        if start is not None:
-            return self._by_value(name, start)
-        return ("value",) if not values else ("t",)
+        return self._by_value(name, start) if values else ("value",)
 
     def _id(self, value: Tree) -> tuple[str, ...]:
         if value.op not in _IDS:
@@ -188,22 +169,19 @@ class Namer:
             return ("slot", "old")
         if value.op.startswith(("sample_", "load_lz_", "read_texel", "read_image")):
             return ("texel",)
-        place = value.args[0] if value.op in ("[]", "u*") else None
-        while place is not None and place.args:
-            place = place.args[0]
-        if place is None or not place.op[0].isalpha():
+        place = owner(value.args[0]) if value.op in ("[]", "u*") else ""
+        if not place[:1].isalpha():
             return ()
-        word = self.names.get(place.op, place.op).removeprefix("slm_")
-        index = value.args[1] if value.op == "[]" else None
-        if index is not None and not _uncast(index).args:
-            own = self._name(_uncast(index).op)
-            if not NUMBERED.fullmatch(own):
-                return (f"{word}_{'first' if own == '0' else own}{'_' + part if part else ''}",)
-        return (f"{word}_value{'_' + part if part else ''}", *self._neighbour(word, index))
+        word, part = self.names.get(place, place).removeprefix("slm_"), f"_{part}" if part else ""
+        index = value.args[1] if value.op == "[]" else NOTHING
+        own = self._name(_uncast(index).op) if value.op == "[]" and not _uncast(index).args else ""
+        if own and not NUMBERED.fullmatch(own):
+            return (f"{word}_{'first' if own == '0' else own}{part}",)
+        return (f"{word}_value{part}", *self._neighbour(word, index))
 
-    def _neighbour(self, word: str, index: Tree | None) -> Iterator[str]:
+    def _neighbour(self, word: str, index: Tree) -> Iterator[str]:
         """Yield a name for an element beside that of a variable."""
-        for part in index.walk() if index is not None else ():
+        for part in index.walk():
             number = number_of(part.args[1]) if part.op in ("+", "-") and len(part.args) == 2 else None
             own = self._name(terms(part.args[0])[-1].op) if number is not None else ""
             if own.isidentifier() and not NUMBERED.fullmatch(own):
@@ -211,9 +189,8 @@ class Namer:
 
     def _by_value(self, name: str, value: Tree) -> tuple[str, ...]:
         parts = {arg.op[1:] for arg in value.args if arg.op[0] == "."}
-        whole = (
-            self._name(value.args[0].args[0].op) if value.op.endswith("()") and parts and len(value.args) == 1 else ""
-        )
+        is_call = value.op.endswith("()") and len(value.args) == 1
+        whole = self._name(value.args[0].args[0].op) if is_call and parts else ""
         if whole and not NUMBERED.fullmatch(whole):
             return (f"{whole}_{parts.pop()}",)
         if value.op == "-" and len(parts) == 1:
@@ -223,16 +200,9 @@ class Namer:
         if value.op.startswith("sub_group_"):
             word = value.op[:-2].rpartition("_")[2]
             kind = {"add": "sum", "max": "largest", "min": "smallest"}.get(word, word)
-            return (
-                f"{kind}_before" if "exclusive" in value.op else f"{kind}_up_to" if "inclusive" in value.op else kind,
-            )
-        return {
-            "-": ("difference",),
-            "*": ("product",),
-            "exp()": ("exponential",),
-            "rsqrt()": ("inverse",),
-            "sqrt()": ("root",),
-        }.get(value.op, ("t",))
+            is_scan = "exclusive" in value.op or "inclusive" in value.op
+            return (f"{kind}_{'before' if 'exclusive' in value.op else 'up_to'}" if is_scan else kind,)
+        return (_RESULTS.get(value.op, "t"),)
 
     def _choose(self, name: str, roles: tuple[str, ...]) -> None:
         for role in self._tries(roles):

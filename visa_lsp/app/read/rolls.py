@@ -3,16 +3,28 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from functools import partial
-from itertools import pairwise
+from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, lists_of, places_of, setters, trees_of, walk
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Line,
+    Node,
+    assigned,
+    change_lines,
+    lists_of,
+    places_of,
+    setters,
+    trees_of,
+    walk,
+)
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
-from visa_lsp.app.read.shape import assigned, change_lines, stores
-from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, rewritten, step_of, sum_of, terms
+from visa_lsp.app.read.shape import stores
+from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, leaf, number_of, rewritten, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -63,18 +75,17 @@ class Roller:
         index = len(code)
         while index:
             index -= 1
-            assignment = assigned(code[index])
-            if assignment is None or assignment[1].op not in ("fma()", "+") or assignment[0] not in self.kinds:
+            name, value = assigned(code[index])
+            if value.op not in ("fma()", "+") or name not in self.kinds:
                 continue
-            whole, used = self._expand(code, index, assignment[1])
-            levels = list(_levels(whole, assignment[0]))
+            whole, used = self._expand(code, index, value)
+            levels = list(_levels(whole, name))
             if len(levels) < _MIN_STEPS:
                 continue
             places = places_of(code[index], *used)
-            lines = [Node(f"{assignment[0]} = {level};", places) for level in levels]
-            code[index : index + 1] = lines
-            for level in used:
-                code.remove(level)
+            code[index : index + 1] = [Node(f"{name} = {level};", places) for level in levels]
+            for line in used:
+                code.remove(line)
                 index -= 1
 
     def _expand(self, code: list[Node], index: int, value: Tree) -> tuple[Tree, list[Node]]:
@@ -82,152 +93,104 @@ class Roller:
         used: list[Node] = []
         seen: set[str] = set()
         for line in code[:index][::-1]:
-            if line.inner is not None or (stores(line) and assigned(line) is None):
+            name, part = assigned(line)
+            if line.inner is not None or (stores(line) and not name):
                 break
-            assignment = assigned(line)
-            if assignment is None:
-                continue
-            name = assignment[0]
-            if name not in value.names() or assignment[1].names() & seen:
+            is_own = name in value.names() and not part.names() & seen and self.body.uses(name) == 2
+            if is_own and part.op in ("[]", "fma()", "+"):
+                value = value.put({name: part})
+                used.append(line)
+            elif name:
                 seen.add(name)
-                continue
-            if self.body.uses(name) != 2 or assignment[1].op not in ("[]", "fma()", "+"):
-                seen.add(name)
-                continue
-            value = value.put({name: assignment[1]})
-            used.append(line)
         return value, used
 
     # ---- loops
 
     def _roll(self, code: list[Node]) -> None:
         """Write lines that differ in the numbers of their indexes alone as a loop."""
-        index = 0
-        while index < len(code):
-            first_shape = _shape(code[index])
-            end = index + 1
-            steps: list[list[int]] = [first_shape[1]] if first_shape is not None else []
-            while (
-                first_shape is not None
-                and end < len(code)
-                and (other := _shape(code[end])) is not None
-                and other[0] == first_shape[0]
-            ):
-                step = [b - a for a, b in zip(steps[0], other[1], strict=True)]
-                if len(steps) > 1 and step != [(b - a) * len(steps) for a, b in zip(steps[0], steps[1], strict=True)]:
-                    break
-                steps.append(other[1])
-                end += 1
-            count = len(steps)
-            if first_shape is not None and count >= _MIN_STEPS and steps[0] != steps[1]:
-                counter = self.body.new(ty.D)
-                moves = [b - a for a, b in zip(steps[0], steps[1], strict=True)]
-                numbers = iter(zip(steps[0], moves, strict=True))
-                text = str(
-                    Step(first_shape[0].words, tuple(_filled(tree, numbers, counter) for tree in first_shape[0].trees))
-                )
-                places = places_of(*code[index:end])
-                code[index:end] = [
-                    _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
-                ]
+        index = -1
+        while index + 1 < len(code):
             index += 1
+            whole, start = _shape(code[index])
+            count, moves = 1, list[int]()
+            for other, numbers in map(_shape, code[index + 1 :] if start else ()):
+                step = [b - a for a, b in zip(start, numbers, strict=False)]
+                moves = moves or step
+                if other != whole or not numbers or step != [move * count for move in moves]:
+                    break
+                count += 1
+            if count >= _MIN_STEPS and any(moves):
+                counter = self.body.new(ty.D)
+                steps = iter(zip(start, moves, strict=True))
+                text = str(Step(whole.words, tuple(_filled(tree, steps, counter) for tree in whole.trees)))
+                places = places_of(*code[index : index + count])
+                loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
+                code[index : index + count] = [loop]
 
     # ---- exchanges
 
     def _sort(self, code: list[Node]) -> None:
         """Write minima and maxima of pairs, each of which nothing else needs, as exchanges in an array."""
-        pairs: dict[frozenset[str], dict[str, str]] = {}
-        order: list[frozenset[str]] = []
-        owners: dict[str, frozenset[str]] = {}
+        pairs: dict[frozenset[str], dict[str, str]] = defaultdict(dict)  # in their order, with the results
+        owners: set[str] = set()
         for node in code:
-            step = step_of(node.text)
-            for tree in step.trees if step is not None else ():
-                for part in tree.walk():
-                    if part.op not in ("min()", "max()") or any(
-                        arg.args or self.kinds.get(arg.op) not in (ty.D, ty.UD) for arg in part.args
-                    ):
-                        continue
-                    pair = frozenset(arg.op for arg in part.args)
-                    if pair not in pairs:
-                        order.append(pair)
-                    results = pairs.setdefault(pair, {})
-                    assignment = assigned(node)
-                    results[part.op[:3]] = (
-                        assignment[0] if assignment is not None and assignment[1] == part else str(part)
-                    )
-                    if assignment is not None and assignment[1] == part:
-                        owners[assignment[0]] = pair
-        if len(order) < _MIN_EXCHANGES or any(len(part) != 2 or len(pairs[part]) != 2 for part in order):
+            name, value = assigned(node)
+            for part in (part for tree in step_of(node.text).trees for part in tree.walk()):
+                is_plain = all(not arg.args and self.kinds.get(arg.op) in (ty.D, ty.UD) for arg in part.args)
+                if part.op in ("min()", "max()") and is_plain:
+                    pairs[frozenset(arg.op for arg in part.args)][part.op[:3]] = name if value == part else str(part)
+                    owners |= {name} if value == part else set()
+        is_network = all(len(pair) == 2 == len(results) for pair, results in pairs.items())
+        if not owners or len(pairs) < _MIN_EXCHANGES or not is_network:
             return
-        words = {name for pair in order for name in pair}
+        words = {name for pair in pairs for name in pair}
         kinds = {self.kinds[name] for name in words}
-        sets = [assignment[0] for node in code if (assignment := assigned(node)) is not None]
-        inputs = [name for name in dict.fromkeys(sets) if name in words and name not in owners]
-        if any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
+        inputs = [name for name in dict.fromkeys(assigned(node)[0] for node in code) if name in words - owners]
+        if len(kinds) != 1 or any(len(setters(self.code, name)) != 1 for name in (*inputs, *owners)):
             return
         slots = {name: number for number, name in enumerate(inputs)}
         values: dict[Tree, int] = {}
         exchanges: list[tuple[int, int]] = []
-        for pair in order:
-            places = sorted(slots.pop(name, -1) for name in pair)
-            if places[0] < 0:
+        for pair, results in pairs.items():
+            low, high = sorted(slots.pop(name, -1) for name in pair)
+            if low < 0:
                 return
-            exchanges.append((places[0], places[1]))
-            left, right = sorted(pair)
-            for word, place in zip(("min", "max"), places, strict=True):
-                name = pairs[pair][word]
-                if name in owners:
-                    slots[name] = place
-                for args in ((left, right), (right, left)):
-                    values[Tree(f"{word}()", (leaf(args[0]), leaf(args[1])))] = place
-        lines = [node for node in code if (assignment := assigned(node)) is not None and assignment[0] in owners]
+            exchanges.append((low, high))
+            for word, place in (("min", low), ("max", high)):
+                if results[word] in owners:
+                    slots[results[word]] = place
+                values |= {Tree(f"{word}()", tuple(map(leaf, args))): place for args in permutations(pair)}
+        lines = [node for node in code if assigned(node)[0] in owners]
         outside = {word for node in walk(self.code) if node not in lines for word in self._read_alone(node, values)}
-        last = code.index(lines[-1]) if lines else -1
-        if any(
-            self._read_alone(node, values) & set(slots) or any(part in values for part in trees_of([node]))
-            for node in code[:last]
+        is_early = any(
+            self._read_alone(node, values) & slots.keys() or any(part in values for part in trees_of([node]))
+            for node in code[: code.index(lines[-1])]
             if node not in lines
-        ):
-            return
-        if len(kinds) != 1 or outside & words - slots.keys() or any(name in outside for name in inputs):
-            return
-        self._write_exchanges(
-            code, inputs, exchanges, lines, values | {leaf(name): place for name, place in slots.items()}, kinds.pop()
         )
+        if not is_early and not outside & (words - slots.keys() | set(inputs)):
+            places = values | {leaf(name): place for name, place in slots.items()}
+            self._write_exchanges(code, inputs, exchanges, lines, places, kinds.pop())
 
     def _read_alone(self, node: Node, results: dict[Tree, int]) -> set[str]:
         """Return the variables that a line reads outside of minima and maxima."""
         step = step_of(node.text)
-        if step is None:
-            return set(node.own_names())
-        trees = step.trees[1:] if assigned(node) is not None else step.trees
-        return {
-            name for tree in trees for name in tree.change(lambda part: leaf("0") if part in results else None).names()
-        }
+        trees = step.trees[1:] if assigned(node)[0] else step.trees or (leaf(word) for word in node.own_names())
+        return {name for tree in trees for name in tree.change(lambda p: leaf("0") if p in results else None).names()}
 
     def _write_exchanges(
-        self,
-        code: list[Node],
-        inputs: list[str],
-        exchanges: list[tuple[int, int]],
-        lines: list[Node],
-        results: dict[Tree, int],
-        kind: ty.DataType,
-    ) -> None:
+        self, code: list[Node], inputs: list[str], exchanges: list[tuple[int, int]], lines: list[Node],
+        results: dict[Tree, int], kind: ty.DataType,
+    ) -> None:  # fmt: skip
         array = self.body.new(kind, len(inputs))
         for node in code:
-            assignment = assigned(node)
-            if assignment is not None and assignment[0] in inputs:
-                node.text = f"{array}[{inputs.index(assignment[0])}] = {assignment[1]};"
+            name, value = assigned(node)
+            if name in inputs:
+                node.text = f"{array}[{inputs.index(name)}] = {value};"
         index, count, places = code.index(lines[-1]), len(inputs), places_of(*lines)
 
         def exchange(low_place: object, other_place: object) -> list[Node]:
-            swap, pair = self.body.new(kind), (f"{array}[{low_place}]", f"{array}[{other_place}]")
-            texts = (
-                f"{swap} = min({pair[0]}, {pair[1]});",
-                f"{pair[1]} = max({pair[0]}, {pair[1]});",
-                f"{pair[0]} = {swap};",
-            )
+            swap, low, high = self.body.new(kind), f"{array}[{low_place}]", f"{array}[{other_place}]"
+            texts = (f"{swap} = min({low}, {high});", f"{high} = max({low}, {high});", f"{low} = {swap};")
             return [Node(text, places) for text in texts]
 
         if exchanges == [(n, n + 1) for last in range(count - 1, 0, -1) for n in range(last)]:
@@ -239,8 +202,7 @@ class Roller:
         code[index + 1 : index + 1] = block
         for node in lines:
             code.remove(node)
-        elements = {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}
-        change_lines(self.code, elements.get)
+        change_lines(self.code, {tree: Tree("[]", (leaf(array), leaf(place))) for tree, place in results.items()}.get)
 
     # ---- lanes
 
@@ -270,69 +232,52 @@ class Roller:
     def take_columns(self, filled: frozenset[str]) -> None:
         """Write arrays and scratch memory whose lanes use their own elements alone as variables and arrays of the lane."""
         lanes = self.body.lanes
-        arrays = [
-            (name, hit[1], int(hit[2]))
-            for name, text in self.body.types.items()
-            if name not in filled and (hit := _SHARED.fullmatch(text))
-        ]
+        shapes = {name: _SHARED.fullmatch(text) for name, text in self.body.types.items() if name not in filled}
+        arrays = [(name, hit[1], int(hit[2])) for name, hit in shapes.items() if hit is not None]
         for name, word, count in [*arrays, (_SCRATCH, "", 0)] if lanes else []:
             places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree)) is not None}
             words = {tree.args[0].op[1:-3] for tree in places if tree.op == "u*"} or {word}
             kind = BY_NAME.get(next(iter(words))) if len(words) == 1 else None
-            elements = count or self.body.private_bytes // (kind.size if kind is not None else 1)
-            columns = {tree: self._column(index) for tree, index in places.items()}
-            rows = elements // lanes
-            if kind is None or not places or None in columns.values() or not rows or elements % lanes:
+            rows, rest = divmod(count or self.body.private_bytes // (kind.size if kind is not None else 1), lanes)
+            columns = {tree: column for tree, index in places.items() if (column := self._column(index)) is not None}
+            is_own = sum(tree in places for tree in trees_of(self.code)) == self.body.uses(name)
+            if kind is None or not places or len(columns) < len(places) or not rows or rest or not is_own:
                 continue
-            if sum(tree in places for tree in trees_of(self.code)) != self.body.uses(name) or any(
-                node.text.startswith(("each_lane(", "once ")) and name in node.names for node in walk(self.code)
-            ):
+            if self._is_for_all(name):
                 continue
             own = leaf(self.body.new(kind, rows if rows > 1 else 0))
-            new = {
-                tree: Tree("[]", (own, column)) if rows > 1 else own
-                for tree, column in columns.items()
-                if column is not None
-            }
+            new = {tree: Tree("[]", (own, column)) if rows > 1 else own for tree, column in columns.items()}
             change_lines(self.code, new.get)
             for code in list(lists_of(self.code)):
                 self._roll(code)
 
+    def _is_for_all(self, *names: str) -> bool:
+        """Return whether a line for all lanes, active or not, names an array."""
+        lines = (node for node in walk(self.code) if node.text.startswith(("each_lane(", "once ")))
+        return any(node.names & {*names} for node in lines)
+
     def join_halves(self, filled: frozenset[str]) -> None:
         """Make one variable of two arrays whose lower and upper lanes use their own elements alone."""
         half = self.body.lanes // 2
-        low_index, high_index = leaf("lane"), Tree("-", (leaf("lane"), leaf(half)))
+        indexes = leaf("lane"), Tree("-", (leaf("lane"), leaf(half)))
         for code in lists_of(self.code):
-            for low, high in pairwise(code):
-                low_hit, high_hit = (_GUARDED.fullmatch(node.text) for node in (low, high))
-                names = [hit[1] for hit in (low_hit, high_hit) if hit is not None]
-                shapes = [_SHARED.fullmatch(self.body.types.get(name, "")) for name in names]
-                if len(names) < _TWICE or names[0] == names[1] or filled & set(names) or None in shapes:
+            for pair in pairwise(code):
+                names = [hit[1] for node in pair if (hit := _GUARDED.fullmatch(node.text)) is not None]
+                shapes = {hit.groups() for name in names if (hit := _SHARED.fullmatch(self.body.types.get(name, "")))}
+                if len(set(names)) < len(pair) or filled & set(names) or len(shapes) != 1 or self._is_for_all(*names):
                     continue
-                kinds = {(shape[1], shape[2]) for shape in shapes if shape is not None}
-                kind = BY_NAME.get(next(iter(kinds))[0])
-                elements = [
-                    Tree("[]", (leaf(name), index)) for name, index in zip(names, (low_index, high_index), strict=True)
-                ]
+                ((word, count),) = shapes
+                elements = [Tree("[]", (leaf(name), index)) for name, index in zip(names, indexes, strict=True)]
                 own = [sum(tree == element for tree in trees_of(self.code)) for element in elements]
-                alone = own == [self.body.uses(name) for name in names]
-                together = any(
-                    node.text.startswith(("each_lane(", "once ")) and set(names) & node.names
-                    for node in walk(self.code)
-                )
-                if kind is None or len(kinds) > 1 or next(iter(kinds))[1] != str(half) or not alone or together:
-                    continue
-                change_lines(self.code, dict.fromkeys(elements, leaf(self.body.new(kind))).get)
+                if word in BY_NAME and count == str(half) and own == list(map(self.body.uses, names)):
+                    change_lines(self.code, dict.fromkeys(elements, leaf(self.body.new(BY_NAME[word]))).get)
         change_lines(self.code, partial(rewritten, rules={f"lane < {half} ? A : A": "A"}))
 
     def _column(self, index: Tree) -> Tree | None:
         """Return the row of an index whose lane is the own one, with the values of variables if need be; None for another index."""
         column = _column(index, self.body.lanes)
-        values = {
-            name: pair[1]
-            for name in index.names()
-            if len(nodes := setters(self.code, name)) == 1 and (pair := assigned(nodes[0])) is not None
-        }
+        sets = {name: nodes[0] for name in index.names() if len(nodes := setters(self.code, name)) == 1}
+        values = {name: value for name, node in sets.items() if (value := assigned(node)[1]) is not NOTHING}
         steady = all(len(setters(self.code, name)) < _TWICE for value in values.values() for name in value.names())
         return column if column is not None or not values or not steady else _column(index.put(values), self.body.lanes)
 
@@ -341,13 +286,10 @@ def _index_in(name: str, tree: Tree) -> Tree | None:
     """Return the index of an element of an array, or of a number in scratch memory; None for other trees."""
     if name != _SCRATCH:
         return tree.args[1] if tree.op == "[]" and tree.args[0] == leaf(name) else None
-    hit = (
-        form("ss(scratch_state >> 4) + (uint)X", tree.args[0].args[0])
-        if tree.op == "u*" and tree.args[0].op.endswith(" *)")
-        else None
-    )
-    kind = BY_NAME.get(tree.args[0].op[1:-3]) if hit is not None else None
-    return Tree("/", (hit["X"], leaf(kind.size))) if hit is not None and kind is not None else None
+    address = tree.args[0] if tree.op == "u*" and tree.args[0].op.endswith(" *)") else None
+    kind = BY_NAME.get(address.op[1:-3]) if address is not None else None
+    hit = form("ss(scratch_state >> 4) + (uint)X", address.args[0]) if address is not None else Parts()
+    return Tree("/", (hit["X"], leaf(kind.size))) if hit and kind is not None else None
 
 
 def _column(index: Tree, lanes: int) -> Tree | None:
@@ -376,20 +318,18 @@ def _column(index: Tree, lanes: int) -> Tree | None:
 def _lane_move(node: Node) -> tuple[int, Tree, Tree] | None:
     """Return the lane that alone moves an element, the target, and the source, both in terms of the lane."""
     hit = _LANE.fullmatch(node.text)
-    step = step_of(hit[2]) if hit is not None else None
-    if hit is None or step is None or step.op != "=":
+    step = step_of(hit[2] if hit is not None else "")
+    if hit is None or step.op != "=":
         return None
 
     def by_lane(tree: Tree) -> Tree | None:
-        rest, number = split_constant(tree.args[1]) if tree.op == "[]" else (None, 0)
         if tree.op != "[]":
             return None
-        return Tree(
-            "[]", (tree.args[0], add(leaf("lane"), number - int(hit[1])) if rest is None else add(rest, number))
-        )
+        rest, number = split_constant(tree.args[1])
+        index = add(leaf("lane"), number - int(hit[1])) if rest is None else add(rest, number)
+        return Tree("[]", (tree.args[0], index))
 
-    target, value = (tree.change(by_lane) for tree in step.trees)
-    return int(hit[1]), target, value
+    return int(hit[1]), step.target.change(by_lane), step.value.change(by_lane)
 
 
 def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
@@ -415,14 +355,11 @@ def _levels(tree: Tree, name: str) -> Iterator[Tree]:
     yield from reversed(steps)
 
 
-def _shape(node: Node) -> tuple[Step, list[int]] | None:
-    """Return a line without the numbers in its indexes, and these."""
-    step = step_of(node.text)
-    if node.inner is not None or step is None or not step.op:
-        return None
-    numbers: list[int] = []
+def _shape(node: Node) -> tuple[Step, list[int]]:
+    """Return a line without the numbers in its indexes, and these; no number for a line of another kind."""
+    step, numbers = step_of(node.text), list[int]()
     trees = tuple(_skeleton(tree, numbers) for tree in step.trees)
-    return (Step(step.words, trees), numbers) if numbers else None
+    return Step(step.words, trees), numbers if node.inner is None and step.op else []
 
 
 def _filled(tree: Tree, numbers: Iterator[tuple[int, int]], counter: str) -> Tree:

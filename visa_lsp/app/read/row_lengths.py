@@ -24,8 +24,8 @@ _MAX_TERMS: Final = 64
 
 def find_row_lengths(kernel: ReadKernel, values: Mapping[str, int], sizes: Mapping[str, int]) -> dict[str, int]:
     """Return the row lengths of buffers by name; ``values`` are those of arguments, ``sizes`` the elements of buffers."""
-    steps = [step for line in kernel.lines if (step := step_of(_TYPE.sub(r"\1", line.text, count=1))) is not None]
-    sets = [step.trees for step in steps if step.op == "=" and not step.trees[0].args]
+    steps = [step_of(_TYPE.sub(r"\1", line.text, count=1)) for line in kernel.lines]
+    sets = [step.trees for step in steps if step.op == "=" and not step.target.args]
     names = [target.op for target, _ in sets]
     values_by_name = {target.op: value for target, value in sets if names.count(target.op) == 1}
     rows: dict[str, tuple[bool, int]] = {}
@@ -47,7 +47,7 @@ def _products(index: Tree, values_by_name: Mapping[str, Tree], depth: int = 0) -
     plain = index.change(lambda part: part.args[0] if part.op[0] == "(" and len(part.args) == 1 else None)
     for term in terms(plain)[:_MAX_TERMS]:
         shift = form("X << N", term)
-        if shift is not None:
+        if shift:
             yield [shift["X"], leaf(1 << (number_of(shift["N"]) or 0) % 32)]
         elif term.op in values_by_name and depth < _MAX_DEPTH:
             yield from _products(values_by_name[term.op], values_by_name, depth + 1)

@@ -17,33 +17,41 @@ from visa_lsp.app.read.code_lines import (
     Body,
     Line,
     Node,
+    assigned,
+    backwards,
+    chain_of,
+    change_line,
+    change_lines,
+    condition_of,
     count_of,
     lists_of,
+    loop_test,
     names_of,
     places_of,
     set_in,
     setters,
     walk,
+    words_without_trees,
 )
 from visa_lsp.app.read.liveness import CALLS, GOTO, Liveness
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.tree import (
     MIRROR,
     NEGATED,
+    NOTHING,
     SETS,
     WORD,
     Step,
     Tree,
     form,
     in_place_of,
-    is_set,
     leaf,
     number_of,
+    rewritten,
     set_names,
     step_of,
     sum_of,
     terms,
-    words_of,
 )
 from visa_lsp.isa import types as ty
 
@@ -67,6 +75,8 @@ _PAIR: Final = 2
 _MAX_FOR: Final = 110
 _EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
 LEAVES: Final = re.compile(r"(?:break|continue);|\bgoto ")
+JUMP: Final = re.compile(r"^(?:break|continue|return);|^goto ")
+ONCE: Final = "} while (false);"  # ends a loop of one round
 NUMBERED: Final = re.compile(r"[VP]\d+(?:_\w+)?|V_\w+")  # names that a compiler gives
 TRUE, FALSE = leaf("true"), leaf("false")
 
@@ -79,46 +89,9 @@ def _with_old(old: str, new: Tree, before: Tree | None, count: int, tree: Tree) 
     return Tree(tree.op, (new, leaf(least >> count))) if least and not least % (1 << count) else None
 
 
-def change_lines(code: list[Node], rule: Callable[[Tree], Tree | None], places: tuple[int, ...] = ()) -> None:
-    """Apply a rule to the trees of all lines; the first changed one stands for the instructions ``places`` too."""
-    for node in walk(code):
-        if change_line(node, rule):
-            node.places, places = tuple(sorted({*node.places, *places})), ()
-
-
-def change_line(node: Node, rule: Callable[[Tree], Tree | None]) -> bool:
-    """Apply a rule to the trees of a line; return whether it has changed."""
-    changed = False
-    for text in node.texts():
-        step = step_of(text)
-        trees = tuple(tree.change(rule) for tree in step.trees) if step is not None else ()
-        if step is None or trees == step.trees:
-            continue
-        changed = True
-        if text is node.text:
-            node.text = str(Step(step.words, trees))
-        elif node.tail is not None:
-            node.tail = replace(node.tail, text=str(Step(step.words, trees)))
-    return changed
-
-
-def condition_of(text: str) -> Tree | None:
-    """Return the condition of a line that ends with one."""
-    step = step_of(text)
-    return step.trees[0] if step is not None and len(step.trees) == 1 and len(step.words[0]) > 1 else None
-
-
 def conjuncts(tree: Tree) -> list[Tree]:
     """Return the conditions that hold where a condition does."""
     return [*conjuncts(tree.args[0]), *conjuncts(tree.args[1])] if tree.op == "&&" else [tree]
-
-
-def assigned(node: Node) -> tuple[str, Tree] | None:
-    """Return the variable that a line sets, and the value."""
-    step = step_of(node.text)
-    if step is None or step.op != "=" or step.trees[0].args:
-        return None
-    return step.trees[0].op, step.trees[1]
 
 
 def is_constant(tree: Tree) -> bool:
@@ -136,8 +109,8 @@ def copied(value: Tree) -> str:
 
 def is_copy(node: Node, name: str, source: str) -> bool:
     """Return whether a line copies one variable to another."""
-    assignment = assigned(node)
-    return assignment is not None and assignment[0] == name and copied(assignment[1]) == source
+    target, value = assigned(node)
+    return target == name and copied(value) == source
 
 
 def reads_memory(tree: Tree) -> bool:
@@ -272,14 +245,9 @@ class Shaper:
     def spread_tests(self) -> None:
         """Write a test of what the launch gives in place of the flag that holds it."""
         for node in list(self.code):
-            assignment = assigned(node)
-            if (
-                assignment is None
-                or self.kinds.get(assignment[0]) is not ty.BOOL
-                or len(setters(self.code, assignment[0])) != 1
-            ):
+            name, value = assigned(node)
+            if self.kinds.get(name) is not ty.BOOL or len(setters(self.code, name)) != 1:
                 continue
-            name, value = assignment
             calls = {part.op for part in value.walk() if part.op.endswith("()")}
             if value.op in NEGATED and calls <= set(PURE) and not value.names() & self.types.keys():
                 self.code.remove(node)
@@ -290,28 +258,22 @@ class Shaper:
         live, fresh = self.live(), 0
         counts = Counter(word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text))
         for code in list(lists_of(self.code)):
-            index = 0
-            while index < len(code):
-                end = index + 1
-                while end < len(code) and code[end].continues:
-                    end += 1
-                chain, index = code[index:end], end
-                leaves = GOTO if chain[0].is_loop else LEAVES
-                if chain[0].inner is None or any(leaves.search(line.text) for line in walk(chain)):
+            for index, node in enumerate(code):
+                chain, leaves = chain_of(code, index), GOTO if node.is_loop else LEAVES
+                if node.continues or node.inner is None or any(leaves.search(line.text) for line in walk(chain)):
                     continue
-                before, after = live.before[id(chain[0])], live.after[id(chain[0])]
-                for name in sorted(names_of(chain) - before - after):
+                for name in sorted(names_of(chain) - live.before[id(node)] - live.after[id(node)]):
                     own = count_of(rf"\b{name}\b", chain) if name in self.kinds else 0
                     if own and own < counts[name]:
                         fresh += 1
                         new = f"{name}_{'abcdefghijklmnopqrstuvwxyz'[fresh % 26]}{fresh}"
                         counts[name], counts[new] = counts[name] - own, own
-                        self.kinds[new] = self.kinds[name]
-                        self.types[new] = self.types[name].replace(name, new)
                         self._rename_in(chain, name, new)
                         live.rename_in(chain, name, new)
 
     def _rename_in(self, code: list[Node], old: str, new: str) -> None:
+        """Use a new variable of the same type in some lines."""
+        self.kinds[new], self.types[new] = self.kinds[old], self.types[old].replace(old, new)
         word = re.compile(rf"\b{re.escape(old)}\b")
         for node in walk(code):
             if old in node.own_names():
@@ -321,25 +283,18 @@ class Shaper:
         """Write `N - 1` in place of the old value of a counter whose new one is `N`; compare halves, not what is halved."""
         for code in lists_of(self.code):
             for index, node in enumerate(code):
-                assignment = assigned(node)
-                hit = form("OLD + STEP", assignment[1]) if assignment is not None else None
-                half = form("OLD >> STEP", assignment[1]) if assignment is not None else None
-                pair = hit or half
-                if assignment is None or pair is None or number_of(pair["STEP"]) is None or pair["OLD"].args:
+                name, value = assigned(node)
+                total = form("OLD + STEP", value)
+                pair = total or form("OLD >> STEP", value)
+                old, count, own = pair["OLD"].op, number_of(pair["STEP"]), self.kinds.get(name)
+                if count is None or own is None or own is not self.kinds.get(old) or own.size != ty.D.size:
                     continue
-                name, old, count = assignment[0], pair["OLD"].op, number_of(pair["STEP"]) or 0
-                last = next((n for n in range(index + 1, len(code)) if assigned(code[n]) == (old, leaf(name))), None)
-                own = self.kinds.get(name)
-                if last is None or own is None or own is not self.kinds.get(old) or own.size != ty.D.size:
-                    continue
+                last = next((n for n in range(index + 1, len(code)) if assigned(code[n]) == (old, leaf(name))), index)
                 between = code[index + 1 : last]
-                if any(
-                    is_set(line.text, old) or is_set(line.text, name) or line.text.endswith(":;")
-                    for line in walk(between)
-                ):
+                if {old, name} & set_in(between) or any(line.text.endswith(":;") for line in walk(between)):
                     continue
                 if old in names_of(between):
-                    before = Tree("-", (leaf(name), pair["STEP"])) if hit is not None else None
+                    before = Tree("-", (leaf(name), pair["STEP"])) if total else None
                     change_lines(between, partial(_with_old, old, leaf(name), before, count))
 
     def unite_copies(self) -> None:
@@ -350,28 +305,19 @@ class Shaper:
         for node in walk(self.code):
             for name in set_names(node.text):
                 self.setters[name].append(node)
-        odd = {
-            word
-            for node in walk(self.code)
-            for text in node.texts()
-            if step_of(text) is None
-            for word in words_of(text)
-        }
+        odd = words_without_trees(self.code)
         for node in list(walk(self.code)):
-            assignment = assigned(node)
-            source = copied(assignment[1]) if assignment is not None else ""
-            if assignment is None or not source or assignment[0] == source:
-                continue
-            name = assignment[0]
-            if not self._alike(name, source) or self._interfere(name, source, live) or source in odd:
-                continue
-            self._rename(source, name, live)
+            name, value = assigned(node)
+            source = copied(value)
+            if (
+                name != source
+                and source not in odd
+                and self._alike(name, source)
+                and not self._interfere(name, source, live)
+            ):
+                self._rename(source, name, live)
         for code in lists_of(self.code):
-            code[:] = [
-                node
-                for node in code
-                if (assignment := assigned(node)) is None or copied(assignment[1]) != assignment[0]
-            ]
+            code[:] = [node for node in code if copied(assigned(node)[1]) != assigned(node)[0]]
 
     def _alike(self, name: str, source: str) -> bool:
         """Return whether two variables have one type."""
@@ -394,11 +340,9 @@ class Shaper:
             if old not in node.own_names():
                 continue
             step = step_of(node.text)
-            if step is not None and old in set_names(node.text):
-                signs = [
-                    n for n, word in enumerate(step.words[1:]) if SETS.fullmatch(word) and step.trees[n] == leaf(old)
-                ]
-                trees = [leaf(new) if n in signs else tree.put({old: same}) for n, tree in enumerate(step.trees)]
+            if leaf(old) in step.targets:
+                targets = zip(step.trees, step.words[1:], strict=True)
+                trees = [leaf(new) if SETS.fullmatch(word) and tree == leaf(old) else tree for tree, word in targets]
                 node.text = str(Step(step.words, tuple(trees)))
             change_line(node, in_place_of(leaf(old), same))
         self.setters[new] += self.setters.pop(old, [])
@@ -408,15 +352,12 @@ class Shaper:
                     names_by_line[key] = names - {old} | {new}
 
     def _drop_dead(self, code: list[Node], live: Liveness) -> None:
-        for part in lists_of(code):
-            for index in range(len(part) - 1, -1, -1):
-                assignment = assigned(part[index])
-                if assignment is None or assignment[0] not in self.types or CALLS.search(part[index].text):
-                    continue
-                if assignment[0] not in live.after[id(part[index])]:
-                    other = part[index + 1] if index + 1 < len(part) else part[index - 1]
-                    other.places = places_of(other, part[index])
-                    del part[index]
+        for part, index in backwards(code):
+            node, (name, _) = part[index], assigned(part[index])
+            if name in self.types and not CALLS.search(node.text) and name not in live.after[id(node)]:
+                other = part[index + 1] if index + 1 < len(part) else part[index - 1]
+                other.places = places_of(other, node)
+                del part[index]
 
     # ---- loops
 
@@ -426,73 +367,65 @@ class Shaper:
             if node.text != "for (;;) {" or not node.inner:
                 continue
             self._default_before(code, index)
-            inner = node.inner
-            if any(line.text.endswith("continue;") for line in walk(inner)):
+            if any(line.text.endswith("continue;") for line in walk(node.inner)):
                 continue
-            self._shorten(inner)
+            self._shorten(node.inner)
             self._copy_first(code, code.index(node))
-            last = inner[-1]
+            last = node.inner[-1]
             test = condition_of(last.text)
-            if test is not None and self._leaves(last) and not last.text.startswith("} else"):
-                inner.pop()
+            if test is not NOTHING and self._leaves(last):
+                node.inner.pop()
                 node.text, node.tail = "do {", Line(f"}} while ({self.opposite(test)});", last.places)
 
     def leave_inside(self, code: list[Node]) -> None:
         """Write what ends a loop beside its counter as an exit before the counter steps."""
         for node in code:
-            test = condition_of(node.tail.text) if node.text == "do {" and node.tail is not None else None
-            step = set_names(node.inner[-1].text) if node.inner and node.inner[-1].inner is None else frozenset()
-            if test is None or test.op != "&&" or len(step) != 1 or node.inner is None or node.tail is None:
+            test = loop_test(node)
+            if test.op != "&&" or node.text != "do {" or not node.inner or node.tail is None:
                 continue
-            counts, *rest = sorted(test.args, key=lambda part: not step & part.names())
-            is_counter = step & counts.names() and not step & rest[0].names()
-            last = assigned(node.inner[-1])
+            step = set_names(node.inner[-1].text) if node.inner[-1].inner is None else frozenset()
+            counts, rest = sorted(test.args, key=lambda part: not step & part.names())
+            name, value = assigned(node.inner[-1])
             if (
-                not is_counter
-                or (last is not None and last[0] not in last[1].names())
-                or step & self.live().after[id(node)]
+                len(step) != 1
+                or not step & counts.names()
+                or step & (rest.names() | self.live().after[id(node)])
+                or (name and name not in value.names())
                 or any(LEAVES.search(line.text) for line in walk(node.inner))
             ):
                 continue
-            node.inner.insert(-1, Node(f"if ({self.opposite(rest[0])}) break;", node.tail.places))
+            node.inner.insert(-1, Node(f"if ({self.opposite(rest)}) break;", node.tail.places))
             node.tail = replace(node.tail, text=f"}} while ({counts});")
 
     def test_new_values(self, code: list[Node]) -> None:
         """Let the test at the end of a loop name the variable of the next round instead of its source."""
         for node in code:
-            if node.text != "do {" or node.tail is None or not node.inner:
+            if node.text != "do {" or node.tail is None or any(n.text.endswith("continue;") for n in walk([node])):
                 continue
             later: set[str] = set()  # a copy made before a variable changes is not what the test reads
-            for line in node.inner[::-1]:
-                assignment = assigned(line)
-                if assignment is None or assignment[1].args or not self._alike(assignment[0], assignment[1].op):
+            for line in (node.inner or [])[::-1]:
+                name, value = assigned(line)
+                if value.args or not self._alike(name, value.op):
                     break
-                test = condition_of(node.tail.text)
-                if (
-                    test is not None
-                    and assignment[1].op in test.names() - later
-                    and assignment[0] not in later
-                    and not any(n.text.endswith("continue;") for n in walk(node.inner))
-                ):
-                    node.tail = replace(
-                        node.tail, text=f"}} while ({test.put({assignment[1].op: leaf(assignment[0])})});"
-                    )
-                later.add(assignment[0])
+                test = loop_test(node)
+                if value.op in test.names() - later and name not in later:
+                    node.tail = replace(node.tail, text=f"}} while ({test.put({value.op: leaf(name)})});")
+                later.add(name)
 
     def _shorten(self, code: list[Node]) -> None:
-        """Write a condition with nothing but a jump inside in one line."""
+        """Write a condition with nothing but a jump inside in one line, and without one that always holds."""
         for index in range(len(code) - 1, -1, -1):
-            node = code[index]
+            node, *rest = chain_of(code, index)
             inner = node.inner or []
-            rest = code[index + 1] if index + 1 < len(code) and code[index + 1].continues else None
-            if node.text == "if (true) {" and rest is None:
+            if node.text == "if (true) {" and not rest:
                 code[index : index + 1] = inner
-                continue
-            if node.text == "if (false) {" and rest is not None and rest.text == "} else {":
-                code[index : index + 2] = rest.inner or []
-                continue
-            alone = node.text.startswith("if (") and rest is None
-            if alone and len(inner) == 1 and inner[0].text in ("break;", "continue;"):
+            elif node.text == "if (false) {" and rest and rest[0].text == "} else {":
+                code[index : index + 2] = rest[0].inner or []
+            elif node.text in ("if (true) break;", "if (true) continue;", "if (true) return;"):
+                node.text = node.text.removeprefix("if (true) ")
+                end = next((n for n in range(index + 1, len(code)) if code[n].text.endswith(":;")), len(code))
+                del code[index + 1 : end]
+            elif node.text.startswith("if (") and not rest and [n.text for n in inner] in (["break;"], ["continue;"]):
                 code[index] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
 
     def _leaves(self, node: Node) -> bool:
@@ -501,38 +434,31 @@ class Shaper:
     def _copy_first(self, code: list[Node], index: int) -> None:
         """Move what only the next round needs from behind the test at the end of a loop, before the test or to the beginning."""
         inner = code[index].inner or []
-        test = next((n for n in range(len(inner) - 1, 0, -1) if assigned(inner[n]) is None), 0)
+        test = next((n for n in range(len(inner) - 1, 0, -1) if not assigned(inner[n])[0]), 0)
         if not test or not self._leaves(inner[test]):
             return
         after = self.live().after.get(id(code[index]), frozenset()) if test + 1 < len(inner) else frozenset()
         for line in inner[test + 1 :]:
-            assignment = assigned(line)
-            if (
-                assignment is None
-                or assignment[0] in after | inner[test].own_names()
-                or assignment[0] not in self.kinds
-            ):
+            name, value = assigned(line)
+            if name not in self.kinds or name in after | inner[test].own_names():
                 return
-            if not reads_memory(assignment[1]):
+            if not reads_memory(value):
                 inner.remove(line)
                 inner.insert(test, line)
                 test += 1
             elif line is inner[-1]:
-                self._load_first(code, index, *assignment)
+                self._load_first(code, index, name, value)
 
     def _load_first(self, code: list[Node], index: int, name: str, value: Tree) -> None:
         """Move the load for the next round to the beginning of a loop, if the first round's was the same."""
         inner = code[index].inner or []
-        if len(setters(inner, name)) != 1:
-            return
         starts = self._values_before(code, index, chain=False)
-        first_value = starts.get(name)
-        origin = self._origin(first_value) if first_value is not None else None
-        varying = {word: starts[word] for word in value.names() & starts.keys() if setters(inner, word)}
-        missing = [word for word in value.names() & self.types.keys() if setters(inner, word) and word not in varying]
-        if origin is None or missing or without_zeros(value.put(varying)) != without_zeros(origin[1]):
+        origin = self._origin(starts.get(name, NOTHING))
+        moving = {word for word in value.names() & self.types.keys() if setters(inner, word)}
+        if len(setters(inner, name)) != 1 or origin is None or not moving <= starts.keys():
             return
-        if self._stores_between(origin[0], code[index]):
+        first_value = value.put({word: starts[word] for word in moving})
+        if _without_zeros(first_value) != _without_zeros(origin[1]) or self._stores_between(origin[0], code[index]):
             return
         inner.insert(0, inner.pop())
 
@@ -541,30 +467,22 @@ class Shaper:
         values: dict[str, Tree] = {}
         sizes: Counter[str] = Counter()  # operations of these values
         for line in code[:index]:
-            assignment = assigned(line)
+            name, value = assigned(line)
             sets = set_in([line]) & self.types.keys()
             values = {} if line.text.endswith(":;") else values
-            value = assignment[1] if assignment is not None else None
-            size = sum(1 + sizes[part.op] for part in value.walk()) if value is not None else 0
-            if value is not None and chain and size <= _MAX_CHAIN:
+            size = sum(1 + sizes[part.op] for part in value.walk())
+            if chain and size <= _MAX_CHAIN:
                 value = value.put(values)
             values = {name: old for name, old in values.items() if name not in sets and not old.names() & sets}
-            if (
-                assignment is not None
-                and value is not None
-                and not reads_memory(value)
-                and assignment[0] not in value.names()
-            ):
-                values[assignment[0]], sizes[assignment[0]] = value, size if chain else 0
+            if name and not reads_memory(value) and name not in value.names():
+                values[name], sizes[name] = value, size if chain else 0
         return values
 
     def _origin(self, tree: Tree) -> tuple[Node, Tree] | None:
         """Return the line that sets a variable which is set once, and the value."""
-        if tree.args:
-            return None
-        nodes = setters(self.code, tree.op)
-        assignment = assigned(nodes[0]) if len(nodes) == 1 else None
-        return (nodes[0], assignment[1]) if assignment is not None else None
+        nodes = setters(self.code, tree.op) if not tree.args else []
+        name, value = assigned(nodes[0]) if len(nodes) == 1 else ("", NOTHING)
+        return (nodes[0], value) if name else None
 
     def _stores_between(self, first_node: Node, last_node: Node) -> bool:
         """Return whether a line between two others may change memory."""
@@ -581,23 +499,16 @@ class Shaper:
         """Give a variable before a loop the value that it has if the last line leaves the loop."""
         inner = code[index].inner or []
         last = inner[-1]
-        leaving = last.inner if last.inner is not None and not last.continues and last.text.startswith("if (") else None
-        if leaving is None or len(leaving) != 2 or leaving[1].text != "break;":
+        leaving = last.inner or [] if last.text.startswith("if (") else []
+        name, value = assigned(leaving[0]) if [line.text for line in leaving[1:]] == ["break;"] else ("", NOTHING)
+        if not is_constant(value) or name in self.live().before.get(id(code[index]), ()):
             return
-        assignment = assigned(leaving[0])
-        if assignment is None or not is_constant(assignment[1]):
-            return
-        live = self.live()
-        reads = any(assignment[0] in uses for uses in (live.before.get(id(code[index]), ()),))
-        others = [line for line in setters(inner, assignment[0]) if line is not leaving[0]]
-        if reads or sum(assignment[0] in line.own_names() for line in walk(inner)) != len(others) + 1:
-            return
+        others = [line for line in setters(inner, name) if line is not leaving[0]]
         # Another round may follow on any other value.
-        if not all(any(line is other for other in self._lines_that_leave(inner)) for line in others):
-            return
-        code.insert(index, leaving[0])
-        test = condition_of(last.text)
-        inner[-1] = Node(f"if ({test}) break;", places_of(last, leaving[1]))
+        leave = all(any(line is other for other in self._lines_that_leave(inner)) for line in others)
+        if leave and sum(name in line.own_names() for line in walk(inner)) == len(others) + 1:
+            code.insert(index, leaving[0])
+            inner[-1] = Node(f"if ({condition_of(last.text)}) break;", places_of(last, leaving[1]))
 
     def _lines_that_leave(self, inner: list[Node]) -> Iterator[Node]:
         """Yield the lines of a loop behind which it ends."""
@@ -611,70 +522,96 @@ class Shaper:
 
     def hoist_equal(self, code: list[Node]) -> None:
         """Write before an `if` the values that both of its branches begin with."""
-        index = 0
+        index = -1
         while index + 1 < len(code):
-            node, other = code[index], code[index + 1]
+            index += 1
+            node, *rest = chain_of(code, index)
             test = condition_of(node.text)
-            ends = index + 2 >= len(code) or not code[index + 2].continues
-            if not (node.text.startswith("if (") and other.text == "} else {" and ends and test is not None):
-                index += 1
+            if not node.text.startswith("if (") or [line.text for line in rest] != ["} else {"] or test is NOTHING:
                 continue
-            for line in list(node.inner or []):
-                assignment = assigned(line)
-                same = next((n for n, two in enumerate(other.inner or []) if assigned(two) == assignment), None)
-                if assignment is None or same is None or assignment[0] in test.names() or reads_memory(assignment[1]):
+            (other,) = rest
+            yes, no = node.inner or [], other.inner or []
+            for line in list(yes):
+                pair = name, value = assigned(line)
+                same = next((n for n, two in enumerate(no) if assigned(two) == pair), None)
+                if same is None or name in test.names() or reads_memory(value):
                     continue
-                assert node.inner is not None
-                assert other.inner is not None
-                earlier = [*node.inner[: node.inner.index(line)], *other.inner[:same]]
-                if earlier and not is_constant(assignment[1]):
+                earlier = [*yes[: yes.index(line)], *no[:same]]
+                if earlier and not is_constant(value):
                     continue  # the rest may be the cases of a `switch`
-                if assignment[0] in names_of(earlier) or assignment[1].names() & set_in(earlier):
+                if name in names_of(earlier) or value.names() & set_in(earlier):
                     continue
-                node.inner.remove(line)
-                line.places = places_of(line, other.inner.pop(same))
+                yes.remove(line)
+                line.places = places_of(line, no.pop(same))
                 code.insert(index, line)
                 index += 1
-            if not node.inner or not other.inner:
-                kept, condition = (other, self.opposite(test)) if not node.inner else (node, test)
+            if not yes or not no:
+                kept, condition = (other, self.opposite(test)) if not yes else (node, test)
                 kept.text, kept.tail = f"if ({condition}) {{", Line("}")
                 kept.places = places_of(node, other)
                 code[index : index + 2] = [kept] if kept.inner else []
-            index += 1
+
+    def nest_rounds(self) -> None:
+        """Write loops of one round as branches; a flag holds where what their exits skip stands behind several."""
+        for code, index in list(backwards(self.code))[::-1]:
+            node = code[index]
+            lines = self._nest(node.inner or []) if node.tail is not None and node.tail.text == ONCE else None
+            if lines is not None:
+                code[index : index + 1] = lines
+
+    def _nest(self, code: list[Node], flag: str = "") -> list[Node] | None:
+        """Return lines without the exits from a loop around them, which set a flag if there is one; None where that is not possible."""
+        leaving = [f"{flag} = true;"] if flag else []
+        for index, node in enumerate(code):
+            if node.text == "break;":
+                return [*code[:index], *(Node(text, node.places) for text in leaving)]
+            chain = chain_of(code, index)
+            if not any(line.text.endswith("break;") for line in own_level(chain)):
+                continue
+            branches, rest = [(line.text, line.inner or []) for line in chain], code[index + len(chain) :]
+            if node.inner is None:
+                branches = [(node.text.replace("break;", "{"), [Node("break;", node.places)])]
+            if branches[-1][0] != "} else {":
+                branches.append(("} else {", []))
+            falls = [not inner or not JUMP.search(inner[-1].text) for _, inner in branches]
+            before, behind = code[:index], list[Node]()
+            if sum(falls) > 1 and rest:  # lanes of several branches meet there
+                before += [] if flag else [Node(f"{(flag := self.body.new(ty.BOOL))} = false;", node.places)]
+                later = self._nest(rest, flag if leaving else "")
+                behind, rest = [Node(f"if (!{flag}) {{", node.places, inner=later, tail=Line("}"))], []
+            inners = [self._nest([*b[1], *rest] if on else b[1], flag) for b, on in zip(branches, falls, strict=True)]
+            test = condition_of(branches[0][0])
+            if not node.text.startswith("if (") or test is NOTHING or None in (*inners, *(n.inner for n in behind)):
+                return None
+            texts = [text for text, _ in branches]
+            if len(texts) == _PAIR and not inners[0]:
+                texts, inners = [f"if ({self.opposite(test)}) {{", "} else {"], inners[::-1]
+            count = len(texts) - (not inners[-1])
+            lines = [Node(text, node.places, inner=inner) for text, inner in zip(texts, inners, strict=True)][:count]
+            lines[-1].tail = Line("}")
+            return [*before, *(lines if any(inners) else ()), *behind]
+        return code
 
     def drop_guards(self, code: list[Node]) -> None:
         """Drop an `if` around a loop whose first test fails where the condition does."""
-        index = 0
-        while index < len(code):
-            node = code[index]
-            test = condition_of(node.text) if node.text.startswith("if (") and node.inner else None
-            if test is not None:
-                rest = code[index + 1] if index + 1 < len(code) and code[index + 1].text == "} else {" else None
-                pairs: list[tuple[list[Node], list[Node], Tree]] = []
-                if rest is None and not (index + 1 < len(code) and code[index + 1].continues):
-                    pairs = [(node.inner or [], [], test)]
-                elif rest is not None:
-                    pairs = [
-                        (node.inner or [], rest.inner or [], test),
-                        (rest.inner or [], node.inner or [], self.opposite(test)),
-                    ]
-                for loops, skips, holds in pairs:
-                    lines = self._without_guard(loops, skips, holds, node, self._values_before(code, index))
-                    if lines is not None:
-                        code[index : index + 1 + (rest is not None)] = lines
-                        break
-            index += 1
+        for index in range(len(code) - 1, -1, -1):
+            node, *rest = chain_of(code, index)
+            test = condition_of(node.text) if node.text.startswith("if (") and node.inner else NOTHING
+            if test is NOTHING or (rest and rest[0].text != "} else {"):
+                continue
+            yes, no = node.inner or [], (rest[0].inner or []) if rest else []
+            for loops, skips, holds in ((yes, no, test), (no, yes, self.opposite(test)))[: 1 + len(rest)]:
+                lines = self._without_guard(loops, skips, holds, node, self._values_before(code, index))
+                if lines is not None:
+                    code[index : index + 1 + len(rest)] = lines
+                    break
 
     def _same(self, test: Tree, other_test: Tree) -> bool:
         """Return whether two conditions hold together."""
         test, other_test = normal(test), normal(other_test)
         for left, right in ((test, other_test), (other_test, test)):
             hit, value = form("1 <= X", left), form("X != 0", right)
-            if (
-                hit is not None
-                and hit == value
-                and (self.body.type_name(hit["X"].op) == "uint" or hit["X"].op == "(uint)")
-            ):
+            if hit and hit == value and "uint" in (self.body.type_name(hit["X"].op), hit["X"].op.strip("()")):
                 return True
         return test == other_test
 
@@ -687,31 +624,31 @@ class Shaper:
         self, loops: list[Node], skips: list[Node], holds: Tree, node: Node, starts: Mapping[str, Tree]
     ) -> list[Node] | None:
         """Return the branch of a loop if it does what the other branch does where the condition does not hold."""
-        pairs = [pair for line in skips if (pair := assigned(line)) is not None]
+        pairs = dict(map(assigned, skips))
         moving = set_in(loops)
-        if len({name for name, _ in pairs}) != len(skips) or any(
-            reads_memory(value) or value.names() & moving for _, value in pairs
+        if (
+            len(pairs) != len(skips)
+            or any(reads_memory(value) or value.names() & moving for value in pairs.values())
+            or (holds.op not in ("==", "!=") and self.body.has_floats(holds))
         ):
             return None
-        skipped = {name: self._converted(name, fold(value.put(starts))) for name, value in pairs}
-        if holds.op not in ("==", "!=") and self.body.has_floats(holds):
-            return None
+        skipped = {name: self._converted(name, fold(value.put(starts))) for name, value in pairs.items()}
         values = dict(starts)
         changed: list[tuple[Node, str, Line]] = []
         touched: set[str] = set()  # by loops, and not set again
         every: set[str] = set()
         own: set[str] = set()
         for line in loops:
-            assignment = assigned(line)
-            if assignment is not None and not reads_memory(assignment[1]):
-                values[assignment[0]] = self._converted(assignment[0], fold(assignment[1].put(values)))
-                own.add(assignment[0])
-                touched.discard(assignment[0])
+            name, value = assigned(line)
+            if name and not reads_memory(value):
+                values[name] = self._converted(name, fold(value.put(values)))
+                own.add(name)
+                touched.discard(name)
                 continue
-            if not line.is_loop or line.inner is None or line.tail is None:
+            test = loop_test(line)
+            if not line.is_loop or line.inner is None or line.tail is None or reads_memory(test):
                 return None
-            test = condition_of(line.tail.text if line.text == "do {" else line.text)
-            if test is None or reads_memory(test) or not self._same(fold(test.put(values)), fold(holds.put(starts))):
+            if not self._same(fold(test.put(values)), fold(holds.put(starts))):
                 return None
             if line.text == "do {":
                 if test.names() & touched or any(inner.text.endswith("continue;") for inner in walk(line.inner)):
@@ -719,10 +656,12 @@ class Shaper:
                 changed.append((line, f"while ({test}) {{", line.tail))
             touched |= set_in([line]) & self.types.keys()
             every |= set_in([line]) & self.types.keys()
-        if not every or any(values.get(name) != value for name, value in skipped.items()):
-            return None
-        live = self.live().after.get(id(node), frozenset())
-        if any(name in live and name not in skipped for name in own):
+        live = self.live().after.get(id(node), frozenset()) if every else frozenset()
+        if (
+            not every
+            or any(values.get(name) != value for name, value in skipped.items())
+            or (own & live) - skipped.keys()
+        ):
             return None
         for loop, text, tail in changed:
             loop.text, loop.tail = text, Line("}")
@@ -747,20 +686,17 @@ class Shaper:
 
     def _facts_of(self, code: list[Node], index: int) -> list[Tree]:
         """Return comparisons that hold at the beginning of a branch."""
-        test = condition_of(code[index].text) if code[index].text.startswith("if (") else None
-        if test is None and code[index].text == "} else {" and code[index - 1].text.startswith("if ("):
+        if code[index].text == "} else {" and code[index - 1].text.startswith("if ("):
             before = condition_of(code[index - 1].text)
-            test = self.opposite(before) if before is not None and not self.body.has_floats(before) else None
-        return [] if test is None else conjuncts(test)
+            return conjuncts(self.opposite(before)) if not self.body.has_floats(before) else []
+        return conjuncts(condition_of(code[index].text)) if code[index].text.startswith("if (") else []
 
     def join_operators(self, *, swaps: bool = True) -> None:
         """Write `x += y` for `x = x + y`."""
         for node in walk(self.code):
             step = step_of(node.text)
-            if step is None or step.words[-2:] != (" = ", ";") or step.trees[-1].op not in _JOINED:
-                continue
-            target, value = step.trees[-2:]
-            if len(value.args) < _PAIR or not (target.args or target.op in self.kinds):
+            target, value = step.trees[-2:] if step.words[-2:] == (" = ", ";") else (NOTHING, NOTHING)
+            if value.op not in _JOINED or len(value.args) < _PAIR or not (target.args or target.op in self.kinds):
                 continue
             kind = self.kinds.get(target.op)
             if kind is not None and kind.is_int and len(summands := terms(value)) > _PAIR and summands[0] == target:
@@ -789,36 +725,24 @@ class Shaper:
         """Give loops counters of their own, where they go on with a variable that stands for an id."""
         for code in lists_of(self.code):
             for index, node in enumerate(code):
-                if (
-                    node.text.startswith("while (")
-                    and node.inner
-                    and (step := step_of(node.inner[-1].text)) is not None
-                ):
-                    name = step.trees[0].op
-                    test = condition_of(node.text)
-                    is_step = len(step.words) > 1 and step.words[1].strip() not in ("", ";", "=")
-                    is_new = index > 0 and assigned(code[index - 1]) is not None and code[index - 1].assigns == name
-                    if is_step and not is_new and name in self.kinds and test is not None and name in test.names():
-                        value = self._own_counter(code, index, name)
-                        if value is not None and (own := step_of(node.inner[-1].text)) is not None:
-                            new = own.trees[0].op
-                            code.insert(index, Node(f"{new} = {value};", node.places))
-                            return self.split_counters()
+                step = step_of(node.inner[-1].text if node.text.startswith("while (") and node.inner else "")
+                name = step.target.op if step.op not in ("", "=") else ""
+                is_new = index > 0 and assigned(code[index - 1])[0] == name
+                is_counter = name in self.kinds and name in condition_of(node.text).names() and not is_new
+                if is_counter and self._own_counter(code, index, name):
+                    return self.split_counters()
         return None
 
-    def _own_counter(self, code: list[Node], index: int, name: str) -> Tree | None:
-        """Give a loop a counter of its own, if it changes a variable whose value before it is known; return this value."""
+    def _own_counter(self, code: list[Node], index: int, name: str) -> bool:
+        """Give a loop a counter of its own, if it changes a variable whose value before it is known; return whether it does."""
         value = self._values_before(code, index).get(name)
-        if (
-            value is None
-            or value.names() & self.types.keys()
-            or name in self.live().after.get(id(code[index]), frozenset())
-        ):
-            return None
+        is_needed = name in self.live().after.get(id(code[index]), frozenset())
+        if value is None or value.names() & self.types.keys() or is_needed:
+            return False
         new = f"{name}_{len(self.types)}"
-        self.kinds[new], self.types[new] = self.kinds[name], self.types[name].replace(name, new)
         self._rename_in([code[index]], name, new)
-        return value
+        code.insert(index, Node(f"{new} = {value};", code[index].places))
+        return True
 
     def _count(self, code: list[Node], index: int, facts: list[Tree]) -> int:
         """Make a loop that counts a variable a `for`; return the number of lines before it that are gone."""
@@ -826,39 +750,26 @@ class Shaper:
         assert node.inner is not None
         assert node.tail is not None
         self._step_last(code, index)
-        test = condition_of(node.tail.text if node.text == "do {" else node.text)
-        step = step_of(node.inner[-1].text)
-        if test is None or step is None or step.trees[0].args or step.words[1][:-1] in ("", " ="):
+        test, step = loop_test(node), step_of(node.inner[-1].text)
+        name = step.target.op if step.op not in ("", "=") else ""
+        start_index = next((n for n in range(index - 1, max(-1, index - 8), -1) if name in code[n].names), None)
+        if name not in self.kinds or name not in test.names() or start_index is None:
             return 0
-        name = step.trees[0].op
+        (own, start), between = assigned(code[start_index]), code[start_index:index]
         if (
-            name not in self.kinds
-            or name not in test.names()
+            own != name
+            or start.names() & set_in(between[1:])
+            or any(line.inner is not None for line in between)
             or any(line.text.endswith("continue;") for line in own_level(node.inner))
         ):
             return 0
-        start_index = next((n for n in range(index - 1, max(-1, index - 8), -1) if name in code[n].names), None)
-        assignment = assigned(code[start_index]) if start_index is not None else None
-        if assignment is not None and start_index is not None:
-            others = [word for line in code[start_index + 1 : index] for word in set_in([line])]
-            if (
-                assignment[0] != name
-                or assignment[1].names() & set(others)
-                or any(line.inner is not None for line in code[start_index:index])
-            ):
-                assignment = None
-        start = assignment[1] if assignment is not None else leaf(name)
-        if node.text == "do {":
-            begins = fold(test.put({name: self._converted(name, start)}))
-            if not any(self._same(begins, fact) for fact in facts):
-                return 0
-        elif not node.text.startswith("while ("):
+        begins = fold(test.put({name: self._converted(name, start)}))
+        if not node.text.startswith("while (") and not (
+            node.text == "do {" and any(self._same(begins, fact) for fact in facts)
+        ):
             return 0
-        head = f"{name} = {start}" if assignment is not None else ""
-        text = f"for ({head}; {test}; {str(step)[:-1]}) {{"
+        text = f"for ({name} = {start}; {test}; {str(step)[:-1]}) {{"
         if len(text) > _MAX_FOR:
-            return 0
-        if assignment is None or start_index is None:
             return 0
         last = node.inner.pop()
         node.text = text
@@ -870,28 +781,24 @@ class Shaper:
     def _step_last(self, code: list[Node], index: int) -> None:
         """Let a loop begin with the half of a variable, if it halves that at its beginning and needs nothing but halves."""
         node, inner = code[index], code[index].inner or []
-        step, test = step_of(inner[0].text), condition_of(node.text)
-        hit = form("X >= N", test) if test is not None and node.text.startswith("while (") else None
+        step, hit = step_of(inner[0].text), form("X >= N", condition_of(node.text))
+        name, count, least = hit["X"].op, number_of(step.value), number_of(hit["N"])
+        if step.op != ">>=" or step.target != hit["X"] or name not in self.kinds or not node.text.startswith("while ("):
+            return
         if (
-            step is None
-            or hit is None
-            or step.op != ">>="
-            or step.trees[0] != hit["X"]
-            or hit["X"].op not in self.kinds
+            not count
+            or not least
+            or least % (1 << count)
+            or len(setters(inner, name)) != 1
+            or name in self.live().after.get(id(node), frozenset())
+            or any(line.text.endswith("continue;") for line in own_level(inner))
         ):
             return
-        name, count, least = hit["X"].op, number_of(step.trees[1]), number_of(hit["N"])
-        if not count or not least or least % (1 << count) or len(setters(inner, name)) != 1:
+        before = next((line for line in code[:index][::-1] if name in line.names), node)
+        own, start = assigned(before)
+        if own != name:
             return
-        if name in self.live().after.get(id(node), frozenset()) or any(
-            line.text.endswith("continue;") for line in own_level(inner)
-        ):
-            return
-        before = next((n for n in range(index - 1, -1, -1) if name in code[n].names), None)
-        assignment = assigned(code[before]) if before is not None else None
-        if assignment is None or before is None or assignment[0] != name:
-            return
-        code[before].text = f"{name} = {Tree('>>', (assignment[1], leaf(count)))};"
+        before.text = f"{name} = {Tree('>>', (start, leaf(count)))};"
         inner.append(inner.pop(0))
         end = least >> count
         unsigned = self.kinds[name] is ty.UD and end == 1
@@ -909,27 +816,15 @@ def own_level(code: list[Node]) -> Iterator[Node]:
 def stores(node: Node) -> bool:
     """Return whether a line may change memory."""
     step = step_of(node.text)
-    if step is None:
+    if not step.trees:
         return node.text not in ("break;", "continue;", "return;")
-    target = step.trees[0]
-    calls = any(
-        part.op.endswith("()") and part.op.startswith(("atomic", "barrier", "write", "memcpy", "one_for_all", "fence"))
-        for tree in step.trees
-        for part in tree.walk()
-    )
-    return calls or (
-        len(step.words) > 1 and step.words[0] == "" and any(part.op in ("[]", "u*") for part in target.walk())
+    calls = (part.op for tree in step.trees for part in tree.walk() if part.op.endswith("()"))
+    is_assignment = len(step.words) > 1 and not step.words[0]
+    return any(call.startswith(("atomic", "barrier", "write", "memcpy", "one_for_all", "fence")) for call in calls) or (
+        is_assignment and any(part.op in ("[]", "u*") for part in step.target.walk())
     )
 
 
-def without_zeros(tree: Tree) -> Tree:
+def _without_zeros(tree: Tree) -> Tree:
     """Return a sum without zeros."""
-    return tree.change(
-        lambda part: (
-            part.args[0]
-            if part.op in ("+", "-") and len(part.args) == 2 and number_of(part.args[1]) == 0
-            else part.args[1]
-            if part.op == "+" and len(part.args) == 2 and number_of(part.args[0]) == 0
-            else None
-        )
-    )
+    return tree.change(partial(rewritten, rules={"A + 0": "A", "A - 0": "A", "0 + A": "A"}))

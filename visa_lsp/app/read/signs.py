@@ -6,12 +6,23 @@ import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, places_of, rank_of, walk
+from visa_lsp.app.read.code_lines import (
+    Body,
+    Node,
+    assigned,
+    change_lines,
+    lists_of,
+    places_of,
+    rank_of,
+    steps_of,
+    walk,
+    words_without_trees,
+)
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.quotients import MODE
-from visa_lsp.app.read.shape import PURE, assigned, change_lines
-from visa_lsp.app.read.tree import WORD, Step, Tree, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.shape import PURE
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -22,8 +33,10 @@ _OF_INT: Final = (  # operations whose result is an int in C
     "==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()", "clz_64()", "popcount_64()",
 )  # fmt: skip
 _MAX_HALF: Final = 65504
+_WIDE: Final = ("(long)", "(ulong)")
 _SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
-_WORDS: Final = {"int": ty.D, "uint": ty.UD}
+_ASSIGNS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<<=", ">>=")
+_OF_BOTH: Final = ("+", "-", "*", "&", "|", "^", "==", "!=")  # where C takes an int beside a uint for one
 
 
 class Signs:
@@ -38,98 +51,63 @@ class Signs:
         """Change types and lines in place."""
         self._note()
         for name, kind in list(self.kinds.items()):
-            if self.asked[name] == {"signed"} and self.types.get(name, "").split() == [c_type(kind), name]:
-                self.kinds[name] = ty.B if kind is ty.UB else ty.W
-                self.types[name] = f"{c_type(self.kinds[name])} {name}"
-            wanted = "uint" if kind is ty.D else "int" if kind is ty.UD else ""
-            if (
-                not wanted
-                or self.asked[name] != {wanted}
-                or self.types.get(name) != f"{'int' if kind is ty.D else 'uint'} {name}"
-            ):
-                continue
-            self.kinds[name], self.types[name] = _WORDS[wanted], f"{wanted} {name}"
+            is_plain = self.types.get(name, "").split() == [c_type(kind), name]
+            wanted = {ty.D: "uint", ty.UD: "int"}.get(kind)
+            if is_plain and self.asked[name] == {"signed"}:
+                self._retype(name, ty.B if kind is ty.UB else ty.W)
+            elif is_plain and wanted is not None and self.asked[name] == {wanted}:
+                self._retype(name, BY_NAME[wanted])
         change_lines(self.code, self._without_cast)
         for node in walk(self.code):
             step = step_of(node.text)
-            if step is None:
-                continue
             trees = list(step.trees)
             for index in range(1, len(trees)):
                 own = self.type_of(trees[index - 1])
-                if (
-                    step.words[index].strip() in ("=", "+=", "-=", "^=", "&=", "|=")
-                    and own is not None
-                    and own.is_int
-                    and own is not ty.BOOL
-                ):
+                is_integer = own is not None and own.is_int and own is not ty.BOOL
+                if own is not None and is_integer and step.words[index].strip() in ("=", "+=", "-=", "^=", "&=", "|="):
                     trees[index] = self.low(trees[index], own.size).change(_with_products)
             if tuple(trees) != step.trees:
                 node.text, node.range = str(Step(step.words, tuple(trees))), None
-
         for node in walk(self.code):
-            pair = assigned(node)
-            own = self.type_of(pair[1]) if pair is not None else None
-            if pair is not None and own is not None:
-                node.range = text_of(str(pair[1]), rank_of(pair[1]), own)
+            _, value = assigned(node)
+            own = self.type_of(value)
+            if own is not None:
+                node.range = text_of(str(value), rank_of(value), own)
+
+    def _retype(self, name: str, kind: DataType) -> None:
+        self.kinds[name], self.types[name] = kind, f"{c_type(kind)} {name}"
 
     def low(self, value: Tree, size: int) -> Tree:
         """Return a value without the casts that its lower bytes do not need."""
         kind = BY_NAME.get(value.op[1:-1]) if value.op[0] == "(" else None
         if kind is not None and kind.is_int and kind.size >= size and self.type_of(value.args[0]) is not None:
             return self.low(value.args[0], size)
-        if value.op in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") or (value.op == "<<" and size >= ty.D.size):
-            kinds = {self._promoted(arg) for arg in value.args[value.op == "?" :]}
-            if size <= ty.D.size and kinds <= {ty.D, ty.UD}:
-                start = 1 if value.op == "?" else 0
-                end = 1 if value.op == "<<" else len(value.args)
-                return Tree(
-                    value.op,
-                    (*value.args[:start], *(self.low(arg, size) for arg in value.args[start:end]), *value.args[end:]),
-                )
-        return value
+        if value.op not in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") and (value.op, size) != ("<<", ty.D.size):
+            return value
+        start, end = int(value.op == "?"), 1 if value.op == "<<" else len(value.args)
+        if size > ty.D.size or not {self._promoted(arg) for arg in value.args[start:]} <= {ty.D, ty.UD}:
+            return value
+        low = (self.low(arg, size) for arg in value.args[start:end])
+        return Tree(value.op, (*value.args[:start], *low, *value.args[end:]))
 
     # ---- uses
 
     def _note(self) -> None:
-        for node in walk(self.code):
-            for text in node.texts():
-                step = step_of(text)
-                if step is None:
-                    for name in WORD.findall(text):
-                        self.asked[name] |= {"int", "uint"}
-                    continue
-                for index, tree in enumerate(step.trees):
-                    target = (
-                        step.trees[index - 1]
-                        if index and "=" in step.words[index] and step.words[index].strip() != "=="
-                        else None
-                    )
-                    own = self.type_of(target) if target is not None else None
-                    word = step.words[index].strip()
-                    if (
-                        target is not None
-                        and word in ("=", "+=", "-=", "*=", "^=", "&=", "|=", "<<=")
-                        and own in (ty.D, ty.UD)
-                    ):
-                        is_place = bool(target.args)
-                        self._use(tree, "uint" if own is ty.UD and is_place else "")
-                    elif target is not None and own in (ty.B, ty.UB, ty.W, ty.UW):
-                        self._use(tree, "")
-                    elif (
-                        index + 1 < len(step.words)
-                        and step.words[index + 1].strip(" ;){")[-1:] in ("=", "+", "-")
-                        and step.words[index + 1].strip()[:2] not in ("==", "<=", ">=", "!=")
-                    ):
-                        self._target(tree, step.words[index + 1].strip())
-                    else:
-                        self._use(tree, "own")
-
-    def _target(self, tree: Tree, word: str) -> None:
-        if tree.args:
-            self._use(tree, "own")
-        elif word.startswith((">>=", "/=", "%=")):
-            self.asked[tree.op].add("uint" if self.kinds.get(tree.op) is ty.UD else "int")
+        for name in words_without_trees(self.code):
+            self.asked[name] |= {"int", "uint"}
+        for step in steps_of(self.code):
+            for index, tree in enumerate(step.trees):
+                sign = step.words[index].strip() if index else ""
+                target = step.trees[index - 1] if sign in _ASSIGNS else NOTHING
+                own = self.type_of(target)
+                if own in (ty.D, ty.UD) and sign not in ("/=", "%=", ">>="):
+                    self._use(tree, "uint" if own is ty.UD and target.args else "")
+                elif own in (ty.B, ty.UB, ty.W, ty.UW):
+                    self._use(tree, "")
+                elif tree not in step.targets or tree.args:
+                    self._use(tree, "own")
+                elif step.words[index + 1].strip().startswith((">>=", "/=", "%=")):
+                    self.asked[tree.op].add("uint" if self.kinds.get(tree.op) is ty.UD else "int")
 
     def _use(self, tree: Tree, asked: str) -> None:
         """Note what a use asks of the variables in a value: ``own`` keeps the type that each one has."""
@@ -174,6 +152,8 @@ class Signs:
         """Drop a cast to the type that a value has, and those of both sides of a comparison for equality."""
         if tree.op in ("(uint)", "(int)", *_SIGNED) and self.type_of(tree.args[0]) is BY_NAME[tree.op[1:-1]]:
             return tree.args[0]
+        if tree.op in _WIDE and tree.args[0].op in _WIDE and self.type_of(tree.args[0].args[0]) is not None:
+            return Tree(tree.op, tree.args[0].args)
         if tree.op == "[]" and tree.args[0].op in self.surfaces:
             return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))
         part = BY_NAME.get(tree.op[1:-1].rstrip("0123456789")) if tree.op[0] == "{" else None
@@ -183,35 +163,22 @@ class Signs:
         if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
             inner = self.low(tree.args[0], narrow.size)
             return inner if self.type_of(inner) is narrow else Tree(tree.op, (inner,))
-        if (
-            tree.op.startswith("atomic_")
-            and tree.args[0].op == "u&"
-            and self.type_of(tree.args[0].args[0]) in (ty.D, ty.UD)
-        ):
+        if tree.op.startswith("atomic_") and self.type_of(form("&A", tree.args[0])["A"]) in (ty.D, ty.UD):
             return Tree(tree.op, (tree.args[0], *(self.low(arg, ty.D.size) for arg in tree.args[1:])))
-        if tree.op in ("+", "-") and len(tree.args) == 2:
-            left, right = tree.args
-            if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
-                return self._without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
-            products = _with_products(tree)
-            if products is not None:
-                return products
         if tree.op.endswith("f16") and not tree.args and _is_half(float(tree.op[:-3])):
             return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
-        if tree.op in ("==", "!=", "<", ">", "<=", ">=", "+", "-", "*", "&", "|", "^") and len(tree.args) == 2:
-            left, right = tree.args
-            for arg, other in ((left, right), (right, left)):
-                value = number_of(arg.args[0]) if arg.op == "(uint)" else None
-                if value is not None and value >= 0 and self.type_of(other) is ty.UD:
-                    new = arg.args[0]
-                    return Tree(tree.op, (new, right) if arg is left else (left, new))
-                if (
-                    arg.op == "(uint)"
-                    and tree.op in ("+", "-", "*", "&", "|", "^", "==", "!=")
-                    and self.type_of(other) is ty.UD
-                    and self.type_of(arg.args[0]) is ty.D
-                ):
-                    return Tree(tree.op, (arg.args[0], right) if arg is left else (left, arg.args[0]))
+        if tree.op not in (*_OF_BOTH, "<", ">", "<=", ">=") or len(tree.args) != 2:
+            return None
+        left, right = tree.args
+        if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
+            return self._without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
+        if (products := _with_products(tree)) is not None:
+            return products
+        for index, (arg, other) in enumerate(((left, right), (right, left))):
+            bare = arg.args[0] if arg.op == "(uint)" and self.type_of(other) is ty.UD else NOTHING
+            number = number_of(bare)
+            if (number is not None and number >= 0) or (tree.op in _OF_BOTH and self.type_of(bare) is ty.D):
+                return Tree(tree.op, (left, bare) if index else (bare, right))
         return None
 
     def join_barriers(self) -> None:

@@ -39,28 +39,18 @@ class Spans:
 
     def span(self, value: Expr, control: ExecControl) -> Span | None:
         """Return the elements of an operand; None for other operands."""
-        lanes = control.exec_size
-        if isinstance(value, General):
-            here = self.storage.general.get(value.var)
-            if here is None or not value.var:
-                return None
-            type_ = self.names.text.types.get(value.var, ty.UD)
-            start = here.offset + regions.origin(value.row, value.col, type_.size, self.names.grf_bytes)
-            if value.region.width is None:
-                elements = regions.destination_elements(value.region.horz_stride or 1, lanes)
-            else:
-                elements = regions.source_elements(value.region, lanes)
-            starts = tuple([start + e * type_.size for e in elements])
-            size = type_.size
-        elif isinstance(value, Lanes):
-            here = self.storage.general.get(value.operand.var)
-            if here is None or not value.operand.var:
-                return None
-            type_, size = value.type, value.type.size
-            starts = tuple([here.offset + value.operand.offset + n * size for n in range(lanes)])
-        else:
+        var = value.var if isinstance(value, General) else value.operand.var if isinstance(value, Lanes) else 0
+        here = self.storage.general.get(var) if var else None
+        if here is None:
             return None
-        return self.make_span(here.root, starts, size, type_, control)
+        if isinstance(value, General):
+            type_ = self.names.text.types.get(var, ty.UD)
+            start = here.offset + regions.origin(value.row, value.col, type_.size, self.names.grf_bytes)
+            elements = regions.lane_elements(value.region, control.exec_size)
+        else:
+            assert isinstance(value, Lanes)
+            type_, start, elements = value.type, here.offset + value.operand.offset, list(range(control.exec_size))
+        return self.make_span(here.root, tuple([start + e * type_.size for e in elements]), type_.size, type_, control)
 
     def make_span(self, root: int, starts: tuple[int, ...], size: int, type_: DataType, control: ExecControl) -> Span:
         """Return elements with the lanes of an instruction."""
@@ -75,21 +65,24 @@ class Spans:
         if here is None or not access.data.var:
             return []
         lanes, cell = access.control.exec_size, access.cell
-        start = here.offset + access.data.offset
-        own = self.names.text.types.get(access.data.var)
-        root = self.names.text.types.get(here.root)
+        own, root = (self.names.text.types.get(var) for var in (access.data.var, here.root))
         type_ = next((t for t in (own, root) if t is not None and t.size == cell), UNSIGNED[cell])
-        if access.single:
-            return [Span(here.root, (start + n * cell,), cell, type_, None) for n in range(len(access.elements))]
         row = max(self.names.grf_bytes, -(-lanes * cell // self.names.grf_bytes) * self.names.grf_bytes)
+        count, pitch = (1, cell) if access.single else (lanes, row)
+        starts = [here.offset + access.data.offset + n * pitch for n in range(len(access.elements))]
         return [
             self.make_span(
-                here.root, tuple([start + n * row + lane * cell for lane in range(lanes)]), cell, type_, access.control
+                here.root, tuple(range(start, start + count * cell, cell)), cell, type_, access_control(access)
             )
-            for n in range(len(access.elements))
+            for start in starts
         ]
 
 
 def access_control(access: Transfer) -> ExecControl:
     """Return the lanes of the addresses of an access."""
     return UNIFORM if access.single else access.control
+
+
+def alike(control: ExecControl) -> ExecControl:
+    """Return the lanes of an operand: of one for all lanes, those of no lane of its own."""
+    return UNIFORM if control.exec_size == 1 else control

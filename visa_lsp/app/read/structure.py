@@ -31,6 +31,7 @@ from visa_lsp.app.read.model import (
     Return,
     Routine,
     Statement,
+    flat,
 )
 from visa_lsp.flow.bit_accesses import exec_control_of
 from visa_lsp.flow.graph import Block, Graph, dominator_tree, graph_of
@@ -426,8 +427,7 @@ def _inside(code: Iterable[Statement]) -> Iterator[Statement]:
     for statement in code:
         yield statement
         if isinstance(statement, If):
-            yield from _inside(statement.then)
-            yield from _inside(statement.otherwise)
+            yield from _inside((*statement.then, *statement.otherwise))
 
 
 def _enclose_jumps(code: Code) -> Code:
@@ -442,10 +442,8 @@ def _enclose_jumps(code: Code) -> Code:
         part, before = code[jump[0] : index], _jumps(code[: jump[0]])
         loose = list(_inside(part))
         own = [s for s in loose if isinstance(s, Goto) and s.label == statement.label]
-        if (
-            len(own) == _jumps(part).count(statement.label)
-            and not any(isinstance(s, Break | Continue) for s in loose)
-            and not any(isinstance(s, JumpLabel) and s.label in before for s in loose)
+        if len(own) == _jumps(part).count(statement.label) and not any(
+            isinstance(s, Break | Continue) or (isinstance(s, JumpLabel) and s.label in before) for s in loose
         ):
             once = Repeat(
                 _break_at(part, statement.label),
@@ -458,44 +456,27 @@ def _enclose_jumps(code: Code) -> Code:
 
 def _jumps(code: Code) -> list[int]:
     """Return the labels of all jumps in a list, those in loops too."""
-    labels: list[int] = []
-    for statement in code:
-        match statement:
-            case Goto(label):
-                labels.append(label)
-            case If():
-                labels += _jumps(statement.then) + _jumps(statement.otherwise)
-            case Repeat():
-                labels += _jumps(statement.body)
-    return labels
+    return [statement.label for statement in flat(code) if isinstance(statement, Goto)]
 
 
 def _break_at(code: Code, label: int) -> Code:
-    """Replace the jumps to a label by exits from the loop around the list."""
-    return tuple(
-        [
-            Break(s.places)
-            if isinstance(s, Goto) and s.label == label
-            else replace(s, then=_break_at(s.then, label), otherwise=_break_at(s.otherwise, label))
-            if isinstance(s, If)
-            else s
-            for s in code
-        ]
-    )
+    """Replace the jumps to a label, none of which is in a loop, by exits from the loop around the list."""
+    broken = [Break(s.places) if isinstance(s, Goto) and s.label == label else s for s in code]
+    return _map_lists(tuple(broken), lambda inner: _break_at(inner, label))
 
 
 def _map_lists(code: Code, change: Callable[[Code], Code]) -> Code:
     """Change the lists inside of statements."""
-    return tuple(
-        [
-            replace(s, then=change(s.then), otherwise=change(s.otherwise))
-            if isinstance(s, If)
-            else replace(s, body=change(s.body))
-            if isinstance(s, Repeat)
-            else s
-            for s in code
-        ]
-    )
+    new: list[Statement] = []
+    for statement in code:
+        match statement:
+            case If(_, then, otherwise):
+                new.append(replace(statement, then=change(then), otherwise=change(otherwise)))
+            case Repeat(body):
+                new.append(replace(statement, body=change(body)))
+            case _:
+                new.append(statement)
+    return tuple(new)
 
 
 def _drop_labels(code: Code, used: set[int]) -> Code:

@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.code_lines import Body, Node, lists_of, match_lines, places_of, trees_of
+from visa_lsp.app.read.code_lines import Body, Node, backwards, change_lines, match_lines, places_of, trees_of
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.shape import change_lines
 from visa_lsp.app.read.tree import Tree, form, rewritten
 
 if TYPE_CHECKING:
@@ -105,10 +104,9 @@ def _moved(array: str, copy: str, lanes: int, before: str) -> Iterator[str]:
 def fold_sub_groups(body: Body, shared: Mapping[str, str]) -> None:
     """Change the lines in place; ``shared`` are the types of the elements of arrays that the lanes of a thread share."""
     for write in (_write_calls, _write_sum):
-        for code in lists_of(body.code):
-            for index in range(len(code) - 1, -1, -1):
-                if code[index].text.startswith("each_lane("):
-                    write(body, shared, code, index)
+        for code, index in backwards(body.code):
+            if code[index].text.startswith("each_lane("):
+                write(body, shared, code, index)
 
 
 def _write_calls(body: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:
@@ -120,22 +118,17 @@ def _write_calls(body: Body, shared: Mapping[str, str], code: list[Node], index:
 
 def _write_fold(body: Body, shared: Mapping[str, str], code: list[Node], index: int, fold: Fold) -> bool:
     """Write the calls of one fold; return whether its steps are there."""
-    parts = match_lines(fold.steps, code[index:])
-    type_name = shared.get(parts["A"].op, "") if parts is not None else ""
-    if (
-        parts is None
-        or str(parts["N"]) not in _NEUTRAL.get(type_name, {}).get(fold.operation, ())
-        or (type_name == "float" and fold.lanes != body.lanes)  # the order of a sum matters
+    steps = code[index : index + len(fold.steps)]
+    parts = match_lines(fold.steps, steps)
+    type_name = shared.get(parts["A"].op, "")
+    if str(parts["N"]) not in _NEUTRAL.get(type_name, {}).get(fold.operation, ()) or (
+        type_name == "float" and fold.lanes != body.lanes  # the order of a sum matters
     ):
         return False
-    steps = code[index : index + len(fold.steps)]
     del code[index : index + len(fold.steps)]
     arrays = {parts[letter].op for letter in _ARRAYS if letter in parts}
     every = list(trees_of(body.code))
-    results = {
-        pattern: [candidate for candidate in every if form(pattern, candidate, **parts) is not None]
-        for pattern in fold.results
-    }
+    results = {pattern: [tree for tree in every if form(pattern, tree, **parts)] for pattern in fold.results}
     reads = [part.op for trees in results.values() for tree in trees for part in tree.walk() if part.op in arrays]
     if not reads or len(reads) != sum(map(body.uses, arrays)):
         code[index:index] = steps
@@ -163,9 +156,8 @@ def _write_sum(_: Body, shared: Mapping[str, str], code: list[Node], index: int)
     """Write the steps that add up the whole numbers of all lanes in one line."""
     for lanes in (32, 16):
         steps = tuple(_prefix_sum("A", lanes))
-        parts = match_lines(steps, code[index:])
-        if parts is not None and shared.get(parts["A"].op) in ("int", "uint"):
-            array, lines = parts["A"], code[index : index + len(steps)]
+        array, lines = match_lines(steps, code[index:])["A"], code[index : index + len(steps)]
+        if shared.get(array.op) in ("int", "uint"):
             text = f"once for (int k = 1; k < {lanes}; k++) {array}[k] += {array}[k - 1];"
             code[index : index + len(steps)] = [Node(text, places_of(*lines))]
             return

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Node
-from visa_lsp.app.read.shape import COMPARE, assigned, condition_of
-from visa_lsp.app.read.tree import form, leaf, number_of
+from visa_lsp.app.read.code_lines import Node, chain_of, condition_of
+from visa_lsp.app.read.shape import COMPARE
+from visa_lsp.app.read.tree import NOTHING, number_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MIN_CASES: Final = 3
-_CHOICES: Final = ("(X == N) ? YES : NO", "YES & -(X == N)")
 
 
 class Branch(NamedTuple):
@@ -34,26 +33,22 @@ class Test(NamedTuple):
 
 def test_of(node: Node) -> Test | None:
     """Return the comparison that a line of an `if` makes; None for another line."""
-    tree = condition_of(node.text) if "if (" in node.text and node.inner is not None else None
-    number = number_of(tree.args[1]) if tree is not None and tree.op in COMPARE else None
-    if tree is None or number is None:
+    tree = condition_of(node.text) if "if (" in node.text and node.inner is not None else NOTHING
+    number = number_of(tree.args[1]) if tree.op in COMPARE else None
+    if number is None:
         return None
-    left, is_unsigned = (
-        (tree.args[0].args[0], True) if tree.args[0].op in ("(uint)", "(uchar)", "(ushort)") else (tree.args[0], False)
-    )
+    is_unsigned = tree.args[0].op in ("(uint)", "(uchar)", "(ushort)")
+    left = tree.args[0].args[0] if is_unsigned else tree.args[0]
     return Test(left.op, tree.op, number, is_unsigned) if not left.args else None
 
 
-def find_cases(code: Sequence[Node], index: int, low: int, high: int) -> tuple[str, list[Branch], int] | None:
+def find_cases(code: list[Node], index: int, low: int, high: int) -> tuple[str, list[Branch], int] | None:
     """Return the variable that a chain of `if` compares, the lines for each of its values, and the end of the chain."""
-    test = test_of(code[index])
+    test, chain = test_of(code[index]), chain_of(code, index)
     if test is None or code[index].continues:
         return None
-    end = index + 1
-    while end < len(code) and code[end].continues:
-        end += 1
-    branches = list(_split(code[index:end], test.name, Branch(low, high, ())))
-    return None if any(branch.low > branch.high for branch in branches) else (test.name, branches, end)
+    branches = list(_split(chain, test.name, Branch(low, high, ())))
+    return None if any(branch.low > branch.high for branch in branches) else (test.name, branches, index + len(chain))
 
 
 def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
@@ -74,22 +69,8 @@ def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
         inner_test = test_of(inner[0]) if inner else None
         nested = inner_test is not None and inner_test.name == name and all(branch.continues for branch in inner[1:])
         for branch in taken:
-            yield from _split(inner, name, branch) if nested else _choices(inner, name, branch)
+            yield from _split(inner, name, branch) if nested else [branch._replace(code=inner)]
     yield from rest
-
-
-def _choices(code: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
-    """Yield the branches of an assignment that chooses by one more comparison; else one for all numbers."""
-    pair = assigned(code[0]) if len(code) == 1 else None
-    hits = [form(pattern, pair[1], X=leaf(name)) for pattern in _CHOICES] if pair is not None else []
-    hit = next((branch for branch in hits if branch is not None and number_of(branch["N"]) is not None), None)
-    if pair is None or hit is None:
-        yield Branch(whole.low, whole.high, code)
-        return
-    number = number_of(hit["N"]) or 0
-    for branch in _cut(whole, number):
-        value = hit["YES"] if branch.low == branch.high == number else hit.get("NO", leaf(0))
-        yield Branch(branch.low, branch.high, [Node(f"{pair[0]} = {value};", code[0].places)])
 
 
 def _cut(branch: Branch, number: int) -> list[Branch]:

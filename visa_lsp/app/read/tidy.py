@@ -18,10 +18,16 @@ from visa_lsp.app.read.code_lines import (
     Body,
     Line,
     Node,
+    assigned,
+    backwards,
+    chain_of,
+    change_line,
+    change_lines,
     count_of,
     lists_of,
     places_of,
     rank_of,
+    set_form,
     set_in,
     setters,
     trees_of,
@@ -46,20 +52,20 @@ from visa_lsp.app.read.quotients import (
     join_signs,
 )
 from visa_lsp.app.read.rolls import Roller
-from visa_lsp.app.read.shape import Shaper, assigned, change_line, change_lines, own_level
+from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
 from visa_lsp.app.read.tree import (
     NEGATED,
-    SETS,
+    NOTHING,
     WORD,
+    Parts,
     Step,
     Tree,
     filled,
     form,
     in_place_of,
-    is_set,
     leaf,
     number_of,
     parse,
@@ -144,9 +150,9 @@ def lanes_of(text: str) -> Lanes | None:
 
 def plain_value(tree: Tree) -> Tree | None:
     """Drop a conversion of a half to an integer and back, or one of two equal casts; subtract instead of adding a negative number; write an argument in place of its handle."""
-    hit = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
-    if hit is not None and hit["X"].op != "float_to_bf()":
-        return hit["X"]
+    half = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
+    if half and half["X"].op != "float_to_bf()":
+        return half["X"]
     if tree.op in _NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
@@ -156,18 +162,10 @@ def plain_value(tree: Tree) -> Tree | None:
     if tree.op not in ("image_at()", "sampler_at()"):
         return rewritten(tree, _SIZES)
     handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
-    for pattern in (
-        "H",
-        "H | 1",
-        "((H >> 32) << 32) | H | 1",
-        "((H >> 32) << 32) | (H | 1)",
-    ):  # the lowest bit is a tag
-        handle_form = form(pattern, handle)
-        if handle_form is not None and handle_form["H"].op in ("handle_of()", "inline_sampler()"):
-            return (
-                handle_form["H"].args[0] if handle_form["H"].op == "handle_of()" else Tree(tree.op, (handle_form["H"],))
-            )
-    return None
+    own = (form("H | 1", handle) or form("H | 1UL", handle) or {"H": handle})["H"]  # the lowest bit is a tag
+    if own.op == "inline_sampler()":
+        return Tree(tree.op, (own,))
+    return own.args[0] if own.op == "handle_of()" else None
 
 
 class Idiom(NamedTuple):
@@ -176,6 +174,16 @@ class Idiom(NamedTuple):
     steps: tuple[tuple[str, ...], ...]
     uses: Mapping[str, int]
     rules: Mapping[str, str]
+
+
+class _Moving(NamedTuple):
+    """A value that moves to the only use of its variable: the words in it, its instructions, and whether it reads memory."""
+
+    name: str
+    value: Text
+    reads: set[str]
+    places: tuple[int, ...]
+    loads: bool
 
 
 _DIVIDE: Final = (
@@ -242,7 +250,9 @@ class Tidier:
         self.widener.join()
         self._inline_all()
         self.widener.spread()
+        self._name_offsets()
         self.former.load_parts()
+        self._split()
         self._inline_all()
         self._scale()
         self.is_scaled = True
@@ -257,6 +267,7 @@ class Tidier:
         self.shaper.run()
         self._inline_all()
         self._join()
+        self.shaper.nest_rounds()
         self._quotients()
         join_halvings(self.body)
         join_divisions(self.body, self.signs.type_of)
@@ -264,9 +275,9 @@ class Tidier:
         change_lines(self.code, partial(drop_zeros, type_of=self.signs.type_of))
         join_signs(self.body, self.signs.type_of)
         self._inline_all()
-        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         self._switches(self.code)
-        self._choose(self.code)
+        self._choose()
         self._inline_all()
         self._idioms()
         self._float_texels()
@@ -304,7 +315,7 @@ class Tidier:
         self.shaper.say_positively()
         self.signs.join_barriers()
         divide_by_counters(self.body)
-        change_lines(self.code, partial(as_quotient, type_of=self.body.type_name))
+        change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
@@ -375,15 +386,14 @@ class Tidier:
 
     def _halves(self) -> None:
         """Make one line of equal lines for neighbouring lanes."""
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, 0, -1):
-                lower, upper = code[index - 1], code[index]
-                low, high = lanes_of(lower.text), lanes_of(upper.text)
-                if low is None or high is None or low.text != high.text or low.last + 1 != high.first:
-                    continue
-                if "lane" not in low.text or not _MEMORY.search(low.text):
-                    lower.text, lower.places = str(Lanes(low.first, high.last, low.text)), places_of(lower, upper)
-                    del code[index]
+        for code, index in backwards(self.code, 1):
+            lower, upper = code[index - 1], code[index]
+            low, high = lanes_of(lower.text), lanes_of(upper.text)
+            if low is None or high is None or low.text != high.text or low.last + 1 != high.first:
+                continue
+            if "lane" not in low.text or not _MEMORY.search(low.text):
+                lower.text, lower.places = str(Lanes(low.first, high.last, low.text)), places_of(lower, upper)
+                del code[index]
 
     def _unite_lanes(self) -> None:
         """Use one variable for what neighbouring lanes have in different registers."""
@@ -422,10 +432,8 @@ class Tidier:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
         for _ in range(_SCALE_ROUNDS):
             change_lines(self.code, self._signed_offset)
-            quotients = [form("X / N", tree) for tree in trees_of(self.code)]
-            names = dict.fromkeys(
-                hit["X"].op for hit in quotients if hit is not None and hit["N"].op in ("2", "4", "8", "16")
-            )
+            quotients = (form("X / N", tree) for tree in trees_of(self.code))
+            names = dict.fromkeys(hit["X"].op for hit in quotients if hit["N"].op in ("2", "4", "8", "16"))
             if not sum(self._scale_one(name) for name in names if name in self.types):
                 break
         self._count_words()
@@ -437,30 +445,39 @@ class Tidier:
         if tree.op != "[]" or tree.args[0].op not in self.body.surfaces:
             return None
         hit = form("(uint)X / N", tree.args[1])
-        if hit is None or hit["X"].args or self.kinds.get(hit["X"].op) is not ty.D:
+        is_int = self.kinds.get(hit["X"].op) is ty.D
+        return Tree("[]", (tree.args[0], filled("X / N", hit))) if is_int else None
+
+    def _name_offsets(self) -> None:
+        """Write offsets in bytes as elements of an argument, where the values of steady variables show that they are whole ones."""
+        values: dict[str, Tree] = {}
+        for name, value in map(assigned, self.code):
+            is_fixed = all(self.sets[word] == 1 for word in {name, *value.names()} & self.types.keys())
+            if self.kinds.get(name) in (ty.D, ty.UD) and is_fixed and not reads_memory(value):
+                values[name] = value.put(values)
+        change_lines(self.code, partial(self._as_element, values))
+
+    def _as_element(self, values: Mapping[str, Tree], tree: Tree) -> Tree | None:
+        hit = form("(uchar *)P + X", tree.args[0]) if tree.op.endswith(" *)") else Parts()
+        own, word = self.body.elements.get(hit["P"].op, ""), tree.op[1:-3]
+        if hit["P"].op not in self.body.surfaces or own not in BY_NAME or word.rstrip("234") != own:
             return None
-        return Tree("[]", (tree.args[0], filled("X / N", hit)))
+        index = divided(self.signs.low(hit["X"].put(values), ty.D.size), BY_NAME[own].size, set())
+        place = Tree("u&", (Tree("[]", (hit["P"], index)),)) if index is not None else None
+        return place if place is None or word == own else Tree(tree.op, (place,))
 
     def _scale_one(self, name: str) -> bool:
         """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
         quotients = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
-        divisors = [number_of(hit["N"]) or 0 for hit in quotients if hit is not None]
+        divisors = [number_of(hit["N"]) or 0 for hit in quotients if hit]
         sets = setters(self.code, name)
-        steps = [step for node in sets if (step := step_of(node.text)) is not None and step.op in ("=", "+=", "-=")]
+        steps = [step for node in sets if (step := step_of(node.text)).op in ("=", "+=", "-=")]
         if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
             return False
-        least = min(divisors)
-        variables = set(self.types.keys() - {name})
-        for size, rests in (
-            (64, set()),
-            (32, set()),
-            (16, set()),
-            (8, set()),
-            (4, set()),
-            (2, set()),
-            (least, variables),
-        ):
-            values = [divided(step.trees[1], size, rests) for step in steps]
+        least, others = min(divisors), set(self.types.keys() - {name})
+        sizes: list[tuple[int, set[str]]] = [(size, set()) for size in (64, 32, 16, 8, 4, 2)]
+        for size, rests in (*sizes, (least, others)):
+            values = [divided(step.value, size, rests) for step in steps]
             fits = all(number % least == 0 and (not size % number or not number % size) for number in divisors)
             if fits and all(value is not None and name not in value.names() for value in values):
                 break
@@ -504,14 +521,11 @@ class Tidier:
         node = code[index]
         value, name = node.value, node.assigns
         assert value is not None
-        if len(value.text) > _MAX_VALUE or name not in self.types:
-            return False
         text = self._as_declared(value, name)
-        if text is None:
+        if len(value.text) > _MAX_VALUE or name not in self.types or text is None:
             return False
-        reads = set(WORD.findall(value.text))
-        loads = bool(_MEMORY.search(value.text))
-        return self._move_into(code, index + 1, name, text, reads, node.places, loads=loads) is True
+        reads, loads = set(WORD.findall(value.text)), bool(_MEMORY.search(value.text))
+        return self._move_into(code[index + 1 :], _Moving(name, text, reads, node.places, loads)) is True
 
     def _as_declared(self, value: Text, name: str) -> Text | None:
         kind = self.kinds.get(name)
@@ -532,81 +546,52 @@ class Tidier:
             else replace(value, text=f"({c_type(kind)}){value.within(UNARY)}", rank=UNARY, type=kind)
         )
 
-    def _move_into(
-        self,
-        code: list[Node],
-        index: int,
-        name: str,
-        value: Text,
-        reads: set[str],
-        places: tuple[int, ...],
-        *,
-        loads: bool,
-    ) -> bool | None:
-        """Put a value into its use behind a place; False if that is not possible, None if the use is not there."""
-        for node in code[index:]:
-            if name in node.names and name in WORD.findall(node.text):
-                if node.is_loop or node.continues:
-                    return False
-                return self._put(node, name, value, places)
-            if node.tail is not None and name in WORD.findall(node.tail.text):
+    def _move_into(self, code: list[Node], moving: _Moving) -> bool | None:
+        """Put a value into its use in some lines; False if that is not possible, None if the use is not there."""
+        for node in code:
+            if moving.name in node.names and moving.name in WORD.findall(node.text):
+                return not (node.is_loop or node.continues) and self._put(node, moving)
+            if node.tail is not None and moving.name in WORD.findall(node.tail.text):
                 return False
-            if node.inner is not None:
-                if name in node.names:
-                    if node.is_loop and (loads or not self._is_steady(value, reads)):
-                        return False
-                    is_put = self._move_into(node.inner, 0, name, value, reads, places, loads=loads)
-                    return bool(is_put)
-                if any(self._blocks(line, reads, loads=loads) for line in walk([node])):
+            if node.inner is not None and moving.name in node.names:
+                if node.is_loop and (moving.loads or not self._is_steady(moving)):
                     return False
-            elif self._blocks(node, reads, loads=loads):
+                return bool(self._move_into(node.inner, moving))
+            if any(self._blocks(line, moving) for line in walk([node])):
                 return False
         return None
 
-    def _is_steady(self, value: Text, reads: set[str]) -> bool:
+    def _is_steady(self, moving: _Moving) -> bool:
         """Return whether a value is short and does not change from round to round of a loop."""
-        is_short = self.is_scaled and value.type.is_int and len(value.text) <= _MAX_STEADY
-        return is_short and all(self.sets[name] == 1 for name in reads if name in self.types)
+        is_short = self.is_scaled and moving.value.type.is_int and len(moving.value.text) <= _MAX_STEADY
+        return is_short and all(self.sets[name] == 1 for name in moving.reads if name in self.types)
 
-    def _blocks(self, node: Node, reads: set[str], *, loads: bool) -> bool:
-        text = node.text
-        if _STOPS.search(text) and (
+    def _blocks(self, node: Node, moving: _Moving) -> bool:
+        """Return whether a value may not move over a line."""
+        text, loads = node.text, moving.loads
+        stops = (
             loads or not text.endswith((");", "break;", "continue;", "return;")) or "goto" in text or "set_cr0" in text
-        ):
-            return True
-        if node.is_loop:
+        )
+        if node.is_loop or (stops and _STOPS.search(text)):
             return True
         if loads and (_STORE.search(text) or "memcpy" in text or "write_texel" in text or "write_image" in text):
             return True
         target = re.match(r"(?:if \(.*?\) )?(?:each_lane\(.*?\) |once )?\*?\(?\(?(\w+)", text)
-        names = {hit[1] for hit in _SETS.finditer(text)}
-        if target is not None:
-            names.add(target[1])
-        return bool(names & reads)
+        names = {hit[1] for hit in _SETS.finditer(text)} | {target[1] if target is not None else ""}
+        return bool(names & moving.reads)
 
-    def _put(self, node: Node, name: str, value: Text, places: tuple[int, ...]) -> bool:
-        step, tree = step_of(node.text), parse(value.text)
-        if step is None or tree is None:
-            return False
-        parents = [part for whole in step.trees for part in whole.walk() if leaf(name) in part.args]
-        uses = sum(part == leaf(name) for whole in step.trees for part in whole.walk())
-        sets = any(
-            SETS.fullmatch(word) and part == leaf(name) for word, part in zip(step.words[1:], step.trees, strict=True)
+    def _put(self, node: Node, moving: _Moving) -> bool:
+        step, tree, own = step_of(node.text), parse(moving.value.text), leaf(moving.name)
+        parts = [part for whole in step.trees for part in whole.walk()]
+        is_place = any(
+            part.op == "u&" or part.op[0] == "." or (part.op == "[]" and part.args[0] == own)
+            for part in parts
+            if own in part.args
         )
-        if (
-            uses != 1
-            or sets
-            or any(
-                part.op == "u&" or part.op[0] == "." or (part.op == "[]" and part.args[0] == leaf(name))
-                for part in parents
-            )
-        ):
+        text = str(Step(step.words, tuple(part.put({moving.name: tree}) for part in step.trees)))
+        if tree is NOTHING or parts.count(own) != 1 or own in step.targets or is_place or len(text) > _MAX_LINE:
             return False
-        trees = [part.put({name: tree}) for part in step.trees]
-        text = str(Step(step.words, tuple(trees)))
-        if len(text) > _MAX_LINE:
-            return False
-        node.text, node.places = text, tuple(sorted({*node.places, *places}))
+        node.text, node.places = text, tuple(sorted({*node.places, *moving.places}))
         return True
 
     # ---- conditions
@@ -615,16 +600,12 @@ class Tidier:
         """Make one condition of a condition with nothing but another one inside."""
         for code in lists_of(self.code):
             for index, node in enumerate(code):
-                alone = index + 1 == len(code) or not code[index + 1].continues
+                alone = len(chain_of(code, index)) == 1
                 while alone and node.text.startswith("if (") and node.inner is not None and len(node.inner) == 1:
                     (inner,) = node.inner
                     text = f"{node.text.removesuffix(') {')} && {inner.text.removeprefix('if (')}"
-                    if (
-                        inner.inner is None
-                        or not inner.text.startswith("if (")
-                        or any(sign in text for sign in (" || ", " ? "))
-                        or len(text) > _MAX_LINE
-                    ):
+                    is_long = len(text) > _MAX_LINE or " || " in text or " ? " in text
+                    if inner.inner is None or not inner.text.startswith("if (") or is_long:
                         break
                     node.text, node.inner, node.places = text, inner.inner, places_of(node, inner)
 
@@ -673,26 +654,24 @@ class Tidier:
                 lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
         return lines
 
-    def _choose(self, code: list[Node]) -> None:
+    def _choose(self) -> None:
         """Make one line of an `if` whose branches only give a variable one value or another."""
-        for index in range(len(code) - 1, -1, -1):
-            node, other = code[index], code[index + 1] if index + 1 < len(code) else None
-            if node.inner is not None:
-                self._choose(node.inner)
-            if other is None or other.text != "} else {" or not node.text.startswith("if (") or node.continues:
-                continue
-            yes, no = node.inner or [], other.inner or []
-            if len(yes) != 1 or len(no) != 1 or not yes[0].assigns or yes[0].assigns != no[0].assigns:
-                continue
-            value, name = self._chosen(node.text[len("if (") : -len(") {")], yes[0], no[0]), yes[0].assigns
-            if value is not None and len(value.text) <= _MAX_CHOICE:
-                places = places_of(node, other, *yes, *no)
-                code[index : index + 2] = [Node(f"{name} = {value.text};", places, range=value)]
+        for code in list(lists_of(self.code))[::-1]:
+            for index in range(len(code) - 2, -1, -1):
+                node, other = code[index : index + 2]
+                yes, no = node.inner or [], other.inner or []
+                if other.text != "} else {" or not node.text.startswith("if (") or len(yes) != 1 or len(no) != 1:
+                    continue
+                name = yes[0].assigns
+                value = self._chosen(node.text[len("if (") : -len(") {")], yes[0], no[0])
+                if name and name == no[0].assigns and value is not None and len(value.text) <= _MAX_CHOICE:
+                    places = places_of(node, other, *yes, *no)
+                    code[index : index + 2] = [Node(f"{name} = {value.text};", places, range=value)]
 
     def _chosen(self, test: str, yes: Node, no: Node) -> Text | None:
         """Return the value of one of two assignments to a variable, by a test."""
-        yes_value, no_value = yes.value, no.value
-        if yes_value is None or no_value is None:
+        yes_value, no_value, tree = yes.value, no.value, parse(test)
+        if yes_value is None or no_value is None or tree is NOTHING:
             return None
         texts = [yes_value.text, no_value.text]
         if any(node.text != f"{node.assigns} = {text};" for node, text in zip((yes, no), texts, strict=True)):
@@ -701,9 +680,6 @@ class Tidier:
         is_word = kind is not None and kind.is_int and kind.size <= ty.D.size and all(node.is_int for node in types)
         if any(" ? " in node or "one_for_all" in node for node in texts) or (len(types) > 1 and not is_word):
             return None  # of two types, C makes a third one
-        tree = parse(test)
-        if tree is None:
-            return None
         if tree.op in (">=", "!=") and "[" in texts[1] and "[" not in texts[0] and not self.body.has_floats(tree):
             tree, texts = self.shaper.opposite(tree), texts[::-1]
         test = str(tree) if rank_of(tree) >= UNARY else f"({tree})"
@@ -761,110 +737,105 @@ class Tidier:
     def _float_texels(self) -> None:
         """Load texels as floats where all lines use their bits as floats."""
         for node in walk(self.code):
-            pair = assigned(node)
-            if pair is None or not pair[1].op.endswith("_int()") or self.types.get(pair[0]) != f"int4 {pair[0]}":
+            name, value = assigned(node)
+            if not value.op.endswith("_int()") or self.types.get(name) != f"int4 {name}":
                 continue
-            name, vector = pair[0], leaf(pair[0])
-            parts = [tree for tree in trees_of(self.code) if tree.op == "as_float()" and tree.args[0].args == (vector,)]
-            if len(setters(self.code, name)) == 1 and self.body.uses(name) == len(parts) + 1:
-                own = Tree(pair[1].op.replace("_int()", "_float()"), pair[1].args)
-                change_line(node, in_place_of(pair[1], own))
-                for part in parts:
-                    change_lines(self.code, in_place_of(part, part.args[0]))
+            bits = [
+                tree for tree in trees_of(self.code) if tree.op == "as_float()" and tree.args[0].args == (leaf(name),)
+            ]
+            if len(setters(self.code, name)) == 1 and self.body.uses(name) == len(bits) + 1:
+                change_line(node, in_place_of(value, Tree(value.op.replace("_int()", "_float()"), value.args)))
+                change_lines(self.code, {part: part.args[0] for part in bits}.get)
                 self.types[name] = f"float4 {name}"
 
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
         for code in lists_of(self.code):
             for index, node in enumerate(code):
-                pair = assigned(node)
-                half = high_half(pair[1]) if pair is not None else None
-                if pair is None or half is None or self.sets[half.value.op] > 1:
+                name, product = assigned(node)
+                half = high_half(product)
+                if half is None or half.is_unsigned or not self._is_fixed_int(half.value):
                     continue
-                name, value = pair[0], half.value.op
-                if self.types.get(name) != f"int {name}" or self.body.type_name(value) != "int" or half.is_unsigned:
-                    continue
-                moved = set_form(code[index + 1], "Q >> K", Q=leaf(name)) if index + 1 < len(code) else None
-                shift = number_of(moved["K"]) if moved is not None else None
-                result, last = (
-                    (moved["TO"].op, index + 2) if moved is not None and shift is not None else (name, index + 1)
-                )
+                is_int = self.types.get(name) == f"int {name}"
+                moved = set_form(code[index + 1], "Q >> K", Q=leaf(name)) if index + 1 < len(code) else Parts()
+                shift = number_of(moved["K"])
+                result, last = (name, index + 1) if shift is None else (moved["TO"].op, index + 2)
                 divisor = find_divisor(half, shift or 0, signed=True)
-                test = code[last] if last < len(code) else node
-                corrects = test.text == f"if ({name} < 0) {{" and [line.text for line in test.inner or []] == [
-                    f"{result}++;"
-                ]
-                is_whole = (last + 1 == len(code) or not code[last + 1].continues) and self.counts[name] >= 3
-                if divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
-                    use, text = code[last - 1], f"{value} / {divisor}"
+                test, *rest = chain_of(code, last) or [node]
+                corrects = test.text == f"if ({name} < 0) {{" and [n.text for n in test.inner or []] == [f"{result}++;"]
+                is_whole = not rest and self.counts[name] >= 3
+                if is_int and divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
+                    use, text = code[last - 1], str(Tree("/", (half.value, leaf(divisor))))
                     use.places, use.range = places_of(node, use, test, *walk(test.inner or [])), text_of(text, 8, ty.D)
                     use.text, test.text, test.inner, test.tail = f"{result} = {text};", "", None, None
                     if use is not node:
                         node.text = ""
                 elif self.counts[name] == 3:
-                    self._quotient_in(code[index + 1 :], node, half)
+                    self._quotient_in(code[index + 1 :], node, half, is_int=is_int)
             code[:] = [line for line in code if line.text]
 
-    def _quotient_in(self, code: list[Node], node: Node, half: HighHalf) -> None:
+    def _is_fixed_int(self, tree: Tree) -> bool:
+        """Return whether C computes a value as an int, and none of its variables changes."""
+        is_steady = all(self.sets[name] < 2 for name in tree.names())
+        return is_steady and not reads_memory(tree) and self.signs.type_of(tree) in (ty.D, ty.W, ty.UW, ty.B, ty.UB)
+
+    def _quotient_in(self, code: list[Node], node: Node, half: HighHalf, *, is_int: bool) -> None:
         """Write the quotient of a step in the later line that corrects it."""
+        patterns = ("(Q >> K) + ((uint)Q >> 31)", "Q + ((uint)Q >> 31)") if is_int else ("Q + (Q >> 31)",)
 
         def rule(tree: Tree) -> Tree | None:
-            hit = form("(Q >> K) + ((uint)Q >> 31)", tree, Q=leaf(node.assigns))
-            divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True) if hit is not None else 0
+            hit = next((hit for pattern in patterns if (hit := form(pattern, tree, Q=leaf(node.assigns)))), Parts())
+            divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True) if hit else 0
             return filled("(uint)(V / D)", {"V": half.value, "D": leaf(divisor)}) if divisor else None
 
-        fixed = itertools.takewhile(lambda line: not any(is_set(n.text, half.value.op) for n in walk([line])), code)
+        fixed = itertools.takewhile(lambda line: not half.value.names() & set_in([line]), code)
         self._replace(list(fixed), rule, [node])
 
     def _fill_vectors(self) -> None:
         """Make one value of the components that are assigned one after another."""
-        for code in list(lists_of(self.code)):
-            for index in range(len(code) - 1, -1, -1):
-                hit = _FIRST_PART.fullmatch(code[index].text)
-                form = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
-                if hit is None or form is None:
-                    continue
-                name, count = hit[1], int(form[2])
-                lines = code[index : index + count]
-                parts = [line.text.removeprefix(f"{name}.{part} = ") for line, part in zip(lines, "xyzw", strict=False)]
-                changed = [line.text != text and line.inner is None for line, text in zip(lines, parts, strict=True)]
-                value = f"({form[1]}){{{', '.join(text.removesuffix(';') for text in parts)}}}"
-                if len(lines) < count or not all(changed) or name in WORD.findall(value) or _STOPS.search(value):
-                    continue
-                use = code[index + count] if index + count < len(code) else None
-                alone = use is not None and use.inner is None and self.counts[name] == count + 1
-                text = f"{name} = {value};"
-                place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
-                if use is not None and place is not None:
-                    lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
-                if len(text) > _MAX_VECTOR:
-                    continue
+        for code, index in backwards(self.code):
+            hit = _FIRST_PART.fullmatch(code[index].text)
+            shape = re.fullmatch(r"(\w+?([234])) \w+", self.types.get(hit[1], "")) if hit is not None else None
+            if hit is None or shape is None:
+                continue
+            name, count = hit[1], int(shape[2])
+            lines = code[index : index + count]
+            heads = [f"{name}.{part} = " for part in "xyzw"[:count]]
+            pairs = list(zip(lines, heads, strict=False))
+            parts = [line.text.removeprefix(head).removesuffix(";") for line, head in pairs]
+            is_whole = len(pairs) == count and all(n.text.startswith(head) and n.inner is None for n, head in pairs)
+            value = f"({shape[1]}){{{', '.join(parts)}}}"
+            if not is_whole or name in WORD.findall(value) or _STOPS.search(value):
+                continue
+            use = code[index + count] if index + count < len(code) else None
+            alone = use is not None and use.inner is None and self.counts[name] == count + 1
+            text = f"{name} = {value};"
+            place = re.search(rf"(?:= |, )({name})[;)]", use.text) if use is not None and alone else None
+            if use is not None and place is not None:
+                lines, text = [*lines, use], use.text[: place.start(1)] + value + use.text[place.end(1) :]
+            if len(text) <= _MAX_VECTOR:
                 code[index : index + len(lines)] = [Node(text, places_of(*lines))]
 
     def _gather_parts(self) -> None:
         """Drop components that lines below replace, and move simple ones down to the next, so that they are one value."""
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, -1, -1):
-                hit = _PART.fullmatch(code[index].text)
-                if hit is None:
-                    continue
-                name, following = hit["name"], 0
-                for below in range(index + 1, len(code)):
-                    other = _ANY_PART.fullmatch(code[below].text)
-                    is_part = other is not None and other["name"] == name and name not in WORD.findall(other["value"])
-                    if other is not None and is_part and other["part"] == hit["part"]:
-                        del code[index]
-                        following = 0
-                        break
-                    if not self._is_assignment(code[below]) or (name in code[below].names and not is_part):
-                        break
-                    following = following or below * is_part
-                if following > index + 1 and not set_in(code[index + 1 : following]) & set(WORD.findall(hit["value"])):
-                    code.insert(following - 1, code.pop(index))
-
-    def _is_assignment(self, node: Node) -> bool:
-        step = step_of(node.text)
-        return node.inner is None and step is not None and step.op == "="
+        for code, index in backwards(self.code):
+            hit = _PART.fullmatch(code[index].text)
+            if hit is None:
+                continue
+            name, following = hit["name"], 0
+            for below in range(index + 1, len(code)):
+                other = _ANY_PART.fullmatch(code[below].text)
+                is_part = other is not None and other["name"] == name and name not in WORD.findall(other["value"])
+                if other is not None and is_part and other["part"] == hit["part"]:
+                    del code[index]
+                    following = 0
+                    break
+                is_assignment = code[below].inner is None and step_of(code[below].text).op == "="
+                if not is_assignment or (name in code[below].names and not is_part):
+                    break
+                following = following or below * is_part
+            if following > index + 1 and not set_in(code[index + 1 : following]) & set(WORD.findall(hit["value"])):
+                code.insert(following - 1, code.pop(index))
 
     def _vectors(self) -> None:
         """Load and store whole elements of buffers of vectors with the sign that the buffers have."""
@@ -889,17 +860,15 @@ class Tidier:
         """Write an atomic that adds the number of active lanes for all of them as one of each lane."""
         for code in lists_of(self.code):
             for index in range(len(code) - 2):
-                below = set_form(code[index], "sub_group_scan_inclusive_add(1)")
-                every = set_form(code[index + 1], "sub_group_reduce_add(1)")
-                if below is None or every is None:
+                below = set_form(code[index], "sub_group_scan_inclusive_add(1)")["TO"]
+                every = set_form(code[index + 1], "sub_group_reduce_add(1)")["TO"]
+                add = set_form(code[index + 2], "one_for_all(atomic_add(A, E))", E=every)
+                if NOTHING in (below, every) or not add or self.body.uses(every.op) != 2:
                     continue
-                add = set_form(code[index + 2], "one_for_all(atomic_add(A, E))", E=every["TO"])
-                if add is None or self.body.uses(every["TO"].op) != 2:
-                    continue
-                parts, rest = {"B": below["TO"], "O": add["TO"]}, code[index + 3 :]
+                parts, rest = {"B": below, "O": add["TO"]}, code[index + 3 :]
                 rules = {"B + O - 1": "O", "O + B - 1": "O"}
                 uses = sum(rewritten(tree, rules, **parts) is not None for tree in trees_of(rest))
-                if uses and self.body.uses(below["TO"].op) == self.body.uses(add["TO"].op) == uses + 1:
+                if uses and self.body.uses(below.op) == self.body.uses(add["TO"].op) == uses + 1:
                     change_lines(rest, partial(rewritten, rules=rules, **parts))
                     code[index + 2].text = f"{add['TO']} = {filled('atomic_inc(A)', add)};"
                     code[index + 2].places = places_of(*code[index : index + 3])
@@ -913,20 +882,10 @@ class Tidier:
         """Write a value that a flag masks as a choice, and choices between flags as one flag."""
         for pattern, value in _FLAGS.items():
             hit = form(pattern, tree)
-            if hit is not None and all(self._is_flag(part) for part in hit.values()):
+            if hit and all(map(self._is_flag, hit.values())):
                 return self.shaper.opposite(hit["A"]) if value == "!A" else filled(value, hit)
-        for pattern, value in _CHOICES.items():
-            hit = form(pattern, tree)
-            if hit is not None and self._is_flag(hit["F"]):
-                return filled(value, hit)
-        return None
-
-
-def set_form(node: Node, pattern: str, **parts: Tree) -> dict[str, Tree] | None:
-    """Return the parts of a value that a line assigns, and the variable as `TO`; None if the value has another form."""
-    pair = assigned(node)
-    hit = form(pattern, pair[1], **parts) if pair is not None else None
-    return hit | {"TO": leaf(pair[0])} if hit is not None and pair is not None else None
+        hits = ((form(pattern, tree), value) for pattern, value in _CHOICES.items())
+        return next((filled(value, hit) for hit, value in hits if self._is_flag(hit["F"])), None)
 
 
 def change_texts(code: list[Node], change: Callable[[str], str]) -> None:

@@ -77,6 +77,17 @@ class Tree(Struct, frozen=True):
         return self.change(lambda tree: values.get(tree.op) if not tree.args else None)
 
 
+NOTHING: Final = Tree("nothing()")  # in place of a tree that is not there; no line has it
+
+
+class Parts(dict[str, Tree]):
+    """What the names in capitals of a pattern stand for; NOTHING for another name."""
+
+    def __missing__(self, name: str) -> Tree:
+        """Return NOTHING, so that a form that a tree does not have needs no test of its own."""
+        return NOTHING
+
+
 def in_place_of(old: Tree, new: Tree) -> Callable[[Tree], Tree | None]:
     """Return the rule that writes one tree in place of another."""
     return lambda tree: new if tree == old else None
@@ -120,9 +131,10 @@ def matched(pattern: Tree, tree: Tree, trees_by_name: dict[str, Tree]) -> bool:
     )
 
 
-def form(pattern: str, tree: Tree | None, **parts: Tree) -> dict[str, Tree] | None:
-    """Return what the names in capitals of a pattern stand for in a tree; None if it has another form, or other ``parts``."""
-    return parts if tree is not None and matched(_pattern(pattern), tree, parts) else None
+def form(pattern: str, tree: Tree, **given: Tree) -> Parts:
+    """Return what the names in capitals of a pattern stand for in a tree; nothing if it has another form, or other ``given`` trees."""
+    parts = Parts(given)
+    return parts if matched(_pattern(pattern), tree, parts) else Parts()
 
 
 def filled(pattern: str, parts: Mapping[str, Tree]) -> Tree:
@@ -130,18 +142,15 @@ def filled(pattern: str, parts: Mapping[str, Tree]) -> Tree:
     return _pattern(pattern).put(parts)
 
 
-def rewritten(tree: Tree, rules: Mapping[str, str], **parts: Tree) -> Tree | None:
+def rewritten(tree: Tree, rules: Mapping[str, str], **given: Tree) -> Tree | None:
     """Return a tree by the first rule whose pattern it has; None if there is none."""
-    for pattern, value in rules.items():
-        hit = form(pattern, tree, **parts)
-        if hit is not None:
-            return filled(value, hit)
-    return None
+    hits = ((form(pattern, tree, **given), value) for pattern, value in rules.items())
+    return next((filled(value, hit) for hit, value in hits if hit), None)
 
 
 def _pattern(text: str) -> Tree:
     tree = parse(text)
-    assert tree is not None, text
+    assert tree is not NOTHING, text
     return tree
 
 
@@ -284,18 +293,18 @@ class _Parser:
 
 
 @lru_cache(maxsize=20_000)
-def parse(text: str) -> Tree | None:
-    """Return an expression; None for another text."""
+def parse(text: str) -> Tree:
+    """Return an expression; NOTHING for another text."""
     try:
         parser = _Parser(text)
         tree = parser.expression()
-        return tree if parser.tokens[parser.at] == "" else None
+        return tree if parser.tokens[parser.at] == "" else NOTHING
     except (ValueError, IndexError):
-        return None
+        return NOTHING
 
 
 class Step(Struct, frozen=True):
-    """A line: what stands before, between and behind its expressions."""
+    """A line: what stands before, between and behind its expressions. A line without any is one word."""
 
     words: tuple[str, ...]
     trees: tuple[Tree, ...]
@@ -309,6 +318,21 @@ class Step(Struct, frozen=True):
         """The operator of an assignment; empty for another line."""
         return self.words[1].strip(" ;") if not self.words[0] and len(self.words) > 1 else ""
 
+    @property
+    def target(self) -> Tree:
+        """The first expression, which an assignment sets."""
+        return self.trees[0] if self.trees else NOTHING
+
+    @property
+    def value(self) -> Tree:
+        """The last expression, the right side of an assignment."""
+        return self.trees[-1] if self.trees else NOTHING
+
+    @property
+    def targets(self) -> list[Tree]:
+        """The places that the line sets."""
+        return [tree for word, tree in zip(self.words[1:], self.trees, strict=True) if SETS.fullmatch(word)]
+
 
 _PREFIX: Final = re.compile(r"(?:each_lane\(\d+, \d+\) |once )")
 _HEAD: Final = re.compile(
@@ -317,16 +341,17 @@ _HEAD: Final = re.compile(
 
 
 @lru_cache(maxsize=20_000)
-def step_of(text: str) -> Step | None:
-    """Return a line as trees: an assignment, a call, a condition, or a `for`; None for another one."""
+def step_of(text: str) -> Step:
+    """Return a line as trees: an assignment, a call, a condition, or a `for`; without trees for another one."""
+    other = Step((text,), ())
     hit = _HEAD.fullmatch(text)
-    if hit is not None and (tree := parse(hit[2])) is not None:
+    if hit is not None and (tree := parse(hit[2])) is not NOTHING:
         return Step((hit[1], hit[3]), (tree,))
     if text.startswith("for (") and text.count("; ") == 2:
         begin, middle, after = text[len("for (") : -len(") {")].split("; ")
         begin_step, test, after_step = step_of(f"{begin};"), parse(middle), step_of(f"{after};")
-        if begin_step is None or test is None or after_step is None:
-            return None
+        if not begin_step.trees or test is NOTHING or not after_step.trees:
+            return other
         begin_words, end_words = begin_step.words[:-1], after_step.words[1:-1]
         words = (
             "for (" + begin_words[0],
@@ -341,44 +366,43 @@ def step_of(text: str) -> Step | None:
     end = find_close(text[3:]) + 3 if text.startswith("if (") else prefix.end() - 1 if prefix is not None else 0
     if end and text.endswith(";"):
         inner = step_of(text[end + 1 :].lstrip())
-        test = parse(text[4:end]) if prefix is None else None
-        if inner is None or (test is None and prefix is None):
-            return None
-        if test is None:
+        test = parse(text[4:end])
+        if not inner.trees or (test is NOTHING and prefix is None):
+            return other
+        if prefix is not None:
             return Step((text[: end + 1] + inner.words[0], *inner.words[1:]), inner.trees)
         return Step(("if (", f") {inner.words[0]}", *inner.words[1:]), (test, *inner.trees))
     if not text.endswith(";") or text.startswith(("for", "return", "break", "continue", "goto", "case", "default")):
-        return None
+        return other
     try:
         parser = _Parser(text[:-1])
         target = parser.expression()
         sign = parser.take()
         if sign in _ASSIGN:
             value = parser.expression()
-            return Step(("", f" {sign} ", ";"), (target, value)) if not parser.tokens[parser.at] else None
+            return Step(("", f" {sign} ", ";"), (target, value)) if not parser.tokens[parser.at] else other
         if sign in ("++", "--") and not parser.tokens[parser.at]:
             return Step(("", f"{sign};"), (target,))
-        return Step(("", ";"), (target,)) if not sign else None
+        return Step(("", ";"), (target,)) if not sign else other
     except (ValueError, IndexError):
-        return None
+        return other
 
 
 @lru_cache(maxsize=20_000)
 def set_names(text: str) -> frozenset[str]:
     """Return the variables that a line may set, or a part of; all its words if it is no tree."""
     step = step_of(text)
-    if step is None:
+    if not step.trees:
         return words_of(text)
-    names = {
-        name for tree in step.trees for part in tree.walk() if part.op == "memcpy()" for name in part.args[0].names()
-    }
-    for word, tree in zip(step.words[1:], step.trees, strict=True):
-        if SETS.fullmatch(word):
-            target = tree
-            while target.args:
-                target = target.args[0]
-            names.add(target.op)
-    return frozenset(names)
+    copied = [part for tree in step.trees for part in tree.walk() if part.op == "memcpy()"]
+    return frozenset(map(owner, step.targets)).union(*(part.args[0].names() for part in copied))
+
+
+def owner(place: Tree) -> str:
+    """Return the variable that a place is, or is a part of."""
+    while place.args:
+        place = place.args[0]
+    return place.op
 
 
 def is_set(text: str, name: str) -> bool:

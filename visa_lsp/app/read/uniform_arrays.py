@@ -9,9 +9,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import set_in, walk
-from visa_lsp.app.read.shape import change_line
-from visa_lsp.app.read.tree import Tree, form, in_place_of, number_of, step_of
+from visa_lsp.app.read.code_lines import change_line, set_in, walk
+from visa_lsp.app.read.tree import Tree, form, in_place_of, number_of, step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -67,15 +66,12 @@ def _spread(body: Body, name: str, type_: str) -> bool:
 def _filled(line: int, node: Node, name: str, type_: str, body: Body) -> _Filled | None:
     """Return the elements that a line sets to one value; None for another line."""
     hit, step = _RANGE.match(node.text), step_of(node.text)
-    if hit is None or step is None or len(step.trees) != 2 or "=" not in step.words[1] or node.inner is not None:
+    if hit is None or len(step.trees) != 2 or "=" not in step.words[1] or node.inner is not None:
         return None
     target, value = step.trees
     start = _shift(target.args[1]) if target.op == "[]" else None
-    parts = list(value.walk())
-    is_constant = all(part.op in _CONSTANT or not part.args for part in parts) and not (
-        value.names() & {"lane", name, *body.types, *body.kinds}
-    )
-    if start is None or not is_constant:
+    is_constant = all(part.op in _CONSTANT or not part.args for part in value.walk())
+    if start is None or not is_constant or value.names() & {"lane", name, *body.types, *body.kinds}:
         return None
     is_same = number_of(value) is not None or (type_ == "uint" and value.op[0] == ".")
     own = value if is_same else Tree(f"({type_})", (value,))
@@ -84,15 +80,12 @@ def _filled(line: int, node: Node, name: str, type_: str, body: Body) -> _Filled
 
 def _elements(text: str, name: str) -> list[tuple[Tree, int, int]] | None:
     """Return the elements of an array that a line reads: the tree, the first and the last of them; None for other uses."""
-    if name not in text:
+    step, lanes = step_of(text), _RANGE.match(text)
+    if name not in words_of(text):
         return []
-    step = step_of(text)
-    if step is None:
-        return [] if not re.search(rf"\b{name}\b", text) else None
-    lanes = _RANGE.match(text)
     trees = [part for tree in step.trees for part in tree.walk()]
     uses = [part for part in trees if part.op == "[]" and part.args[0] == Tree(name)]
-    if len(uses) != sum(part == Tree(name) for part in trees):
+    if not trees or len(uses) != trees.count(Tree(name)):
         return None
     elements: list[tuple[Tree, int, int]] = []
     for part in uses:
@@ -108,7 +101,4 @@ def _elements(text: str, name: str) -> list[tuple[Tree, int, int]] | None:
 
 def _shift(index: Tree) -> int | None:
     """Return how far an index is behind the number of the lane; None for another index."""
-    if index == Tree("lane"):
-        return 0
-    hit = form("lane + N", index)
-    return number_of(hit["N"]) if hit is not None else None
+    return 0 if index == Tree("lane") else number_of(form("lane + N", index)["N"])

@@ -10,6 +10,10 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from visa_lsp.app.read.code_lines import (
     Body,
     Node,
+    assigned,
+    backwards,
+    change_line,
+    change_lines,
     lists_of,
     names_of,
     places_of,
@@ -25,8 +29,8 @@ from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
-from visa_lsp.app.read.shape import assigned, change_line, change_lines, reads_memory
-from visa_lsp.app.read.tree import SETS, Step, Tree, filled, leaf, set_names, step_of, sum_of, terms
+from visa_lsp.app.read.shape import reads_memory
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, leaf, set_names, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -84,11 +88,7 @@ class Widener:
 
     def join(self) -> None:
         """Make variables of 64 bits of those that hold two dwords, or the halves of one value."""
-        plans = {
-            name: plan
-            for name, word in self.vectors.items()
-            if word in _WIDE and (plan := self._plan(name)) is not None
-        }
+        plans = self._plan_all()
         wide = [name for name, plan in plans.items() if plan.is_wide]
         banned: set[frozenset[str]] = set()
         while True:
@@ -97,11 +97,7 @@ class Widener:
             self._forget(list(self.partners))
             self.halves.keys.clear()
             banned.clear()
-            self.plans = {
-                name: plan
-                for name in plans
-                if self.vectors.get(name) in _WIDE and (plan := self._plan(name)) is not None
-            }
+            self.plans = {name: plan for name, plan in self._plan_all().items() if name in plans}
             self.halves.vectors = {name for name in self.plans if self.vectors[name] in ("int2", "uint2")}
             self._find_pairs(banned)
             wide = sorted(self.asked)
@@ -126,17 +122,18 @@ class Widener:
         change_lines(self.code, lambda tree: dwords.get(tree.op) if not tree.args else None)
         self.drop_signs()
 
+    def _plan_all(self) -> dict[str, _Plan]:
+        plans = {name: self._plan(name) for name, word in self.vectors.items() if word in _WIDE}
+        return {name: plan for name, plan in plans.items() if plan is not None}
+
     def drop_signs(self) -> None:
         """Drop casts between integers of 64 bits where the value of the line is the same without."""
         change_lines(self.code, self._without_signs)
         for node in walk(self.code):
-            pair = assigned(node)
-            if (
-                pair is not None
-                and self.kinds.get(pair[0]) in (ty.Q, ty.UQ)
-                and (value := self._unsigned(pair[1])) != pair[1]
-            ):
-                self._set(node, leaf(pair[0]), value)
+            name, value = assigned(node)
+            plain = self._unsigned(value)
+            if self.kinds.get(name) in (ty.Q, ty.UQ) and plain != value:
+                self._set(node, leaf(name), plain)
 
     def _without_signs(self, tree: Tree) -> Tree | None:
         if not tree.op.endswith(_ANY_SIGN):
@@ -167,21 +164,19 @@ class Widener:
         assert plan is not None
         filled_by = []
         for code, first, second, whole in plan.stores:
-            pairs = [pair for node in (code[first], code[second]) if (pair := assigned_to(node)) is not None]
-            values = tuple(
-                value.change(reads.get) for _, value in sorted(pairs, key=lambda pair: "xyzw".index(pair[0].op[1]))
+            steps = sorted(
+                (step_of(code[line].text) for line in (first, second)), key=lambda s: "xyzw".index(s.target.op[1])
             )
-            filled_by.append(
-                (code[first], code[second], Step(("", " = ", ";"), (wholes[whole], Tree("pair()", values))))
-            )
+            pair = Tree("pair()", tuple(step.value.change(reads.get) for step in steps))
+            filled_by.append((code[first], code[second], f"{wholes[whole]} = {pair};"))
         for node in walk(self.code):
             line = step_of(node.text)
-            if line is not None and line.op == "=" and own in line.trees:
+            if line.op == "=" and own in line.trees:
                 trees = [self._whole(tree, word, wide) for tree in line.trees]
                 node.text, node.range = str(Step(line.words, tuple(trees))), None
         change_lines(self.code, reads.get)
-        for first_node, node, step in filled_by:
-            node.text, node.range, node.places = str(step), None, places_of(first_node, node)
+        for first_node, node, text in filled_by:
+            node.text, node.range, node.places = text, None, places_of(first_node, node)
             first_node.text = ""
         self._drop_empty()
         self.types[name] = f"{wide} {name}"
@@ -241,98 +236,78 @@ class Widener:
         """Return, for each two parts of a vector that lines set together, their list and indexes, and which they are; None if one is set alone."""
         stores = []
         for code in lists_of(self.code):
-            lines = [
-                (index, targets.index(pair[0]))
-                for index, node in enumerate(code)
-                if (pair := assigned_to(node)) and pair[0] in targets
-            ]
+            places = ((index, assigned_to(node)[0]) for index, node in enumerate(code))
+            lines = [(index, targets.index(place)) for index, place in places if place in targets]
             while lines:
                 index, part = lines.pop(0)
                 other = next((line for line in lines if line[1] == part ^ 1), None)
-                last = assigned_to(code[other[0]]) if other is not None else None
                 if (
                     other is None
-                    or last is None
-                    or targets[part] in set(last[1].walk())
+                    or targets[part] in set(assigned_to(code[other[0]])[1].walk())
                     or not self._may_move(code, index, other[0])
                 ):
                     return None
                 lines.remove(other)
                 stores.append((code, index, other[0], part // 2))
-        parts = sum(
-            tree in targets and SETS.fullmatch(word) is not None
-            for step in steps_of(self.code)
-            for word, tree in zip(step.words[1:], step.trees, strict=True)
-        )
+        parts = sum(tree in targets for step in steps_of(self.code) for tree in step.targets)
         return stores if parts == 2 * len(stores) else None
 
     def _may_move(self, code: list[Node], first: int, second: int) -> bool:
         """Return whether a line may move down to another one, which does not need what it sets."""
-        pair, last = assigned_to(code[first]), assigned_to(code[second])
+        (place, value), (target, last) = assigned_to(code[first]), assigned_to(code[second])
         between = [node for node in code[first + 1 : second] if node.text]
-        if pair is None or last is None:
-            return False
-        if not between:
-            return True
+        if not between or NOTHING in (place, target):
+            return NOTHING not in (place, target)
         steps = [step_of(node.text) for node in between]
-        if any(step is None or any(pair[0] in tree.walk() for tree in step.trees) for step in steps) or pair[0] in set(
-            last[1].walk()
-        ):
-            return False
-        changed = self._changed(between)
+        later = {part for tree in (last, *(tree for step in steps for tree in step.trees)) for part in tree.walk()}
         return not (
-            reads_memory(pair[1])
-            or (pair[1].names() | {pair[0].op}) & changed
+            place in later
+            or not all(step.trees for step in steps)
+            or reads_memory(value)
+            or (value.names() | {place.op}) & self._changed(between)
             or any(node.inner is not None for node in between)
         )
 
     def _may_rise(self, code: list[Node], first: int, second: int) -> bool:
         """Return whether a line may move up to another one."""
-        pair, between = assigned(code[second]), [node for node in code[first + 1 : second] if node.text]
-        if pair is None or reads_memory(pair[1]) or any(node.inner is not None for node in between):
+        (name, value), between = assigned(code[second]), [node for node in code[first + 1 : second] if node.text]
+        if reads_memory(value) or any(node.inner is not None for node in between):
             return False
         changed = self._changed(between)
-        return pair[0] not in names_of(between) | changed and not pair[1].names() & changed
+        return name not in names_of(between) | changed and not value.names() & changed
 
     def order_carries(self) -> bool:
         """Write carries before the sums that they belong to; return whether there are any."""
         has_carries = False
         for code in lists_of(self.code):
             for index in range(len(code) - 1):
-                first, last = assigned(code[index]), assigned(code[index + 1])
-                if first is None or last is None or "carry()" not in {part.op for part in last[1].walk()}:
+                (name, total), (carry, value) = assigned(code[index]), assigned(code[index + 1])
+                if not name or not any(part.op == "carry()" for part in value.walk()):
                     continue
                 has_carries = True
-                is_sum = first[1].op == "+" and not reads_memory(first[1]) and not reads_memory(last[1])
-                if is_sum and first[0] not in (last[0], *last[1].names()) and last[0] not in first[1].names():
+                is_sum = total.op == "+" and not reads_memory(total) and not reads_memory(value)
+                if is_sum and name not in (carry, *value.names()) and carry not in total.names():
                     code[index : index + 2] = code[index + 1], code[index]
         return has_carries
 
     def join_flags(self) -> None:
         """Make one line of two that compute a flag, or an integer."""
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, 0, -1):
-                first, step = assigned(code[index - 1]), step_of(code[index].text)
-                kind = self.kinds.get(first[0]) if first is not None else None
-                if (
-                    first is None
-                    or step is None
-                    or kind not in (ty.BOOL, ty.D, ty.UD)
-                    or step.trees[0] != leaf(first[0])
-                ):
-                    continue
-                last = step.trees[-1]
-                if step.op in ("|=", "^=", "&=", "+=") and self.signs.type_of(last) in (ty.D, ty.UD):
-                    last = Tree(step.op[0], (step.trees[0], last))
-                elif step.op != "=" or last.op not in ("&&", "||") or last.args[0] != step.trees[0]:
-                    continue
-                type_ = self.signs.type_of(first[1]) if kind is not ty.BOOL else kind
-                if type_ in (ty.BOOL, ty.D, ty.UD) and first[0] not in last.args[1].names():
-                    whole = Tree(last.op, (first[1], last.args[1]))
-                    node = Node(f"{first[0]} = {whole};", places_of(code[index - 1], code[index]))
-                    own = kind if kind is ty.BOOL else self.signs.type_of(whole)
-                    node.range = text_of(str(whole), rank_of(whole), own) if own is not None else None
-                    code[index - 1 : index + 1] = [node]
+        for code, index in backwards(self.code, 1):
+            (name, value), step = assigned(code[index - 1]), step_of(code[index].text)
+            kind, last = self.kinds.get(name), step.value
+            if kind not in (ty.BOOL, ty.D, ty.UD) or step.target != leaf(name):
+                continue
+            if step.op in ("|=", "^=", "&=", "+=") and self.signs.type_of(last) in (ty.D, ty.UD):
+                last = Tree(step.op[0], (step.target, last))
+            elif step.op != "=" or last.op not in ("&&", "||") or last.args[0] != step.target:
+                continue
+            type_ = self.signs.type_of(value) if kind is not ty.BOOL else kind
+            if type_ in (ty.BOOL, ty.D, ty.UD) and name not in last.args[1].names():
+                whole = Tree(last.op, (value, last.args[1]))
+                node = Node(f"{name} = {whole};", places_of(code[index - 1], code[index]))
+                own = kind if kind is ty.BOOL else self.signs.type_of(whole)
+                node.range = text_of(str(whole), rank_of(whole), own) if own is not None else None
+                code[index - 1 : index + 1] = [node]
 
     # ---- pairs of variables
 
@@ -387,17 +362,13 @@ class Widener:
                     own.pop(other, None)
             if node.inner is not None:
                 self._scan(node.inner, own, use)
-            pair = assigned(node)
-            if (
-                pair is not None
-                and (self._is_dword(pair[0]) or self.kinds.get(pair[0]) in (ty.Q, ty.UQ))
-                and pair[0] not in (names := pair[1].names())
-                and len(names) <= _MAX_NAMES
-                and not reads_memory(pair[1])
-            ):
-                own[pair[0]] = pair[1], names
+            name, value = assigned(node)
+            names = value.names()
+            is_integer = self._is_dword(name) or self.kinds.get(name) in (ty.Q, ty.UQ)
+            if is_integer and name not in names and len(names) <= _MAX_NAMES and not reads_memory(value):
+                own[name] = value, names
                 for other in names:
-                    users[other].add(pair[0])
+                    users[other].add(name)
             index += 1
 
     def _is_dword(self, name: str) -> bool:
@@ -405,35 +376,29 @@ class Widener:
 
     def _note(self, banned: set[frozenset[str]], code: list[Node], index: int) -> None:
         """Note the variables that two lines set to the halves of one value."""
-        line = assigned_to(code[index])
-        if line is None:
+        target, value = assigned_to(code[index])
+        if target is NOTHING:
             return
-        self.halves.changed, self.halves.between = set(), {}
-        self.halves.joined.clear()
-        self.halves.is_strong = False
-        whole, owner = None, line[0].args[0].op if line[0].op in (".x", ".y") else ""
-        if line[1].op == "pair()":
-            low, high = line[1].args
-            whole, is_own = self.halves.join(low, high), True
+        self._begin()
+        whole, is_own, owner = None, True, target.args[0].op if target.op in (".x", ".y") else ""
+        if value.op == "pair()":
+            low, high = value.args
+            whole = self.halves.join(low, high)
             if not low.args and not high.args and self._is_dword(low.op) and self._is_dword(high.op):
                 self._pair(low.op, high.op, banned)
         elif owner in self.halves.vectors:
-            second = next(
-                (second for block, first, second, _ in self.plans[owner].stores if block is code and first == index),
-                None,
-            )
-            other = assigned_to(code[second]) if second is not None else None
-            values = sorted((line, other), key=lambda pair: pair[0].op) if other is not None else []
-            whole = self.halves.join(values[0][1], values[1][1]) if other is not None else None
+            stores = self.plans[owner].stores
+            seconds = [second for block, first, second, _ in stores if block is code and first == index]
+            if seconds:
+                pairs = sorted(((target, value), assigned_to(code[seconds[0]])), key=lambda pair: pair[0].op)
+                whole = self.halves.join(pairs[0][1], pairs[1][1])
             is_own = self.halves.is_strong
             if whole is not None and is_own:
                 self.asked.add(owner)
         else:
             pair = self._partner(code, index, banned)
-            if pair is None:
-                return
-            whole, is_own = self._oriented(pair.whole), True
-            if whole is None:
+            whole = self._oriented(pair.whole) if pair is not None else None
+            if pair is None or whole is None:
                 return
             if pair.low not in self.partners:
                 self._pair(pair.low, pair.high, banned)
@@ -442,6 +407,12 @@ class Widener:
             self.joined[pair.low] += 1
         if whole is not None and is_own:
             self.asked |= whole.names() & self.halves.vectors
+
+    def _begin(self, changed: set[str] | None = None, between: dict[str, Tree] | None = None) -> None:
+        """Begin with a new value, whose dwords are set with such lines between them."""
+        self.halves.changed, self.halves.between = changed or set(), between or {}
+        self.halves.joined.clear()
+        self.halves.is_strong = False
 
     def _oriented(self, whole: Tree) -> Tree | None:
         """Settle which halves are the lower ones in a value, and return it; None if these contradict each other."""
@@ -488,25 +459,20 @@ class Widener:
             self._set(last, target, pair.whole)
             last.places = places_of(first, last)
             first.text, first.range = "", None
-        self.halves.changed, self.halves.between = set(), {}
-        self.halves.joined.clear()
+        self._begin()
         line = step_of(node.text)
-        if line is None:
-            return
-        if line.op == "=" and line.trees[1].op == "pair()":
-            low, high = line.trees[1].args
+        if line.op == "=" and line.value.op == "pair()":
+            low, high = line.value.args
             whole = self.halves.join(low, high)
-            self._set(node, line.trees[0], whole or filled("(ulong)H << 32 | (uint)L", {"L": low, "H": high}))
+            self._set(node, line.target, whole or filled("(ulong)H << 32 | (uint)L", {"L": low, "H": high}))
 
     def _test(self, code: list[Node], index: int) -> None:
         """Write comparisons of both halves, and upper halves of sums, by values of 64 bits."""
         line = step_of(code[index].text)
-        self.halves.changed, self.halves.between = set(), {}
-        self.halves.joined.clear()
-        if line is None or not any(part.op in _TESTED for tree in line.trees for part in tree.walk()):
-            return
-        trees = tuple(self._tested(tree) for tree in line.trees)
-        code[index].text = str(Step(line.words, trees)) if trees != line.trees else code[index].text
+        self._begin()
+        if any(part.op in _TESTED for tree in line.trees for part in tree.walk()):
+            trees = tuple(map(self._tested, line.trees))
+            code[index].text = str(Step(line.words, trees)) if trees != line.trees else code[index].text
 
     def _tested(self, tree: Tree) -> Tree:
         """Write what both halves are compared by, and upper halves of sums, as values of 64 bits."""
@@ -520,8 +486,7 @@ class Widener:
             halves.pairs |= {low: (leaf(name), LOW), high: (leaf(name), HIGH)}
             halves.vectors.add(name)
             halves.keys.clear()
-        halves.joined.clear()
-        halves.is_strong = False
+        self._begin(halves.changed, halves.between)
         whole = halves.join(dwords[low], dwords[high])
         if is_new:
             del halves.pairs[low], halves.pairs[high]
@@ -531,7 +496,7 @@ class Widener:
 
     def _multiply(self, code: list[Node], index: int) -> None:
         """Write the sum by which compilers compute the upper 64 bits of a product as a call."""
-        self.halves.changed, self.halves.between = set(), {}
+        self._begin()
         change_line(code[index], self.halves.upper_product)
 
     def _set(self, node: Node, target: Tree, value: Tree) -> None:
@@ -541,46 +506,31 @@ class Widener:
 
     def _partner(self, code: list[Node], index: int, banned: set[frozenset[str]] | None = None) -> _Joined | None:
         """Return the value of 64 bits whose halves a line and one of the next lines set; without ``banned`` only of known pairs."""
-        assignment = assigned(code[index])
-        if assignment is None:
-            return None
-        name, value = assignment
-        if not self._is_dword(name) or self.kinds.get(name) is ty.BOOL:
-            return None
+        name, value = assigned(code[index])
         partner = self.partners.get(name)
-        if partner is None and banned is None:
+        if not self._is_dword(name) or (partner is None and banned is None):
             return None
-        self.halves.joined.clear()
         between: dict[str, Tree] = {}
         for line in range(index + 1, min(index + 1 + _WINDOW, len(code))):
-            before = assigned(code[line - 1])
-            if before is not None and line > index + 1:
+            before, held = assigned(code[line - 1])
+            if before and line > index + 1:
                 names = self._changed([code[line - 1]])
                 between = {word: tree for word, tree in between.items() if not names & {word, *tree.names()}}
-                if self._is_dword(before[0]) and before[0] not in before[1].names() and not reads_memory(before[1]):
-                    between[before[0]] = before[1]
-            last = assigned(code[line])
+                if self._is_dword(before) and before not in held.names() and not reads_memory(held):
+                    between[before] = held
             if code[line].inner is not None or code[line].text.endswith(":;"):
                 break
-            if last is None or last[0] == name or not self._is_dword(last[0]):
+            other, last = assigned(code[line])
+            is_other = other == partner if partner is not None else other not in self.partners
+            if other == name or not self._is_dword(other) or not is_other or frozenset((name, other)) in (banned or ()):
                 continue
-            if (
-                (partner is not None and last[0] != partner)
-                or (partner is None and last[0] in self.partners)
-                or frozenset((name, last[0])) in (banned or ())
-            ):
-                continue
-            second = last[1].put({name: value})
             is_down = self._may_move(code, index, line)
             if not is_down and not self._may_rise(code, index, line):
                 continue
-            changed = self._changed(code[index + 1 : line])
-            self.halves.changed, self.halves.between = changed, between if is_down else {}
-            self.halves.joined.clear()
-            orders = [(name, last[0]), (last[0], name)]
-            dwords = {name: value, last[0]: second}
+            self._begin(self._changed(code[index + 1 : line]), between if is_down else {})
+            dwords = {name: value, other: last.put({name: value})}
             joined = []
-            for low, high in orders:
+            for low, high in ((name, other), (other, name)):
                 if partner is not None and self.halves.pairs[low][1] != LOW:
                     continue
                 whole = self._joined(low, high, dwords)
@@ -599,22 +549,20 @@ class Widener:
         self.halves.keys.clear()
         self._scan(self.code, {}, self._multiply)
         self.drop_signs()
-        for code in lists_of(self.code):
-            for index in range(len(code) - 1, -1, -1):
-                pair = assigned(code[index])
-                if pair is None or self.kinds.get(pair[0]) not in (ty.Q, ty.UQ) or "(ulong)" not in str(pair[1]):
-                    continue
-                name, rest = pair[0], code[index + 1 :]
-                inputs = pair[1].names() & self.types.keys()
-                if any(self._sets(self.code, word) != 1 for word in (name, *inputs)) or any(
-                    self._sets(rest, word) for word in inputs
-                ):
-                    continue
-                uses = [tree for tree in trees_of(rest) if tree.op.endswith(" *)") and name in tree.names()]
-                elements = {tree: self.element(tree.put({name: pair[1]})) for tree in uses}
-                if uses and len(uses) + 1 == self.body.uses(name) and None not in elements.values():
-                    change_lines(rest, elements.get, code[index].places)
-                    del code[index]
+        for code, index in backwards(self.code):
+            name, value = assigned(code[index])
+            if self.kinds.get(name) not in (ty.Q, ty.UQ) or "(ulong)" not in str(value):
+                continue
+            rest, inputs = code[index + 1 :], value.names() & self.types.keys()
+            if any(self._sets(self.code, word) != 1 for word in (name, *inputs)) or any(
+                self._sets(rest, word) for word in inputs
+            ):
+                continue
+            uses = [tree for tree in trees_of(rest) if tree.op.endswith(" *)") and name in tree.names()]
+            elements = {tree: self.element(tree.put({name: value})) for tree in uses}
+            if uses and len(uses) + 1 == self.body.uses(name) and None not in elements.values():
+                change_lines(rest, elements.get, code[index].places)
+                del code[index]
         change_lines(self.code, self.element)
 
     def _sets(self, code: list[Node], name: str) -> int:
@@ -653,8 +601,7 @@ class Widener:
         if self.signs.type_of(term) not in (ty.Q, ty.UQ):
             return None
         steady = setters(self.code, term.op) if not term.args else []
-        pair = assigned(steady[0]) if len(steady) == 1 else None
-        is_multiple = pair is not None and divided(pair[1], size, set()) is not None
+        is_multiple = len(steady) == 1 and divided(assigned(steady[0])[1], size, set()) is not None
         index = divided(term, size, {term.op} if is_multiple else set()) if size > 1 else term
         inner = index.args[0] if index is not None and index.op in ("(long)", "(ulong)") else None
         same = ty.D if index is not None and index.op == "(long)" else ty.UD
@@ -665,7 +612,7 @@ def _is_place(tree: Tree) -> bool:
     return tree.op in ("u*", "[]") and tree.args[0].op in _PAIRS
 
 
-def assigned_to(node: Node) -> tuple[Tree, Tree] | None:
-    """Return the variable, or the part of one, that a line sets, and the value."""
-    step = step_of(node.text) if node.inner is None else None
-    return (step.trees[0], step.trees[1]) if step is not None and step.op == "=" else None
+def assigned_to(node: Node) -> tuple[Tree, Tree]:
+    """Return the variable, or the part of one, that a line sets, and the value; NOTHING for another line."""
+    step = step_of(node.text) if node.inner is None else step_of("")
+    return (step.target, step.value) if step.op == "=" else (NOTHING, NOTHING)
