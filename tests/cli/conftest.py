@@ -1,7 +1,9 @@
 """Rules that need no instruction set, put in the place of the real ones: for tests of what is done with findings."""
 
+import io
 import json
 import re
+import sys
 
 import pytest
 
@@ -56,10 +58,19 @@ def words(monkeypatch, tmp_path):
 
 
 @pytest.fixture
-def run(capsys):
-    """Run the program; gives (status, stdout, stderr)."""
+def here(tmp_path, monkeypatch):
+    """Return an empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
 
-    def call(*argv):
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run the program, also with bytes on standard input; gives (status, stdout, stderr)."""
+
+    def call(*argv, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
         status = main([str(a) for a in argv])
         out, err = capsys.readouterr()
         return status, out, err

@@ -217,14 +217,6 @@ def test_rules_of_the_compiler_are_explained(run):
     assert "Authority" in run("explain", "V931")[1]
 
 
-def test_texts_are_not_compiled(run, folder):
-    (folder / "k.visaasm").write_text(".version 4.1\n")
-    status, _, err = run("compile", "k.visaasm")
-    assert status == 2
-    assert "visa-lsp gen" in err
-    assert run("compile", "none.cl")[0] == 2
-
-
 # ---- the real compiler
 
 

@@ -89,11 +89,6 @@ def test_the_server_gives_the_schedule_with_the_columns(folder):
     assert line["bar"] == {"figure": 9, "percent": 100, "title": "cycle 9 of block 0, 8 cycles of waiting"}
 
 
-def test_a_schedule_is_not_compared(run, folder, tool):
-    status, _, err = run("gen", "k.visaasm", "--tool", tool, "--schedule", "--compare-options", "", "-noschedule")
-    assert (status, err) == (2, "visa-lsp: gen: --schedule shows one finalizer with one set of options\n")
-
-
 def test_a_finalizer_without_a_schedule_still_gives_machine_code(run, folder, tool):
     status, out, err = run("gen", "k.visaasm", "--tool", tool, "--schedule")
     assert status == 0
@@ -159,47 +154,6 @@ def test_a_doubt_without_a_place_leaves_the_exit_status(run, folder):
     status, _, err = run("gen", "k.visaasm", "--tool", tool)
     assert status == 1
     assert err == "k.visaasm:5:5: warning V921 finalizer-warning: saturation is not supported\n"
-
-
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        (["--html", "-", "--format", "json"], "the same file"),
-        (["--html", "x", "-o", "x"], "the same file"),
-        (["--tool", "a", "--tool", "b", "--tool", "c"], "expected --tool once, or twice"),
-        (["--tool", "a", "--tool", "b", "--html", "x.html"], "one finalizer"),
-        (["--tool", "a", "--tool", "b", "--compare-options", "", "-x"], "not both"),
-        (["--options", "'open"], "no closing quotation"),
-        (["--source", "x.cl"], "--source needs --html"),
-        (["--html", "k.visaasm"], "this is also the input"),
-        (["-o", "k.visaasm"], "this is also the input"),
-        (["--timeout", "nan"], "expected a number of seconds"),
-        (["--platform", "none"], "unknown platform"),
-    ],
-)
-def test_options_that_make_no_sense_are_refused(run, folder, options, words):
-    status, out, err = run("gen", "k.visaasm", *options)
-    assert status == 2
-    assert words in err
-    assert out == "" or words in json.loads(out)["error"]
-    assert (folder / "k.visaasm").read_text() == TEXT
-
-
-@pytest.mark.parametrize(
-    ("name", "data", "words"),
-    [
-        ("k.txt", b"kernel void a(global int *p) { p[0] = 1; }", "OpenCL C"),
-        ("k.isa", b"CISA\x04\x01", "k.isa"),
-        ("k.bin", b"\x7fELF", "zebin"),
-        ("none", None, "no such file"),
-    ],
-)
-def test_inputs_that_are_no_text_are_refused(run, folder, tool, name, data, words):
-    if data is not None:
-        (folder / name).write_bytes(data)
-    status, out, err = run("gen", name, "--tool", tool)
-    assert (status, out) == (2, "")
-    assert words in err
 
 
 def test_options_of_the_finalizer_may_begin_with_a_dash(run, folder, monkeypatch):

@@ -33,30 +33,6 @@ LINES = {
     "verify": [["verify", "IN"]],
 }
 SEVERAL = ("check", "asm", "dis", "run", "gen", "compile", "read", "explain")
-MISTAKES = [
-    ["check"],
-    ["check", "good.visaasm", "--select", "NOPE"],
-    ["check", "good.visaasm", "--no-such-option"],
-    ["asm", "good.visaasm", "good.visaasm", "-o", "x.isa"],
-    ["asm", "good.visaasm", "-o", "good.visaasm"],
-    ["dis", "good.isa", "good.isa", "-o", "x"],
-    ["diff", ".", "good.visaasm"],
-    ["run", "good.visaasm", "--expect"],
-    ["run", "good.visaasm", "--checks", "nope"],
-    ["run", "good.visaasm", "--sweep"],
-    ["run", "good.visaasm", "--profile-out", "missing/p.json"],
-    ["compare-runs", "good.visaasm", "good.visaasm", "--launch", "nope.launch.yaml"],
-    ["why", "good.visaasm", "--value", "y[0]", "--launch", "nope.launch.yaml"],
-    ["gen", "good.visaasm", "--source", "x"],
-    ["gen", "good.visaasm", "--platform", "NOPE"],
-    ["gen", "good.visaasm", "--tool", "missing-tool"],
-    ["compile", "good.cl", "--ocloc", "missing-tool"],
-    ["stats", "good.visaasm", "--write-baseline", "missing/known.json"],
-    ["stats", "good.visaasm", "--baseline", "nope.json"],
-    ["zeinfo", "check"],
-    ["@nope.args"],
-]
-
 INPUTS = (
     "missing", "folder", "garbage.visaasm", "cut.isa", "bad.visaasm",
     "missing.cl", "garbage.isa", "garbage.cl", "garbage.yaml", "garbage", "",
@@ -103,15 +79,6 @@ def test_every_command_reports_unreadable_inputs_as_json(run, folder, names):
     assert set(LINES) == set(COMMANDS) - {"dap", "mcp", "exec", "zeinfo", "help", "completions"}
     cases = [[name if word == "IN" else word for word in line] for lines in LINES.values() for line in lines for name in names]  # fmt: skip
     check_each(cases, lambda line: check_line(run, line))
-
-
-def test_every_command_reports_usage_mistakes_as_json(run, folder):
-    def check(line):
-        value = check_line(run, line)
-        if isinstance(value, dict):
-            assert value.get("exit", 2) == 2
-
-    check_each(MISTAKES, check)
 
 
 def test_a_command_with_several_inputs_keeps_its_array(run, folder):

@@ -67,35 +67,6 @@ def test_argument_files(called, tmp_path, monkeypatch):
     assert called[0][1].flag
 
 
-@pytest.mark.parametrize(
-    ("argv", "message"),
-    [
-        (["chek"], "did you mean 'check'?"),
-        (["zzzzz"], "known commands: check, asm"),
-        (["dap", "--port", "x"], "--port"),
-        (["--nonsense"], "--nonsense"),
-        (["--platform", "TGLP"], "did you mean 'TGLLP'?"),
-        (["--chekc", "x"], "did you mean '--check'?"),
-        (["check", "--formt", "json", "x"], "did you mean '--format'?"),
-        (["check", "--format", "jsno", "x"], "did you mean 'json'?"),
-        (["asm", "--outptu", "x", "y"], "did you mean '--output'?"),
-        (["stats", "--formta=json"], "did you mean '--format'?"),
-        (["zeinfo", "chekc", "x"], "did you mean 'check'?"),
-        (["check", "@none"], "none: no such file"),
-        (["check", "@self"], "nested deeper"),
-        (["test.visaasm"], "visa-lsp check test.visaasm"),
-    ],
-)
-def test_wrong_usage_is_one_line_and_status_2(tmp_path, monkeypatch, capsys, argv, message):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "self").write_text("@self\n")
-    (tmp_path / "test.visaasm").write_text("")
-    assert main(argv) == 2
-    out, err = capsys.readouterr()
-    assert (out, len(err.splitlines())) == ("", 1)
-    assert message in err
-
-
 def test_help_keeps_the_names_of_commands_apart_from_what_they_do(capsys):
     assert main(["--help"]) == 0
     lines = capsys.readouterr().out.splitlines()

@@ -5,8 +5,6 @@ import json
 import re
 from pathlib import Path
 
-import pytest
-
 from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).resolve().parents[2] / "examples"
@@ -83,19 +81,6 @@ def test_an_object_reads_as_its_text(tmp_path, capsys):
     assert main(["read", str(tmp_path / "m.isa"), "-o", str(tmp_path / "m.txt")]) == 0
     assert "    while (" in (tmp_path / "m.txt").read_text()
     assert capsys.readouterr().out == ""
-
-
-@pytest.mark.parametrize(
-    ("line", "words"),
-    [
-        (["--kernel", "mandle"], "did you mean"),
-        (["--lines", "1-2"], "no instruction is in lines 1 to 2"),
-        (["--lines", "9-2"], "expected two line numbers"),
-    ],
-)
-def test_what_is_not_there_is_said(line, words, capsys):
-    assert main(["read", TEXT, *line]) == 2
-    assert words in capsys.readouterr().err
 
 
 def test_a_text_with_errors_is_not_read(tmp_path, capsys):

@@ -133,13 +133,3 @@ def test_the_manual_page_has_every_command_and_option(capsys):
 def test_help_describes_a_command(capsys):
     main(["help", "zeinfo", "emit"])
     assert capsys.readouterr().out.startswith("usage: visa-lsp zeinfo emit")
-    assert main(["help", "rnu"]) == 2
-    assert capsys.readouterr().err == "visa-lsp: help: unknown command 'rnu'; did you mean 'run'?\n"
-
-
-@pytest.mark.parametrize(
-    ("line", "other"), [("run --device DG2 x", "--platform"), ("compile --platform DG2 x", "--device")]
-)
-def test_the_option_of_the_target_is_named(line, other, capsys):
-    assert main(line.split()) == 2
-    assert f"; the target is chosen by {other} (" in capsys.readouterr().err
