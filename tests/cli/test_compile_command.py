@@ -47,7 +47,7 @@ def compiler(folder):
 
 def test_without_the_compiler_the_way_to_get_it_is_told(run, folder, monkeypatch):
     monkeypatch.setenv("PATH", str(folder))
-    for command in ("compile", "run"):
+    for command in ("compile", "run", "gen"):
         status, out, err = run(command, "k.cl")
         assert status == 2
         assert "apt-get install intel-opencl-icd" in out + err

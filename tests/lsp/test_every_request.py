@@ -409,27 +409,6 @@ async def test_a_launch_file_from_ze_info_runs(client, kernel, tmp_path):
     assert answer["buffers"][0]["data"]
 
 
-async def test_ze_info_documents(client, kernel, tmp_path):
-    path = tmp_path / "saxpy.zeinfo.yaml"
-    text = path.read_text()
-    broken = text.replace("simd_size:", "simd_sise:")
-    here = types.TextDocumentIdentifier(path.as_uri())
-    open_text(client, path.as_uri(), text, language="yaml")
-    report = await ask(client, "diagnostic", here)
-    assert list(report.items) == []
-    hover = await ask(client, "hover", here, at(text, "simd_size", 2))
-    assert "simd_size" in hover.contents.value
-    place = await ask(client, "definition", here, at(text, "saxpy", 1))
-    assert place.uri == kernel.uri
-    outline = await ask(client, "documentSymbol", here)
-    assert [entry.name for entry in outline][:1] == ["saxpy"]
-    change_text(client, path.as_uri(), 2, broken)
-    report = await ask(client, "diagnostic", here)
-    assert "simd_sise" in report.items[0].message
-    back = await ask(client, "implementation", kernel.identifier, at(kernel.text, ".input V0067", 8))
-    assert back is None or back.uri == path.as_uri()
-
-
 async def test_why_is_that_of_the_command_line(client, kernel, tmp_path, capsys):
     (tmp_path / "saxpy.visaasm").write_text(kernel.text)
     answer = await command(client, "visa.why", {"uri": kernel.uri, "value": "y[5]", "most": 3})

@@ -284,13 +284,9 @@ def test_a_cancelled_request_is_answered_as_such():
     assert wire.stop() == 0
 
 
-async def test_a_command_that_is_unknown_and_a_rename_that_is_refused_are_errors(client, tmp_path):
-    kernel = saxpy(tmp_path)
-    opened(client, kernel)
+async def test_a_command_that_is_unknown_is_an_error(client):
     with pytest.raises(JsonRpcException):
         await command(client, "visa.none")
-    with pytest.raises(JsonRpcException, match="already"):
-        await ask(client, "rename", kernel.identifier, at(kernel.text, "V0061(0,0)"), "V0062")
 
 
 async def test_trace_is_sent_when_asked_for(client):

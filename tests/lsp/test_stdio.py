@@ -134,15 +134,6 @@ async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
     assert not (tmp_path / "saxpy.isa").exists()
 
 
-async def test_run_gives_buffers_and_expectations(client, tmp_path):
-    kernel = saxpy(tmp_path)
-    open_text(client, kernel.uri, kernel.text)
-    answer = await command(client, "visa.run", kernel.uri)
-    assert answer["ok"], answer
-    assert answer["buffers"][0]["head"][:4] == [1.0, 3.5, 6.0, 8.5]
-    assert ([e["ok"] for e in answer["expectations"]], answer["faults"]) == ([True], [])
-
-
 async def test_commands_answer_mistakes_with_words(client, tmp_path):
     kernel = saxpy(tmp_path)
     open_text(client, kernel.uri, kernel.text)
