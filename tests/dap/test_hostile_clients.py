@@ -41,14 +41,6 @@ def complaints(client):
     return client.process.stderr.read().decode()
 
 
-@pytest.mark.full
-def test_the_process_ends_with_status_0_when_its_input_ends(client):
-    client.ask("initialize")
-    client.process.stdin.close()
-    assert client.process.wait(timeout=30) == 0
-    assert complaints(client) == ""
-
-
 @pytest.mark.parametrize("how", first(1, ["end of input", "disconnect"]))
 def test_a_run_that_never_ends_is_left_within_seconds(client, endless, how):
     client.start(endless, checks="none")

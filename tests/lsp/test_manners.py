@@ -8,17 +8,32 @@ import json
 import os
 import subprocess
 import sys
-import threading
 from pathlib import Path
 from unittest.mock import Mock
 
 import pytest
-from lsp_client import ROOT, SERVER, ask, at, command, in_folder, line_of, open_text, plain, saxpy, session
+from lsp_client import (
+    ROOT,
+    SERVER,
+    ask,
+    at,
+    command,
+    framed,
+    in_folder,
+    line_of,
+    open_text,
+    parted,
+    plain,
+    saxpy,
+    session,
+)
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from pytest_lsp import ClientServerConfig
 from tiers import first
 
+from benchmarks.fuzz_lsp import Wire
+from benchmarks.inputs import kernel as long_kernel
 from visa_lsp.ide.workspace import read_settings
 from visa_lsp.lsp.handlers import document_sync
 
@@ -268,9 +283,6 @@ async def test_work_shows_its_progress_and_partial_results(client, tmp_path):
 
 
 def test_a_cancelled_request_is_answered_as_such():
-    from benchmarks.fuzz_lsp import Wire
-    from benchmarks.inputs import kernel as long_kernel
-
     wire, uri = Wire(), "file:///long.visaasm"
     wire.start()
     item = {"uri": uri, "languageId": "visa", "version": 1, "text": long_kernel(20_000)}
@@ -299,19 +311,20 @@ async def test_trace_is_sent_when_asked_for(client):
     client.protocol.notify(types.SET_TRACE, types.SetTraceParams(types.TraceValue.Off))
 
 
-def talk(*messages: object) -> tuple[int, list[dict]]:
+def talk(*messages: dict) -> tuple[int, list[dict]]:
     """Return the exit status of a server and its answers to messages sent at once."""
-    data = b"".join(b"Content-Length: %d\r\n\r\n%s" % (len(b), b) for b in (json.dumps(m).encode() for m in messages))
-    done = subprocess.run(SERVER, input=data, capture_output=True, timeout=60, check=False)
-    answers, rest = [], done.stdout
-    while rest:
-        head, _, rest = rest.partition(b"\r\n\r\n")
-        length = int(
-            next(line.split(b":")[1] for line in head.split(b"\r\n") if line.lower().startswith(b"content-length"))
-        )
-        answers.append(json.loads(rest[:length]))
-        rest = rest[length:]
-    return done.returncode, answers
+    done = subprocess.run(SERVER, input=b"".join(map(framed, messages)), capture_output=True, timeout=60, check=False)
+    return done.returncode, parted(done.stdout)
+
+
+def asked(*messages: dict) -> dict[int, dict]:
+    """Return the answers to messages by id, each request answered before the next message is sent."""
+    wire = Wire()
+    for message in messages:
+        wire.send(message)
+        assert "id" not in message or wire.wait({json.dumps(message["id"])}), f"no answer to {message['method']}"
+    assert (wire.process.wait(60), wire.tracebacks) == (0, [])
+    return {answer["id"]: answer for answer in wire.results.values()}
 
 
 def request(ident: object, method: str, params: object = None) -> dict:
@@ -357,29 +370,6 @@ def test_random_messages(count):
     assert done.returncode == 0, done.stdout
 
 
-def asked(*messages: dict) -> list[dict]:
-    """Return the answers to messages, each request answered before the next message is sent; a minute for each."""
-    child = subprocess.Popen(SERVER, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    assert child.stdin is not None
-    assert child.stdout is not None
-    timer, answers = threading.Timer(120, child.kill), []
-    timer.start()
-    for message in messages:
-        body = json.dumps(message).encode()
-        child.stdin.write(b"Content-Length: %d\r\n\r\n%s" % (len(body), body))
-        child.stdin.flush()
-        while "id" in message and (not answers or answers[-1].get("id") != message["id"]):
-            length = 0
-            while (line := child.stdout.readline()).strip():
-                name, _, value = line.partition(b":")
-                length = int(value) if name.lower() == b"content-length" else length
-            assert length, f"no answer to {message['method']}"
-            answers.append(json.loads(child.stdout.read(length)))
-    child.communicate(timeout=60)
-    timer.cancel()
-    return answers
-
-
 HOVERED = {"textDocument": {"uri": "file:///x.visaasm"}, "position": {"line": 0, "character": 0}}
 WHOLE = {"textDocument": {"uri": "file:///x.visaasm"}}
 ASKED = {
@@ -415,10 +405,8 @@ def test_a_token_that_is_none_is_told():
         for n, value in enumerate(earlier)
     ]
     answers = asked(START, *messages, *cancels, request(2, "shutdown"), EXIT)
-    codes = {a["id"]: a.get("error", {}).get("code") for a in answers if "id" in a and "method" not in a}
-    assert {ident: codes[ident] for ident in wanted} == wanted
-    assert not [a for a in answers if a.get("method") == "window/showMessage"]
-    assert [a.get("result") for a in answers if a.get("id", 0) >= first_earlier] == [{"items": []}] * len(earlier)
+    assert {ident: answers[ident].get("error", {}).get("code") for ident in wanted} == wanted
+    assert [a.get("result") for ident, a in answers.items() if ident >= first_earlier] == [{"items": []}] * len(earlier)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="FIFOs and devices of POSIX systems")
@@ -464,7 +452,7 @@ def test_what_is_no_file_in_a_folder_keeps_nobody_waiting(tmp_path):
         request(20, "shutdown"),
         EXIT,
     ]  # fmt: skip
-    found = {a["id"]: a for a in asked(*messages) if "id" in a and "method" not in a}
+    found = asked(*messages)
     assert not [a for a in found.values() if "error" in a]
     reports = {item["uri"].rpartition("/")[2]: item for item in found[2]["result"]["items"]}
     assert reports["good.visaasm"]["items"]

@@ -8,7 +8,7 @@ import signal
 import threading
 
 import pytest
-from lsp_client import LAUNCH, command, line_of, no_process_left, plain
+from lsp_client import ENDLESS, LAUNCH, command, line_of, no_process_left, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -16,14 +16,6 @@ from visa_lsp.lsp.jobs.model import Stop
 from visa_lsp.lsp.jobs.run_client import run_all_in_subprocess
 
 TOKEN = "tests"  # noqa: S105 - of progress
-ENDLESS = """.version 4.1
-.kernel "endless"
-.decl V32 v_type=G type=d num_elts=8 align=GRF
-again:
-    mov (M1, 8) V32(0,0)<1> 0x1:d
-    jmp (M1, 1) again
-    ret (M1, 1)
-"""
 ENDLESS_LAUNCH = "kernel: endless\nfile: endless.visaasm\ngroups: [1]\nlocal_size: [8]\nargs: []\n"
 GOOD_LAUNCH = LAUNCH
 WRONG_LAUNCH = LAUNCH.replace("values: [1.0,", "values: [7.0,")

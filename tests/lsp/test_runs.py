@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpus import place
-from lsp_client import ask, at, change_text, command, line_of, no_process_left, open_text, saxpy
+from lsp_client import ENDLESS, ask, at, change_text, command, line_of, no_process_left, open_text, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from tiers import first
@@ -19,14 +19,6 @@ from visa_lsp.cli.main import main
 from visa_lsp.lsp.jobs.command_answers import launch_template
 from visa_lsp.lsp.jobs.run_process import perform
 
-ENDLESS = """.version 4.1
-.kernel "endless"
-.decl V32 v_type=G type=d num_elts=8 align=GRF
-again:
-    mov (M1, 8) V32(0,0)<1> 0x1:d
-    jmp (M1, 1) again
-    ret (M1, 1)
-"""
 BY_HAND = """.version 4.1
 .kernel "k"
 .decl a v_type=G type=f num_elts=1 align=dword

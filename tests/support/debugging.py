@@ -56,6 +56,14 @@ twice:
 """
 
 
+def write_shift(folder: Path, text: str = TEXT, launch: str = LAUNCH) -> Path:
+    """Write the kernel with its launch file; return the path of its text."""
+    (folder / "shift.launch.yaml").write_text(launch)
+    path = folder / "shift.visaasm"
+    path.write_text(text)
+    return path
+
+
 def open_debugger(program, **arguments):
     """Return the debugger of a launch request, and its console output."""
     said: list[str] = []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import shutil
 import sys
 import time
@@ -37,6 +38,16 @@ expect:
   - {arg: 0, values: [EXPECTED]}
 """.replace("EXPECTED", ", ".join(str(2.5 * i + 1 if i < 70 else 1.0) for i in range(80)))
 
+
+# A kernel that never ends.
+ENDLESS = """.version 4.1
+.kernel "endless"
+.decl V32 v_type=G type=d num_elts=8 align=GRF
+again:
+    mov (M1, 8) V32(0,0)<1> 0x1:d
+    jmp (M1, 1) again
+    ret (M1, 1)
+"""
 
 # A launch file beside that of saxpy: a key that is misspelt, and an argument that its kernel does not take so.
 BROKEN = LAUNCH.replace("local_size:", "local-size:").replace("{value: 70, dtype: int32}", "{local: 70}")
@@ -269,6 +280,23 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
     finally:
         await client.shutdown_session()
         await client.stop()
+
+
+def framed(message: dict) -> bytes:
+    """Return a message as it is sent."""
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def parted(rest: bytes) -> list[dict]:
+    """Return the messages of what a server has sent."""
+    said = []
+    while rest:
+        head, _, rest = rest.partition(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split()[0])
+        said.append(json.loads(rest[:length]))
+        rest = rest[length:]
+    return said
 
 
 async def command(client, name, *arguments):
