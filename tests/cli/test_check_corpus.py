@@ -17,10 +17,9 @@ TEXTS = sorted(FOLDER.glob("*.visaasm"))
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    shutil.copytree(FOLDER, tmp_path / "errors")
-    monkeypatch.chdir(tmp_path)
-    return tmp_path / "errors"
+def folder(here):
+    shutil.copytree(FOLDER, here / "errors")
+    return here / "errors"
 
 
 @pytest.mark.parametrize("form", first(2, FORMATS))

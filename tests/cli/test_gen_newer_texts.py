@@ -24,10 +24,9 @@ TEXT = """\
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.visaasm").write_text(TEXT)
-    return tmp_path
+def folder(here):
+    (here / "k.visaasm").write_text(TEXT)
+    return here
 
 
 @pytest.fixture

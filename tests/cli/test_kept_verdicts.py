@@ -20,11 +20,10 @@ OWN = Path(__file__).resolve().parents[1] / "own"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(here):
     """Return a folder to work in, with texts that have findings of all kinds."""
-    monkeypatch.chdir(tmp_path)
     shutil.copytree(OWN / "errors", "errors")
-    return tmp_path / "errors"
+    return here / "errors"
 
 
 @pytest.fixture

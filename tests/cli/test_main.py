@@ -58,10 +58,9 @@ def test_every_command_has_options_and_a_function(command):
     assert callable(own.execute)
 
 
-def test_argument_files(called, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "args").write_text("# comment\n--flag\n\n  a file.visaasm\n@more\n")
-    (tmp_path / "more").write_text("b\n")
+def test_argument_files(called, here):
+    (here / "args").write_text("# comment\n--flag\n\n  a file.visaasm\n@more\n")
+    (here / "more").write_text("b\n")
     assert main(["check", "@args", "c"]) == 0
     assert called[0][1].paths == ["a file.visaasm", "b", "c"]
     assert called[0][1].flag

@@ -20,10 +20,9 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def typed(tmp_path, monkeypatch):
+def typed(here, monkeypatch):
     """Give what a command writes to a stderr, where every piece of work takes long."""
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(EXAMPLES, here, dirs_exist_ok=True)
     monkeypatch.setattr(progress_line, "_DELAY_SECONDS", 0)
     monkeypatch.setattr(progress_line, "_UPDATE_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")

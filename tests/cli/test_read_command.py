@@ -51,15 +51,14 @@ def test_json_tells_the_lines_of_the_text(capsys):
     )
 
 
-def test_a_page_has_the_pseudo_code_beside_the_text_and_ties_their_lines(tmp_path, monkeypatch, capsys):
+def test_a_page_has_the_pseudo_code_beside_the_text_and_ties_their_lines(here, capsys):
     text = (
         Path(TEXT)
         .read_text()
         .replace("_main_0:", '    FILE "m.cl"\n    LOC 2\n_main_0: // </code><script>alert(1)</script>', 1)
     )
-    (tmp_path / "m.visaasm").write_text(text)
-    (tmp_path / "m.cl").write_text("// the source\nvoid f() {}\n")
-    monkeypatch.chdir(tmp_path)
+    (here / "m.visaasm").write_text(text)
+    (here / "m.cl").write_text("// the source\nvoid f() {}\n")
     assert main(["read", "m.visaasm", "--format", "html"]) == 0
     page = capsys.readouterr().out
     visa, code = (

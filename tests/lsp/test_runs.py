@@ -114,7 +114,7 @@ async def test_a_form_is_of_the_kernel_of_the_text_in_its_programs_ze_info(clien
         document.write_text("version: '1.20'\nkernels: []\n")
     told = await command(client, "visa.launchTemplate", uri)
     assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
-    assert f"the ze_info is that of {document.name}, for kernel 'pack'" in told["assumed"]
+    assert f"{document.name}, for kernel 'pack'" in told["assumed"][0]
     shown = await command(client, "visa.showZeInfo", uri)
     assert (Path(shown["path"]).name, shown["made"]) == (document.name, False)
 
@@ -153,7 +153,7 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     open_text(client, uri, text)
     (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
     told = await command(client, "visa.launchTemplate", uri)
-    assert "local_size: [8, 8, 1], several threads that share memory" in told["assumed"]
+    assert any(words.startswith("local_size: [8, 8, 1], ") for words in told["assumed"])
 
 
 @pytest.mark.parametrize(
@@ -217,7 +217,7 @@ async def test_an_object_runs_as_its_launch_file_says(client, tmp_path):
     (tmp_path / "saxpy.zeinfo.yaml").unlink()
     answer = perform(None, path, {**quick, "quick": {}})
     assert answer["ok"], answer
-    assert "inferred from the program" in answer["assumed"][0]
+    assert "inferred" in answer["assumed"][0]
     launch = (tmp_path / "saxpy.launch.yaml").as_uri()
     assert (
         "`quick` requires a text or an object"

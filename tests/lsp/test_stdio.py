@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import ask, at, change_text, command, line_of, open_text, saxpy
+from lsp_client import SUMMARY, ask, at, change_text, command, line_of, open_text, saxpy
 from lsprotocol import types
 from tiers import first
 
@@ -91,7 +91,7 @@ async def test_hover_of_mnemonic_predefined_and_declared(each_client, tmp_path):
     open_text(each_client, kernel.uri, kernel.text)
     place = at(kernel.text, "mad (M1", 1)
     hover = await ask(each_client, "hover", kernel.identifier, place)
-    assert "Multiply, then add" in hover.contents.value
+    assert SUMMARY in hover.contents.value
     assert types.Range(types.Position(place.line, 4), types.Position(place.line, 7)) == hover.range
     hover = await ask(each_client, "hover", kernel.identifier, at(kernel.text, "%r0, 0", 1))
     assert "payload header" in hover.contents.value

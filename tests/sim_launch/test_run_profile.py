@@ -49,9 +49,8 @@ SCATTER, GATHER = (
 
 
 @pytest.fixture
-def examples(tmp_path, monkeypatch):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def examples(here):
+    shutil.copytree(EXAMPLES, here, dirs_exist_ok=True)
 
 
 def profile(code: str, groups: int = 1, **options) -> dict:
@@ -187,8 +186,7 @@ LOOP = (
 
 
 @pytest.mark.parametrize("options", [("--counts", "--engine", "interp"), ("--profile",)])
-def test_counts_are_those_of_the_trace(tmp_path, monkeypatch, capsys, options):
-    monkeypatch.chdir(tmp_path)
+def test_counts_are_those_of_the_trace(here, capsys, options):
     Path("k.visaasm").write_text(TEXT + LOOP + END)
     Path("k.launch.yaml").write_text(LAUNCH.format(groups=2))
     assert main(["run", "k.visaasm", "--trace", "0,0", "--trace", "1,0", *options, "--format", "json"]) == 0
@@ -230,8 +228,7 @@ def test_a_profile_of_the_compiled_engine_is_refused():
         profile("", engine="jit")
 
 
-def test_an_object_has_places_instead_of_lines(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_an_object_has_places_instead_of_lines(here, capsys):
     Path("k.visaasm").write_text(TEXT + LOOP + END)
     Path("k.launch.yaml").write_text(LAUNCH.format(groups=1))
     assert main(["asm", "k.visaasm"]) == 0

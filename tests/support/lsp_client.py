@@ -19,7 +19,10 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
+from visa_lsp.isa.table import TABLE
+
 ROOT = Path(__file__).parents[2]
+SUMMARY = TABLE.by_mnemonic["mad"][0].summary
 SERVER = [sys.executable, "-m", "visa_lsp"]
 
 LAUNCH = """\
