@@ -1,6 +1,5 @@
 """The program itself: which command is meant, and what a user's mistake or our own looks like."""
 
-import sys
 from types import SimpleNamespace
 from typing import Annotated
 
@@ -111,9 +110,3 @@ def test_debug_shows_where(monkeypatch):
     failing(monkeypatch, ValueError("ours"))
     with pytest.raises(ValueError, match="ours"):
         main(["check"])
-
-
-def test_main_reads_the_process_arguments(called, monkeypatch):
-    monkeypatch.setattr(sys, "argv", ["visa-lsp", "check", "x"])
-    assert main() == 0
-    assert called[0][1].paths == ["x"]

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -103,15 +104,14 @@ def test_a_name_with_a_line_feed_makes_no_line_of_its_own(folder, capsys):
     assert said.err.count("\n") == 1
 
 
-def test_what_is_no_report_stays_as_it_is_but_on_a_terminal(monkeypatch):
+def test_what_is_no_report_stays_as_it_is_but_on_a_terminal():
     class Terminal(io.TextIOWrapper):
         def isatty(self):
             return True
 
     for kind, said in ((io.TextIOWrapper, ODD), (Terminal, streams.visible(ODD))):
         stream = kind(io.BytesIO(), encoding="utf-8")
-        monkeypatch.setattr("sys.stdout", stream)
-        with streams.escape_streams():
+        with redirect_stdout(stream), streams.escape_streams():
             streams.write_data(ODD.encode())
         stream.flush()
         assert stream.buffer.getvalue().decode() == said
@@ -131,8 +131,7 @@ def test_what_is_no_report_stays_as_it_is_but_on_a_terminal(monkeypatch):
 )
 def test_an_output_that_is_full_is_told_in_one_line(capsys, monkeypatch, line):
     monkeypatch.chdir(EXAMPLES)
-    with Path("/dev/full").open("w") as full:
-        monkeypatch.setattr("sys.stdout", full)
+    with Path("/dev/full").open("w") as full, redirect_stdout(full):
         assert main(line.split()) == 2
     assert capsys.readouterr().err == "visa-lsp: cannot write to standard output: no space left\n"
 
@@ -144,17 +143,15 @@ def test_an_output_that_nobody_reads_is_no_mistake_of_an_input(capsys, monkeypat
     monkeypatch.chdir(EXAMPLES)
     source, target = os.pipe()
     os.close(source)
-    with os.fdopen(target, "w") as pipe:
-        monkeypatch.setattr("sys.stdout", pipe)
+    with os.fdopen(target, "w") as pipe, redirect_stdout(pipe):
         assert main(line.split()) == 141
     assert capsys.readouterr().err == ""
 
 
-def test_errors_that_nobody_reads_change_nothing(monkeypatch):
+def test_errors_that_nobody_reads_change_nothing():
     source, target = os.pipe()
     os.close(source)
-    with os.fdopen(os.dup(target), "w", buffering=1) as pipe:
-        monkeypatch.setattr("sys.stderr", pipe)
+    with os.fdopen(os.dup(target), "w", buffering=1) as pipe, redirect_stderr(pipe):
         assert main(["check", "not-there.visaasm"]) == 2
         os.dup2(os.open(os.devnull, os.O_WRONLY), pipe.fileno())
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from visa_lsp.dap.open_launch import open_launch
 from visa_lsp.debug.debugger import Debugger
-from visa_lsp.debug.goals import Goal, StepGoal, key_of
+from visa_lsp.debug.goals import Goal, key_of
 from visa_lsp.debug.stops import Launch
 
 ROOT = Path(__file__).parents[2]
@@ -109,8 +109,3 @@ def state(debugger):
         [(b.arrived, b.produced, b.generation) for b in barriers],
         {code.kernel.name: list(code.counts) for code in debugger.machine.codes if any(code.counts)},
     )
-
-
-def step(debugger):
-    """Step one instruction of the thread whose turn it is."""
-    return debugger.go(StepGoal(debugger.stepper.current))

@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from fake_tools import fake_tool
 
-from visa_lsp.children import temporary_folder
 from visa_lsp.toolchain import process
 from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC, find_tool
 from visa_lsp.toolchain.process import ToolError, run_program
@@ -98,13 +97,6 @@ def test_a_flood_of_files_is_ended(tmp_path, monkeypatch):
     folder = tmp_path / "work"
     folder.mkdir()
     assert run_program([tool], folder, 60).failure.startswith("wrote more than")
-
-
-def test_the_folder_is_private_and_gone_afterwards():
-    with temporary_folder() as folder:
-        assert folder.stat().st_mode & 0o077 == 0
-        (folder / "file").write_text("x")
-    assert not folder.exists()
 
 
 @pytest.mark.parametrize("name", ["not-there", "."])
