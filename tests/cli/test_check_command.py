@@ -336,8 +336,9 @@ def test_watch_command_reports_a_changed_file_only_anew(words, run, monkeypatch)
 
 def program(*argv, stdin=b"", **environment):
     env = {**os.environ, **environment}
-    start = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
-    return subprocess.run([sys.executable, "-c", start, *argv], input=stdin, capture_output=True, env=env, check=False)
+    return subprocess.run(
+        [sys.executable, "-m", "visa_lsp", *argv], input=stdin, capture_output=True, env=env, check=False
+    )
 
 
 def test_standard_input_and_its_name():
@@ -363,9 +364,8 @@ def test_ascii_terminal_gets_escapes_not_a_crash(words):
 @pytest.mark.parametrize("closed", first(1, ["0<&- 1>&- 2>&-", "0<&-", "1>&-", "2>&-"]))
 def test_closed_standard_streams_are_no_failure(words, closed):
     name = write(words, "bad.visaasm", "nonsense\n")
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
     for what in (name, "-"):
-        line = [sys.executable, "-c", code, "--check", what]
+        line = [sys.executable, "-m", "visa_lsp", "--check", what]
         done = subprocess.run(
             ["sh", "-c", f'exec "$@" {closed}', "sh", *line], capture_output=True, stdin=subprocess.DEVNULL, check=False
         )  # fmt: skip

@@ -3,8 +3,6 @@
 import functools
 import json
 import re
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -199,13 +197,9 @@ def test_one_unreadable_file_of_a_folder_does_not_hide_the_others(told, file, tm
     assert "bad.visaasm" in err
 
 
-def test_standard_input_is_one_of_the_two(file):
-    a = file("a.visaasm", TEXT)
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
-    command = [sys.executable, "-c", code, "diff", a, "-", "--stdin-filename", "typed"]
-    done = subprocess.run(command, input=OTHER, capture_output=True, text=True, check=False)
-    assert done.returncode == 1
-    assert "b: typed" in done.stdout
+def test_standard_input_is_one_of_the_two(file, told):
+    status, out, _ = told(file("a.visaasm", TEXT), "-", "--stdin-filename", "typed", stdin=OTHER.encode())
+    assert (status, "b: typed" in out) == (1, True)
 
 
 def test_colours_are_for_terminals_and_for_those_who_ask(told, file):

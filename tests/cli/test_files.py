@@ -109,8 +109,7 @@ def test_two_texts_with_one_object_are_told(folder, capfd):
 
 def test_standard_input_from_the_output_is_refused(folder):
     with (folder / "x.visaasm").open("rb") as stream:
-        code = "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))"
-        command = [sys.executable, "-c", code, "asm", "-", "-o", "x.visaasm"]
+        command = [sys.executable, "-m", "visa_lsp", "asm", "-", "-o", "x.visaasm"]
         done = subprocess.run(command, stdin=stream, capture_output=True, text=True, check=False)
     assert done.returncode == 2
     assert "on standard input" in done.stderr
@@ -387,8 +386,8 @@ def test_a_text_is_a_text_whatever_its_name(folder, capfd):
 def test_a_terminal_is_told_that_an_editor_is_waited_for(tmp_path):
     pty = pytest.importorskip("pty")
     ours, theirs = pty.openpty()
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main([]))"
-    child = subprocess.Popen([sys.executable, "-c", code], stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+    command = [sys.executable, "-m", "visa_lsp"]
+    child = subprocess.Popen(command, stdin=theirs, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
     os.close(theirs)
     assert child.stderr is not None
     said = child.stderr.readline().decode()
@@ -401,8 +400,9 @@ def test_a_terminal_is_told_that_an_editor_is_waited_for(tmp_path):
 
 @pytest.mark.full
 def test_an_editor_is_told_nothing_of_the_kind():
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main([]))"
-    done = subprocess.run([sys.executable, "-c", code], stdin=subprocess.DEVNULL, capture_output=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-m", "visa_lsp"], stdin=subprocess.DEVNULL, capture_output=True, check=False
+    )
     assert b"language server" not in done.stderr
 
 

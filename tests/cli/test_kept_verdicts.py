@@ -181,10 +181,9 @@ def test_a_wrong_value_of_a_right_form_is_not_taken(checked, folder):
 def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
     main(["check", "errors", "--no-cache"])
     plain = capsys.readouterr().out
-    command = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
-    words = ["check", "errors", "--jobs", "1", "--cache-dir", "cache"]
+    words = [sys.executable, "-m", "visa_lsp", "check", "errors", "--jobs", "1", "--cache-dir", "cache"]
     for _ in range(2):
-        started = [subprocess.Popen([*command, *words], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        started = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
         assert [process.communicate()[0] for process in started] == [plain] * 4
 
 

@@ -733,7 +733,7 @@ def test_the_adapter_listens_on_a_port(tmp_path):
     import sys
 
     process = subprocess.Popen(
-        [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap", "--port", "0"],
+        [sys.executable, "-m", "visa_lsp", "dap", "--port", "0"],
         stderr=subprocess.PIPE, cwd=ROOT,
     )  # fmt: skip
     try:

@@ -16,7 +16,6 @@ FAULTY = """kernel void k(global int *d) {
   __asm__("mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n" : "=rw"(x));
 }
 """
-RUN = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
 RIGHT = FAULTY.replace("nope", "%0")
 
 
@@ -72,13 +71,11 @@ def test_every_format_tells_of_a_string_in_a_host(form, folder, capsys):
     assert "nope" in out
 
 
-def test_the_text_of_standard_input_is_what_its_name_says(folder, capsys):
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "check", "--embedded", "--format", "json", "--stdin-filename", "x.cl", "-"],
-        input=FAULTY, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stderr
-    (finding,) = json.loads(done.stdout)
+def test_the_text_of_standard_input_is_what_its_name_says(folder, run):
+    words = ("--embedded", "--format", "json", "--stdin-filename", "x.cl", "-")
+    status, out, _ = run("check", *words, stdin=FAULTY.encode())
+    assert status == 1
+    (finding,) = json.loads(out)
     assert (finding["path"], finding["line"], finding["column"], finding["end_column"]) == ("x.cl", 3, 36, 40)
 
 

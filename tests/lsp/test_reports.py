@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
-from lsp_client import ROOT, ask, command, open_text
+from lsp_client import ROOT, SERVER, ask, command, open_text
 from lsprotocol import types
 
 SENDER = """.version 4.1
@@ -48,9 +47,7 @@ GUESSED = """.version 4.1
 
 def told(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Return the findings of the command line."""
-    main = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
-    words = [sys.executable, "-c", main, *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    return subprocess.run([*SERVER, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 async def test_a_run_reports_what_the_command_line_does(client, tmp_path):

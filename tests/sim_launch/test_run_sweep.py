@@ -182,8 +182,7 @@ def test_a_run_without_sweep_runs_the_first_point_and_says_so(run):
 @pytest.mark.full
 def test_ctrl_c_ends_all_processes(run, tmp_path):
     Path("s.launch.yaml").write_text(LAUNCH.replace("k: [2, 3]", f"k: {list(range(1, 2000))}"))
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "run", "--sweep", "s.launch.yaml", "--jobs", "2", "--engine", "interp"]
+    command = [sys.executable, "-m", "visa_lsp", "run", "--sweep", "s.launch.yaml", "--jobs", "2", "--engine", "interp"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True
     ) as child:

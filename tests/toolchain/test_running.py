@@ -110,8 +110,9 @@ def test_an_interrupt_leaves_nothing_running(tmp_path):
     tool = fake_tool(tmp_path / "bin", f'open(r"{tmp_path}/pid", "w").write(str(os.getpid())); time.sleep(1000)')
     text = tmp_path / "k.visaasm"
     text.write_text('.version 4.1\n.kernel "k"\n    ret (M1, 1)\n')
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
-    ours = subprocess.Popen([sys.executable, "-c", code, "gen", str(text), "--tool", tool], stderr=subprocess.PIPE)
+    ours = subprocess.Popen(
+        [sys.executable, "-m", "visa_lsp", "gen", str(text), "--tool", tool], stderr=subprocess.PIPE
+    )
     for _ in range(3000):
         if (tmp_path / "pid").exists() and (tmp_path / "pid").read_text():
             break
