@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from visa_lsp.text import Span
 
 GROUPS = 16
+RENAMES = 4
 
 
 def bytes_of(text: str) -> bytes:
@@ -69,7 +70,7 @@ def inspect(text: str) -> tuple[Diagnostic, ...]:
     return visible(Analysis.of(text))
 
 
-def problems(path: Path, seed: int, asked: Counter[tuple[str, str]], renames: int = 4) -> list[str]:
+def problems(path: Path, seed: int, asked: Counter[tuple[str, str]]) -> list[str]:
     """Which edits of a text changed more than they may."""
     draw = random.Random(seed)
     text = read(path)
@@ -90,7 +91,7 @@ def problems(path: Path, seed: int, asked: Counter[tuple[str, str]], renames: in
         if edits and bytes_of(apply_edits(text, edits)) != before:
             found.append(f"{path.name}: fix {title}")
     found += planted_problems(path, text, draw, EXTRAS[seed % len(EXTRAS)], asked)
-    return found + rename_problems(path, text, draw, renames, before)
+    return found + rename_problems(path, text, draw, before)
 
 
 def planted_problems(
@@ -111,7 +112,7 @@ def planted_problems(
     return found
 
 
-def rename_problems(path: Path, text: str, draw: random.Random, renames: int, before: bytes) -> list[str]:
+def rename_problems(path: Path, text: str, draw: random.Random, before: bytes) -> list[str]:
     """Return the renames that change more than names: all of a text are tried together first, and one by one if that fails."""
     analysis = Analysis.of(text)
     names = [
@@ -119,7 +120,7 @@ def rename_problems(path: Path, text: str, draw: random.Random, renames: int, be
     ]
     chosen: dict[tuple[Edit, ...], int] = {}
     taken: set[Span] = set()
-    for number, offset in enumerate(draw.sample(names, min(renames, len(names)))):
+    for number, offset in enumerate(draw.sample(names, min(RENAMES, len(names)))):
         try:
             edits = rename(analysis, offset, f"renamed_{number}")
         except RenameRefused:

@@ -27,8 +27,8 @@ def found(text, host=Host.OPENCL, extra=()):
     return [(d.name, text[d.span.start : d.span.end]) for d in shown]
 
 
-def of_statement(statement, host=Host.OPENCL):
-    return found(KERNEL.format(statement=statement), host)
+def of_statement(statement):
+    return found(KERNEL.format(statement=statement), Host.OPENCL)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)

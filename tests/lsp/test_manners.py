@@ -38,8 +38,8 @@ from visa_lsp.ide.workspace import read_settings
 from visa_lsp.lsp.handlers import document_sync
 
 
-def opened(client, kernel, text: str | None = None, version: int = 1):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(text, version)))
+def opened(client, kernel, text: str | None = None):
+    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(text)))
 
 
 async def pulled(client, uri: str, previous: str | None = None):

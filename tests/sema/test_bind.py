@@ -22,8 +22,8 @@ def kernel(lines: str, platform: str = "TGLLP"):
     return result.module.kernels[0]
 
 
-def kinds(lines: str, platform: str = "TGLLP") -> list[str]:
-    return [p.kind for p in resolve_text(HEAD + lines, platform).bound.problems]
+def kinds(lines: str) -> list[str]:
+    return [p.kind for p in resolve_text(HEAD + lines, "TGLLP").bound.problems]
 
 
 EXPRESSIONS = (

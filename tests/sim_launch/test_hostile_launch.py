@@ -154,9 +154,9 @@ def test_npy_that_promises_more_than_it_has(tmp_path):
     assert "cannot read the array file" in done.stderr
 
 
-def npy(header: bytes, data: bytes = bytes(400), version: int = 1) -> bytes:
+def npy(header: bytes, version: int = 1) -> bytes:
     length = len(header).to_bytes(2 if version == 1 else 4, "little")
-    return b"\x93NUMPY" + bytes([version, 0]) + length + header + data
+    return b"\x93NUMPY" + bytes([version, 0]) + length + header + bytes(400)
 
 
 def shaped(shape: str, descr: str = "'<f4'") -> bytes:
@@ -243,9 +243,9 @@ def object_of(declarations, change):
     return encode(replace(module, kernels=(kernel,)))
 
 
-def refused(data, launch_file=SIMPLE):
+def refused(data):
     with pytest.raises(LaunchError) as caught:
-        run_launch(launch_file, RunOptions(OBJECT, engine="interp", budget=1000), data)
+        run_launch(SIMPLE, RunOptions(OBJECT, engine="interp", budget=1000), data)
     return str(caught.value)
 
 

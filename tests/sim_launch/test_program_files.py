@@ -149,7 +149,7 @@ def test_the_argument_is_destroyed_by_the_call(command, capsys):
     assert "of argument were never written" in fault["message"]
 
 
-def with_file_variable(text, linkage, name="shared"):
+def with_file_variable(text, linkage):
     """Return the program of a text, ``cell`` of each body being a variable of file scope."""
     module = resolve_text(text, "TGLLP").module
 
@@ -162,7 +162,7 @@ def with_file_variable(text, linkage, name="shared"):
 
     return structs.replace(
         module,
-        variables=(FileVariable(linkage, name, ty.UD, 5, 16),),
+        variables=(FileVariable(linkage, "shared", ty.UD, 5, 16),),
         kernels=tuple(changed(b) for b in module.kernels),
         functions=tuple(changed(b) for b in module.functions),
     )
