@@ -75,7 +75,7 @@ MISTAKES = [
     ("diff good.visaasm cut.isa", "cannot read the object"),
     ("diff good.visaasm good.visaasm -o good.visaasm", "this is also the input"),
     ("run good.visaasm --expect", "--expect"),
-    ("run good.visaasm --checks nope", "nope"),
+    ("run good.visaasm --checks nope", "unknown check 'nope'"),
     ("run good.visaasm --sweep", "--sweep"),
     ("run good.visaasm --profile-out missing/p.json", "missing/p.json"),
     (f"{TWO} gone.visaasm", "gone.visaasm: no such file"),

@@ -166,7 +166,7 @@ def test_gen_binaries_may_not_be_counted_twice() -> None:
     shift = len(moved) - len(data)
     for place in (13, 21):
         struct.pack_into("<I", patched, place, struct.unpack_from("<I", patched, place)[0] + shift)
-    with pytest.raises(CodecError, match="Gen binaries add up to more than the file"):
+    with pytest.raises(CodecError, match="Gen binaries"):
         decode(bytes(patched))
 
 

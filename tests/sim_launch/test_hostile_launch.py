@@ -51,7 +51,6 @@ FILES = {
     "local size": (launch("[16, 1, 1]", "[1048576, 4, 1]"), ":6:13: a group of 4194304 work items is too large"),
     "missing argument": (launch("  n: {value: 100}\n", ""), "no argument for .input n"),
     "unknown argument": (launch("  n: {", "  m: {"), ":11:3: kernel 'saxpy' has no .input 'm'"),
-    "wrong kind": (launch("n: {value: 100}", "n: {buffer: {dtype: int32, shape: [4]}}"), ".input n has 4 bytes; the address of a buffer needs 8"),
     "value": (launch("n: {value: 100}", "n: {value: 1180591620717411303424}"), ":11:14: the number does not fit into 64 bits"),
     "all arrays": (launch("n: {value: 100}", "n: {buffer: {dtype: uint8, shape: [1073741824]}}"), ":11:37: the arrays have 1073742624 bytes up to here; the limit is"),
     "wide intermediate": (launch(X, "shape: [1073741825], init: arange"), ":8:40: 1073741825 is out of range"),

@@ -240,7 +240,6 @@ def test_a_text_with_errors_is_told_with_place(run, capsys):
         ((".",), ".: is a directory"),
         (("saxpy.visaasm", "--launch", "gone.yaml"), "gone.yaml: no such file"),
         (("saxpy.visaasm", "--platform", "nope"), "unknown platform 'nope'"),
-        (("saxpy.visaasm", "--checks", "bonds"), "unknown check 'bonds'"),
         (("saxpy.visaasm", "--out", "saxpy.visaasm"), "saxpy.visaasm: cannot write"),
         (("broken.isa", "--launch", "saxpy.launch.yaml"), "broken.isa: cannot read the vISA object"),
         (
