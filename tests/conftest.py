@@ -122,6 +122,30 @@ def run(capsys, monkeypatch):
     return call
 
 
+@pytest.fixture
+def printed(run):
+    """Run the program, which ends with a status; gives what it prints."""
+
+    def call(*argv, status=0, stdin=None):
+        found, out, err = run(*argv, stdin=stdin)
+        assert found == status, err
+        return out
+
+    return call
+
+
+@pytest.fixture
+def refused(run):
+    """Run the program, which ends with a status that is not 0; gives what it says on standard error."""
+
+    def call(*argv, status=2):
+        found, _, err = run(*argv)
+        assert found == status, err
+        return err
+
+    return call
+
+
 PEAKS = []  # of the workers that are done
 SECONDS = Counter()  # of the tests of each folder
 COUNTS = "tests.sim.generator.counts"  # what the generated instruction tests covered: loaded where they run

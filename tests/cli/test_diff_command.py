@@ -77,13 +77,14 @@ def test_attributes_of_a_declaration_are_compared(told, file):
     assert "declaration A1: attrs none -> {Output}\n" in out
 
 
-def test_registers_of_both_sides_stand_side_by_side(told, file, capsys):
+def test_registers_of_both_sides_stand_side_by_side(printed, told, file):
     large = TEXT.replace("num_elts=16", "num_elts=32")
     rows = {}
     for name, text in (("a.visaasm", TEXT), ("b.visaasm", large)):
         path = file(name, text)
-        assert main(["stats", path, "--platform", "TGLLP", "--format", "json"]) == 0
-        rows[name] = json.loads(capsys.readouterr().out)["kernels"][0]["pressure"]["max"]
+        rows[name] = json.loads(printed("stats", path, "--platform", "TGLLP", "--format", "json"))["kernels"][0][
+            "pressure"
+        ]["max"]
     _, out, _ = told(file("a.visaasm", TEXT), file("b.visaasm", large), "--platform", "TGLLP")
     assert rows["a.visaasm"] < rows["b.visaasm"]
     assert re.search(rf"GRF rows +{rows['a.visaasm']} -> {rows['b.visaasm']}\n", out)

@@ -210,9 +210,9 @@ def test_wrong_words_are_usage_errors(here, capsys, words, said):
 
 
 @pytest.mark.full
-def test_without_dask_the_command_that_installs_it_is_told(tmp_path, monkeypatch, capsys):
+def test_without_dask_the_command_that_installs_it_is_told(refused, tmp_path, monkeypatch):
     found = util.find_spec
     monkeypatch.setattr(util, "find_spec", lambda name, *more: None if name == "distributed" else found(name, *more))
     for words in (["check", "."], ["stats", "k"], ["diff", "a", "b"], ["run", "k.visaasm"]):
-        assert main([*words, "--cluster", "local"]) == 2
-        assert capsys.readouterr().err == "visa-lsp: --cluster needs Dask: pip install 'visa-lsp[cluster]'\n"
+        err = refused(*words, "--cluster", "local")
+        assert err == "visa-lsp: --cluster needs Dask: pip install 'visa-lsp[cluster]'\n"
