@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lsp_client import LAUNCH, ask, at, saxpy
+from lsp_client import LAUNCH, ask, at, open_text, saxpy
 from lsprotocol import types
 
 if TYPE_CHECKING:
@@ -29,8 +29,7 @@ class Launch:
 
     def open(self, text: str, language: str = "yaml") -> None:
         self.text = text
-        item = types.TextDocumentItem(self.here.uri, language, 1, text)
-        self.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        open_text(self.client, self.here.uri, text, language)
 
     def open_marked(self, text: str) -> types.Position:
         """Open a text without its mark; gives the place of it."""
@@ -125,8 +124,7 @@ async def test_too_few_arguments_are_named_with_their_types(launch):
 async def test_the_ze_info_counts_as_the_editor_has_it(launch):
     document = launch.folder / "saxpy.zeinfo.yaml"
     text = document.read_text()
-    item = types.TextDocumentItem(document.as_uri(), "yaml", 1, text.replace("saxpy", "saxpi"))
-    launch.client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    open_text(launch.client, document.as_uri(), text.replace("saxpy", "saxpi"), "yaml")
     launch.open(LAUNCH)
     (found,) = await launch.findings()
     assert (found.code, found.range.start) == ("V814", at(LAUNCH, "saxpy"))

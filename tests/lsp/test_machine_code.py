@@ -81,16 +81,15 @@ async def test_columns_tie_the_lines_of_gen_and_source_to_those_of_the_text(clie
 async def test_hover_tells_where_a_variable_was_put_until_the_text_changes(client, uri, tmp_path):
     tool = fake_tool(tmp_path / "bin", "LISTING = LISTING.replace('V0033', 'V1'); write_listing()")
     place = types.Position(3, TEXT.splitlines()[3].index("V1"))
-    asked = types.HoverParams(types.TextDocumentIdentifier(uri), place)
-    open_text(client, uri, TEXT)
-    before = (await client.text_document_hover_async(asked)).contents.value
+    here = open_text(client, uri, TEXT)
+    before = (await ask(client, "hover", here, place)).contents.value
     assert "machine code" not in before
     assert (await command(client, "visa.gen", {"uri": uri, "tool": tool, "platform": "DG2"}))["ok"]
-    after = (await client.text_document_hover_async(asked)).contents.value
+    after = (await ask(client, "hover", here, place)).contents.value
     assert after == before + "  \nin the machine code: r3.0 on DG2"
     end = types.Range(types.Position(4, 0), types.Position(4, 0))
     change_text(client, uri, 2, types.TextDocumentContentChangePartial(end, "// \n"))
-    assert (await client.text_document_hover_async(asked)).contents.value == before
+    assert (await ask(client, "hover", here, place)).contents.value == before
 
 
 async def test_a_text_that_shows_its_platform_keeps_it_while_it_is_edited(client, uri, tmp_path):
@@ -99,9 +98,7 @@ async def test_a_text_that_shows_its_platform_keeps_it_while_it_is_edited(client
     assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "PVCXT"
     place = types.Range(types.Position(0, 0), types.Position(0, 3))
     for version, words in enumerate(("nonsense ", "more "), 2):
-        identifier = types.VersionedTextDocumentIdentifier(version, uri)
-        change = types.TextDocumentContentChangePartial(place, words)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        change_text(client, uri, version, types.TextDocumentContentChangePartial(place, words))
         answer = await command(client, "visa.gen", {"uri": uri, "tool": tool if version == 2 else "none"})
         assert answer.get("platform", "PVCXT") == "PVCXT"
     assert (await command(client, "visa.gen", {"uri": uri, "tool": tool}))["platform"] == "PVCXT"

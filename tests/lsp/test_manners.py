@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import sys
+from functools import partial
 from pathlib import Path
 from unittest.mock import Mock
 
@@ -17,6 +18,7 @@ from lsp_client import (
     SERVER,
     ask,
     at,
+    close_text,
     command,
     framed,
     in_folder,
@@ -25,6 +27,7 @@ from lsp_client import (
     parted,
     plain,
     saxpy,
+    send_settings,
     session,
 )
 from lsprotocol import types
@@ -39,12 +42,11 @@ from visa_lsp.lsp.handlers import document_sync
 
 
 def opened(client, kernel, text: str | None = None):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item(text)))
+    open_text(client, kernel.uri, kernel.text if text is None else text)
 
 
 async def pulled(client, uri: str, previous: str | None = None):
-    params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri), previous_result_id=previous)
-    return await client.text_document_diagnostic_async(params)
+    return await ask(client, "diagnostic", types.TextDocumentIdentifier(uri), previous_result_id=previous)
 
 
 async def eventually(ask, wanted):
@@ -76,23 +78,19 @@ async def test_settings_are_live(tmp_path):
     async with session(settings={"inlayHints": False, "codeLens": False}) as client:
         opened(client, kernel)
         where = types.Range(types.Position(0, 0), types.Position(200, 0))
-        hints = types.InlayHintParams(kernel.identifier, where)
-        lenses = types.CodeLensParams(kernel.identifier)
-        await eventually(lambda: client.text_document_inlay_hint_async(hints), lambda found: not found)
-        assert not await client.text_document_code_lens_async(lenses)
-        client.workspace_did_change_configuration(
-            types.DidChangeConfigurationParams(
-                {"visa": {"inlayHints": {"labels": False, "arguments": False, "immediates": True}}}
-            )
-        )
-        found = await client.text_document_inlay_hint_async(hints)
+        hints = partial(ask, client, "inlayHint", kernel.identifier, where)
+        lenses = partial(ask, client, "codeLens", kernel.identifier)
+        await eventually(hints, lambda found: not found)
+        assert not await lenses()
+        send_settings(client, {"visa": {"inlayHints": {"labels": False, "arguments": False, "immediates": True}}})
+        found = await hints()
         assert found
         assert all(h.label.startswith("= ") for h in found)
-        assert await client.text_document_code_lens_async(lenses)
+        assert await lenses()
         # What only says that something changed makes the server ask.
         client.set_configuration({"visa": {"codeLens": False}})
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings=None))
-        await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
+        send_settings(client, None)
+        await eventually(lenses, lambda found: not found)
 
 
 @pytest.mark.parametrize("types_of_hints", first(1, ["cursorLine", "on", "off"]))
@@ -101,14 +99,14 @@ async def test_hints_are_asked_for_again_when_the_cursor_they_follow_has_moved(t
     settings = {"inlayHints": {"types": types_of_hints, "labels": False}}
     label = line_of(kernel.text, "_0_004:")
     where = types.Range(types.Position(label, 0), types.Position(label, 1))
-    hints = types.InlayHintParams(kernel.identifier, where)
     async with session("neovim@v0.11.0", settings=settings) as client:
         opened(client, kernel)
-        await eventually(lambda: client.text_document_inlay_hint_async(hints), lambda found: not found)
+        hints = partial(ask, client, "inlayHint", kernel.identifier, where)
+        await eventually(hints, lambda found: not found)
         client.refreshed.clear()
         for line in (7, 7, 8):
             client.protocol.notify("visa/didChangeCursor", {"uri": kernel.uri, "line": line})
-        await client.text_document_inlay_hint_async(hints)
+        await hints()
         assert client.refreshed == [types.WORKSPACE_INLAY_HINT_REFRESH] * (2 if types_of_hints == "cursorLine" else 0)
 
 
@@ -120,24 +118,23 @@ async def test_settings_that_are_sent_do_not_lose_to_those_of_a_folder(tmp_path)
     folders = [types.WorkspaceFolder(root, "a")]
     async with session(settings={"codeLens": True}, folder=root, workspace_folders=folders) as client:
         opened(client, kernel)
-        lenses = types.CodeLensParams(kernel.identifier)
-        await eventually(lambda: client.text_document_code_lens_async(lenses), bool)
+        lenses = partial(ask, client, "codeLens", kernel.identifier)
+        await eventually(lenses, bool)
         for scope in (None, root):
             client.set_configuration({"visa": {"codeLens": False}}, scope_uri=scope)
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"visa": {"codeLens": False}}))
-        await eventually(lambda: client.text_document_code_lens_async(lenses), lambda found: not found)
+        send_settings(client, {"visa": {"codeLens": False}})
+        await eventually(lenses, lambda found: not found)
         # A folder of its own mind keeps it, whatever is sent for the whole.
         client.set_configuration({"visa": {"codeLens": True}}, scope_uri=root)
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams({"visa": {"codeLens": False}}))
+        send_settings(client, {"visa": {"codeLens": False}})
         await eventually(lambda: client.text_document_code_lens_async(lenses), bool)
 
 
 async def test_ignored_findings_and_settings_files(tmp_path):
     path = tmp_path / "k.visaasm"
     path.write_text(BROKEN)
-    item = types.TextDocumentItem(path.as_uri(), "visa", 1, BROKEN)
     async with session(workspace_folders=[types.WorkspaceFolder(tmp_path.as_uri(), "a")]) as client:
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        open_text(client, path.as_uri(), BROKEN)
         assert [d.code for d in (await pulled(client, path.as_uri())).items] == ["V201"]
         (tmp_path / "visa-lsp.toml").write_text('ignore = ["V201"]\nplatform = "DG2"\n')
         change = types.FileEvent((tmp_path / "visa-lsp.toml").as_uri(), types.FileChangeType.Created)
@@ -145,9 +142,7 @@ async def test_ignored_findings_and_settings_files(tmp_path):
         assert [d.code for d in (await pulled(client, path.as_uri())).items] == []
         (tmp_path / "visa-lsp.toml").unlink()
         client.workspace_did_change_watched_files(types.DidChangeWatchedFilesParams([change]))
-        client.workspace_did_change_configuration(
-            types.DidChangeConfigurationParams({"visa": {"ignore": ["unknown-mnemonic"]}})
-        )
+        send_settings(client, {"visa": {"ignore": ["unknown-mnemonic"]}})
         assert [d.code for d in (await pulled(client, path.as_uri())).items] == []
         assert types.WORKSPACE_DIAGNOSTIC_REFRESH in client.refreshed or client.refreshed
 
@@ -168,8 +163,7 @@ async def test_findings_are_those_of_the_check_command(client, tmp_path):
         for f in json.loads(checked.stdout)
     ]
     assert expected
-    item = types.TextDocumentItem(path.as_uri(), "visa", 1, text)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    open_text(client, path.as_uri(), text)
     found = (await pulled(client, path.as_uri())).items
     assert expected == [
         (d.code, d.range.start.line, d.range.start.character, d.range.end.character, d.message) for d in found
@@ -190,7 +184,7 @@ async def test_unchanged_findings_are_said_so(client, tmp_path):
         report = await client.workspace_diagnostic_async(types.WorkspaceDiagnosticParams(previous_result_ids=known))
         assert [item.kind for item in report.items] == ["unchanged", "unchanged"]
         # Closed and opened again with another text under the same version: nothing old is given.
-        client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
+        close_text(client, kernel.identifier)
         opened(client, kernel, BROKEN)
         assert (await pulled(client, kernel.uri, first.result_id)).kind == "full"
 

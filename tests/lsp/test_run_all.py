@@ -8,7 +8,7 @@ import signal
 import threading
 
 import pytest
-from lsp_client import ENDLESS, LAUNCH, command, line_of, no_process_left, plain
+from lsp_client import ENDLESS, LAUNCH, ask, command, line_of, no_process_left, plain
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 
@@ -68,12 +68,11 @@ async def test_all_run_in_one_process_and_each_is_told_when_it_ends(client, fold
     assert await no_process_left(client)
     # What a run has left is written beside its lines.
     place = types.Position(line_of(kernel.text, ".input"), 0)
-    params = types.InlineValueParams(
-        kernel.identifier,
+    where, context = (
         types.Range(place, types.Position(10_000, 0)),
         types.InlineValueContext(0, types.Range(place, place)),
     )
-    values = await client.text_document_inline_value_async(params) or []
+    values = await ask(client, "inlineValue", kernel.identifier, where, context) or []
     assert any("float32[80]" in value.text for value in values)
 
 

@@ -109,8 +109,7 @@ async def test_a_form_is_of_the_kernel_of_the_text_in_its_programs_ze_info(clien
     document = tmp_path / "bytes.zeinfo.yaml"
     document.write_text((folder / document.name).read_text())
     if opened:  # what is saved counts no more
-        item = types.TextDocumentItem(document.as_uri(), "yaml", 1, document.read_text())
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        open_text(client, document.as_uri(), document.read_text(), "yaml")
         document.write_text("version: '1.20'\nkernels: []\n")
     told = await command(client, "visa.launchTemplate", uri)
     assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
@@ -252,8 +251,8 @@ async def _endless(client, tmp_path, **more):
 
 async def test_a_run_without_end_is_stopped_by_cancelling_its_request(client, tmp_path):
     uri, ident, waiting = await _endless(client, tmp_path)
-    place = types.HoverParams(types.TextDocumentIdentifier(uri), at(ENDLESS, "mov (M1"))
-    assert await client.text_document_hover_async(place), "the server answers while a kernel runs"
+    here = types.TextDocumentIdentifier(uri)
+    assert await ask(client, "hover", here, at(ENDLESS, "mov (M1")), "the server answers while a kernel runs"
     client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(ident))
     with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
         await asyncio.wait_for(waiting, 60)

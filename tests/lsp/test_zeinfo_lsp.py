@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from corpus import place
-from lsp_client import ask, at, change_text, line_of
+from lsp_client import ask, at, change_text, close_text, line_of, open_text
 from lsprotocol import types
 
 if TYPE_CHECKING:
@@ -33,12 +33,10 @@ class Pair:
     def open(self, client: LanguageClient, yaml: str | None = None, text: str | None = None) -> None:
         """Open the document, and the text too if one is given."""
         self.yaml = self.yaml if yaml is None else yaml
-        item = types.TextDocumentItem(self.here.uri, "yaml", 1, self.yaml)
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        open_text(client, self.here.uri, self.yaml, "yaml")
         if text is not None:
             self.text = text
-            item = types.TextDocumentItem(self.there.uri, "visa", 1, text)
-            client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+            open_text(client, self.there.uri, text)
 
 
 @pytest.fixture
@@ -239,11 +237,9 @@ async def test_arguments_are_named_beside_inputs_in_hover_and_in_the_outline_bef
     assert inputs["V0034"].startswith("a: float, bytes ")
     renamed = saxpy.yaml.replace("name:            a\n", "name:            factor\n")
     assert renamed != saxpy.yaml
-    changed = types.VersionedTextDocumentIdentifier(2, saxpy.here.uri)
-    whole = types.TextDocumentContentChangeWholeDocument(renamed)
-    client.text_document_did_change(types.DidChangeTextDocumentParams(changed, [whole]))
+    change_text(client, saxpy.here.uri, 2, renamed)
     assert (await hints())[".input V0034"] == "factor: float"
-    client.text_document_did_close(types.DidCloseTextDocumentParams(saxpy.here))
+    close_text(client, saxpy.here)
     assert (await hints())[".input V0034"] == "a: float"
     saxpy.document.unlink()
     assert ".input V0034" not in await hints()
@@ -271,7 +267,6 @@ async def test_a_file_called_ze_info_is_known_whatever_the_editor_calls_it(clien
     path = tmp_path / "saxpy.ze_info"
     path.write_text(saxpy.yaml)
     text = saxpy.yaml.replace("grf_count:", "grf_cuont:")
-    item = types.TextDocumentItem(path.as_uri(), "plaintext", 1, text)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    open_text(client, path.as_uri(), text, "plaintext")
     report = await ask(client, "diagnostic", types.TextDocumentIdentifier(path.as_uri()))
     assert sorted(d.code for d in report.items) == ["V702", "V703"]

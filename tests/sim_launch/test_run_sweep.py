@@ -11,13 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tiers import first
 
 from visa_lsp.app.launch import sweep_table
-from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAUNCH = """\
@@ -36,15 +36,10 @@ EXPECT = "expect: [{arg: y, values: [3]}]\n"
 
 
 @pytest.fixture
-def run(here, capsys):
+def run(here, run):
     shutil.copy(EXAMPLES / "saxpy.visaasm", here)
     (here / "s.launch.yaml").write_text(LAUNCH)
-
-    def call(*words):
-        status = main(["run", *words])
-        return status, *capsys.readouterr()
-
-    return call
+    return partial(run, "run")
 
 
 def timeless(text):
@@ -178,7 +173,7 @@ def test_a_run_without_sweep_runs_the_first_point_and_says_so(printed):
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes have no groups here")
 @pytest.mark.full
-def test_ctrl_c_ends_all_processes(tmp_path):
+def test_ctrl_c_ends_all_processes(run):
     Path("s.launch.yaml").write_text(LAUNCH.replace("k: [2, 3]", f"k: {list(range(1, 2000))}"))
     command = [sys.executable, "-m", "visa_lsp", "run", "--sweep", "s.launch.yaml", "--jobs", "2", "--engine", "interp"]
     with subprocess.Popen(

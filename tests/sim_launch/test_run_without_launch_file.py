@@ -178,7 +178,7 @@ def test_data_that_no_zebin_has_is_zeros_and_is_said(printed):
     assert "of the zebin" in out
 
 
-def test_asm_packs_the_ze_info_of_the_folder(capsys):
+def test_asm_packs_the_ze_info_of_the_folder(here, capsys):
     axpy()
     assert main(["asm", "--zebin", "saxpy.visaasm"]) == 0
     assert "using the ze_info of axpy.zeinfo.yaml" in capsys.readouterr().err

@@ -68,9 +68,6 @@ class Kernel:
     def uri(self) -> str:
         return self.path.as_uri()
 
-    def item(self, text: str | None = None, version: int = 1) -> types.TextDocumentItem:
-        return types.TextDocumentItem(self.uri, "visa", version, self.text if text is None else text)
-
     @property
     def identifier(self) -> types.TextDocumentIdentifier:
         return types.TextDocumentIdentifier(self.uri)
@@ -307,9 +304,9 @@ async def command(client, name, *arguments):
     return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
-def open_text(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
+def open_text(client, uri: str, text: str, language: str = "visa") -> types.TextDocumentIdentifier:
     """Open a text."""
-    item = types.TextDocumentItem(uri, language, version, text)
+    item = types.TextDocumentItem(uri, language, 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     return types.TextDocumentIdentifier(uri)
 
@@ -319,6 +316,16 @@ def change_text(client, uri: str, version: int, *changes: types.TextDocumentCont
     known = types.VersionedTextDocumentIdentifier(version, uri)
     parts = [types.TextDocumentContentChangeWholeDocument(c) if isinstance(c, str) else c for c in changes]
     client.text_document_did_change(types.DidChangeTextDocumentParams(known, parts))
+
+
+def close_text(client, document: types.TextDocumentIdentifier) -> None:
+    """Close a text."""
+    client.text_document_did_close(types.DidCloseTextDocumentParams(document))
+
+
+def send_settings(client, settings: object) -> None:
+    """Tell the server that the settings have changed."""
+    client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
 
 
 async def ask(client, method: str, *arguments, **named):
