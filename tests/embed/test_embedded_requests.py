@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from cursor import apply_edits
 from work import calls_of
 
 from visa_lsp.embed import requests
@@ -103,20 +104,13 @@ def test_highlights_and_references_are_all_places_in_the_strings():
     assert {words(o.span) for o in requests.highlights(HOST, at("%[sum]"))} == {"%[sum]"}
 
 
-def applied(edits):
-    text = TEXT
-    for edit in sorted(edits, key=lambda e: e.span, reverse=True):
-        text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
-    return text
-
-
 def test_locals_and_labels_and_named_operands_are_renamed_in_the_host():
     assert words(requests.prepare_rename(HOST, at("local"))[0]) == "local"
-    renamed = applied(requests.rename(HOST, at("local"), "other"))
+    renamed = apply_edits(TEXT, requests.rename(HOST, at("local"), "other"))
     assert renamed == TEXT.replace("local", "other")
-    assert applied(requests.rename(HOST, at("again"), "more")) == TEXT.replace("again", "more")
+    assert apply_edits(TEXT, requests.rename(HOST, at("again"), "more")) == TEXT.replace("again", "more")
     assert words(requests.prepare_rename(HOST, at("%[sum]"))[0]) == "sum"
-    assert applied(requests.rename(HOST, at("%[sum]"), "result")) == TEXT.replace("sum]", "result]")
+    assert apply_edits(TEXT, requests.rename(HOST, at("%[sum]"), "result")) == TEXT.replace("sum]", "result]")
 
 
 @pytest.mark.parametrize(("place", "name"), [("%1(", "x"), ("%[sum]", "no name"), ("local", "again"), ("%%r0", "x")])

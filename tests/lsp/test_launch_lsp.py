@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
-from lsp_client import LAUNCH, ask, at, open_text, saxpy
+from lsp_client import LAUNCH, ask, at, edited, open_text, saxpy
 from lsprotocol import types
 
 if TYPE_CHECKING:
@@ -60,15 +60,9 @@ class Launch:
         """Return the text after the only fix with a title, of all that the first finding's place offers."""
         (found,) = await self.findings()
         context = types.CodeActionContext([found])
-        params = types.CodeActionParams(self.here, found.range, context)
-        (action,) = [a for a in await self.client.text_document_code_action_async(params) if a.title == title]
-        (edit,) = action.edit.changes[self.here.uri]
-        lines = self.text.split("\n")
-        start, end = edit.range.start, edit.range.end
-        assert start.line == end.line
-        line = lines[start.line]
-        lines[start.line] = line[: start.character] + edit.new_text + line[end.character :]
-        return "\n".join(lines)
+        actions = await ask(self.client, "codeAction", self.here, found.range, context)
+        (action,) = [a for a in actions if a.title == title]
+        return edited(self.text, action.edit.changes[self.here.uri])
 
 
 @pytest.fixture

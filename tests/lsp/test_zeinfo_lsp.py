@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from corpus import place
-from lsp_client import ask, at, change_text, close_text, line_of, open_text
+from lsp_client import ask, at, change_text, close_text, edited, line_of, open_text
 from lsprotocol import types
 
 if TYPE_CHECKING:
@@ -165,23 +165,7 @@ async def applied(client, pair, title: str) -> str:
     context = types.CodeActionContext(diagnostics=items, only=[types.CodeActionKind.QuickFix])
     actions = await ask(client, "codeAction", pair.here, whole, context)
     action = next(a for a in actions if a.title.startswith(title))
-    if action.edit is None:
-        action = await client.code_action_resolve_async(action)
-    changes = action.edit.changes or {
-        change.text_document.uri: change.edits for change in action.edit.document_changes or ()
-    }
-    lines = pair.yaml.splitlines(keepends=True)
-    starts = [0]
-    for line in lines:
-        starts.append(starts[-1] + len(line))
-    text = pair.yaml
-    for edit in sorted(
-        changes[pair.here.uri], key=lambda e: (e.range.start.line, e.range.start.character), reverse=True
-    ):
-        first = starts[edit.range.start.line] + edit.range.start.character
-        last = starts[edit.range.end.line] + edit.range.end.character
-        text = text[:first] + edit.new_text + text[last:]
-    return text
+    return edited(pair.yaml, action.edit.changes[pair.here.uri])
 
 
 @pytest.mark.parametrize(

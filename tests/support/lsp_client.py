@@ -8,7 +8,9 @@ import json
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -316,6 +318,18 @@ def change_text(client, uri: str, version: int, *changes: types.TextDocumentCont
     known = types.VersionedTextDocumentIdentifier(version, uri)
     parts = [types.TextDocumentContentChangeWholeDocument(c) if isinstance(c, str) else c for c in changes]
     client.text_document_did_change(types.DidChangeTextDocumentParams(known, parts))
+
+
+def edited(text: str, edits: Iterable[types.TextEdit]) -> str:
+    """Return an ASCII text with the edits of an answer."""
+    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
+
+    def offset(place: types.Position) -> int:
+        return starts[place.line] + place.character
+
+    for edit in sorted(edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
 
 
 def close_text(client, document: types.TextDocumentIdentifier) -> None:
