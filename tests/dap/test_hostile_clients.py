@@ -12,8 +12,6 @@ from dap_client import Client, ClientHere, Refused
 from debugging import ENDLESS, EXAMPLES, ROOT
 from tiers import first
 
-SAXPY = EXAMPLES / "saxpy.visaasm"
-
 
 @pytest.fixture
 def client():

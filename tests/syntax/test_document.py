@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from visa_lsp.syntax.document import Document
 
-SEED = 7
 PIECES = (
     "\n", "\n\n", "/*", "*/", "//", "{", "}", "    add (M1, 16) V1(0,0)<1> V2(0,0)<1;1,0> 0x1:d\n", ".decl X v_type=G",
     "L1:\n", "x", "", " ", "\r\n", "(", '"', "\u00e9", "    ret (M1, 1)",
