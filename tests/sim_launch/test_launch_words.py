@@ -12,6 +12,7 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.program import DEFAULT
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.app.launch.runner import RunOptions, run_text
+from visa_lsp.cli.main import main
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.zeinfo.pack import pack_zebin
@@ -114,10 +115,11 @@ def test_inputs_that_nothing_is_given_for_are_listed_all(launched):
 
 
 @pytest.mark.parametrize("who", ["99,0", "0,99", "0:0:1,0"])
-def test_a_trace_of_a_thread_that_is_not_there_is_refused(refused, tmp_path, who):
+def test_a_trace_of_a_thread_that_is_not_there_is_refused(tmp_path, capsys, who):
     (tmp_path / "k.visaasm").write_text(TEXT)
     (tmp_path / "k.launch.yaml").write_text(f"{HEAD}args: {{out: {OUT}, n: {{value: 1}}, x: {{value: 1.0}}}}\n")
-    assert f"--trace {who}: no such thread" in refused("run", str(tmp_path / "k.visaasm"), "--trace", who)
+    assert main(["run", str(tmp_path / "k.visaasm"), "--trace", who]) == 2
+    assert f"--trace {who}: no such thread" in capsys.readouterr().err
 
 
 def test_a_function_in_two_files_names_both(tmp_path):
@@ -185,7 +187,7 @@ def test_a_zebin_of_another_platform_is_refused_with_its_place(tmp_path):
     assert caught.value.place.endswith("k.launch.yaml:4:11")
 
 
-def test_source_lines_of_the_text_are_reported_and_not_counted(printed, tmp_path):
+def test_source_lines_of_the_text_are_reported_and_not_counted(tmp_path, capsys):
     text = TEXT.replace("    mov (M1, 16) at", '    FILE "k.cl"\n    LOC 2\n    mov (M1, 16) at').replace(
         "    scatter4", "    LOC 3\n    scatter4"
     )
@@ -193,8 +195,10 @@ def test_source_lines_of_the_text_are_reported_and_not_counted(printed, tmp_path
     (tmp_path / "k.cl").write_text("kernel void k() {\n  int at;\n  out[id] = n;\n}\n")
     args = "{out: {buffer: {dtype: int32, shape: [15]}}, n: {value: 1}, x: {value: 1.0}}"
     (tmp_path / "k.launch.yaml").write_text(f"{HEAD}args: {args}\n")
-    assert "    k.cl:3: out[id] = n;\n" in printed("run", str(tmp_path / "k.visaasm"), status=1)
-    report = json.loads(printed("run", str(tmp_path / "k.visaasm"), "--format", "json", status=1))
+    assert main(["run", str(tmp_path / "k.visaasm")]) == 1
+    assert "    k.cl:3: out[id] = n;\n" in capsys.readouterr().out
+    assert main(["run", str(tmp_path / "k.visaasm"), "--format", "json"]) == 1
+    report = json.loads(capsys.readouterr().out)
     assert report["faults"][0]["source"] == "k.cl:3"
     assert report["faults"][0]["source_excerpt"] == "out[id] = n;"
     assert report["opcodes"] == {"mov": 2, "ret": 1, "scatter4_scaled": 1, "shl": 1}
