@@ -44,7 +44,7 @@ def run(*words: str | Path, folder: Path = ROOT, **environment: str) -> str:
     return done.stdout
 
 
-def version() -> None:
+def version(out: Path = OUT) -> None:
     """Check that all files, the changelog and the tag (if there is one) name the same version."""
     with (ROOT / "pyproject.toml").open("rb") as stream:
         project = tomllib.load(stream)["project"]["version"]
@@ -67,18 +67,18 @@ def version() -> None:
     if tag and (left or "(unreleased)" in changelog):
         raise SystemExit(f"the tag {tag} stands before python .ci/changes.py {project} DATE")
     notes = section(changelog, project)
-    OUT.mkdir(parents=True, exist_ok=True)
-    (OUT / "notes.md").write_text(with_fragments(notes, left), encoding="utf-8")
-    print(f"{project} in {', '.join(said)}; notes of {len(notes.splitlines())} lines in {OUT / 'notes.md'}")
+    out.mkdir(parents=True, exist_ok=True)
+    (out / "notes.md").write_text(with_fragments(notes, left), encoding="utf-8")
+    print(f"{project} in {', '.join(said)}; notes of {len(notes.splitlines())} lines in {out / 'notes.md'}")
 
 
-def packages() -> None:
+def packages(out: Path = OUT) -> None:
     """Build the source archive, and the wheel made from it; both pass ``twine check --strict`` and hold what they should."""
-    shutil.rmtree(OUT / "dist", ignore_errors=True)
-    run(sys.executable, "-m", "build", "--outdir", OUT / "dist", ROOT)
-    files = sorted((OUT / "dist").iterdir())
+    shutil.rmtree(out / "dist", ignore_errors=True)
+    run(sys.executable, "-m", "build", "--outdir", out / "dist", ROOT)
+    files = sorted((out / "dist").iterdir())
     run(sys.executable, "-m", "twine", "check", "--strict", *files)
-    with zipfile.ZipFile(_wheel()) as wheel:
+    with zipfile.ZipFile(_wheel(out)) as wheel:
         held = {name for name in wheel.namelist() if name.startswith("visa_lsp/")}
     source = {
         path.relative_to(ROOT).as_posix()
@@ -92,8 +92,8 @@ def packages() -> None:
     )
 
 
-def _wheel() -> Path:
-    return next((OUT / "dist").glob("*.whl"))
+def _wheel(out: Path) -> Path:
+    return next((out / "dist").glob("*.whl"))
 
 
 def pythons() -> dict[str, Path | None]:
@@ -124,7 +124,7 @@ def environments() -> None:
             continue
         for extra in extras():
             place = OUT / "environment"
-            modules, cost, checking = environment(program, extra, _wheel(), place)
+            modules, cost, checking = environment(program, extra, _wheel(OUT), place)
             print(
                 f"{wanted:<7} {extra or '-':<8} {modules:>18} {cost * 1e3:>14.0f} ms {checking * 1e3:>11.0f} ms",
                 flush=True,

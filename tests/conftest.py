@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import compileall
 import gc
+import io
 import os
 import shutil
 import signal
@@ -96,6 +97,53 @@ def _collected():
     yield
     gc.collect()
     gc.freeze()  # what is left, such as caches, stays to the end too: every later collection would look at all of it again
+
+
+@pytest.fixture
+def here(tmp_path, monkeypatch):
+    """Return an empty folder, which is the current one."""
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.fixture
+def run(capsys, monkeypatch):
+    """Run the program, also with bytes on standard input; gives (status, stdout, stderr)."""
+
+    def call(*argv, stdin=None):
+        if stdin is not None:
+            monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(stdin), encoding="utf-8"))
+        from visa_lsp.cli.main import main
+
+        status = main([str(a) for a in argv])
+        out, err = capsys.readouterr()
+        return status, out, err
+
+    return call
+
+
+@pytest.fixture
+def printed(run):
+    """Run the program, which ends with a status; gives what it prints."""
+
+    def call(*argv, status=0, stdin=None):
+        found, out, err = run(*argv, stdin=stdin)
+        assert found == status, err
+        return out
+
+    return call
+
+
+@pytest.fixture
+def refused(run):
+    """Run the program, which ends with a status that is not 0; gives what it says on standard error."""
+
+    def call(*argv, status=2):
+        found, _, err = run(*argv)
+        assert found == status, err
+        return err
+
+    return call
 
 
 PEAKS = []  # of the workers that are done

@@ -20,12 +20,11 @@ from visa_lsp.codec.object_reader import summary
 from visa_lsp.codec.records import MAGIC, WRITTEN_VERSION, ObjectLayout
 from visa_lsp.diagnostics import has_errors
 from visa_lsp.isa import lsc_codes, predefined
-from visa_lsp.isa.attributes import ATTRIBUTES, AttributeKind
+from visa_lsp.isa.attributes import ATTRIBUTES
 from visa_lsp.isa.model import Dialect, FieldKind
 from visa_lsp.isa.operands import ALIGN_CODE, REGION_CODE, align_bytes
 from visa_lsp.isa.platforms import PLATFORMS
-from visa_lsp.isa.types import TYPE_BY_CODE, D
-from visa_lsp.program.model import Immediate
+from visa_lsp.isa.types import TYPE_BY_CODE
 from visa_lsp.syntax.build import _STATEMENT as STATEMENTS
 
 ROOT = Path(__file__).parents[1]
@@ -418,30 +417,6 @@ def test_the_pool_begins_as_the_page_says():
 
 
 @pytest.mark.parametrize(
-    ("line", "size", "data"),
-    [
-        ('Target="cm"', 1, b"\x00"),
-        ('Target="3d"', 1, b"\x01"),
-        ("SimdSize=16", 4, b"\x10\0\0\0"),
-        ("OutputAsmPath=1", 4, b"\x01\0\0\0"),
-        ('OutputAsmPath="x.asm"', 5, b"x.asm"),
-        ("Entry", 0, b""),
-        ("Entry=7", 4, b"\x01\0\0\0"),
-        ('Entry="ab"', 2, b"\x01\0"),
-        ('SimdSize="ab"', 2, b"ab"),
-        ("Unknown=3", 4, bytes(4)),
-        ('Unknown="abc"', 3, bytes(3)),
-    ],
-)
-def test_attribute_records(line: str, size: int, data: bytes):
-    assert {a.kind for a in ATTRIBUTES} == set(AttributeKind)
-    result = assemble_text(f"{HEAD}.kernel_attr {line}\nret (M1, 1)\n")
-    assert result.module is not None, result.diagnostics
-    attribute = result.module.kernels[0].attributes[0]
-    assert (attribute.size, attribute.data) == (size, data)
-
-
-@pytest.mark.parametrize(
     ("before", "what"),
     [((3, 7), "name_length"), ((3, 5), "input_count"), ((3, 4), "index")],
 )
@@ -492,21 +467,3 @@ def test_items_of_older_versions():
 def test_lines(line: str, sound: bool):
     result = assemble_text(f"{HEAD}{line}\nret (M1, 1)\n")
     assert (result.data is not None) == sound, result.diagnostics
-
-
-@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
-def test_ends_of_lines(end: str):
-    usual = assemble_text(HEAD + "ret (M1, 1)\n").data
-    assert usual is not None
-    assert assemble_text((HEAD + "ret (M1, 1)\n").replace("\n", end)).data == usual
-
-
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [("6 & 3 | 8", 2), ("6 ^ 3 | 8", 13), ("010", 10), ("-7 / 2", -3), ("-7 % 2", -1), ("-8 >> 1", -4), ("1 << 65", 2)],
-)
-def test_expressions(expression: str, value: int):
-    result = assemble_text(f"{HEAD}mov (M1, 1) V(0,0)<1> ({expression}):d\nret (M1, 1)\n")
-    assert result.module is not None, result.diagnostics
-    written = result.module.kernels[0].instructions[0].values[-1]
-    assert written == Immediate(D, value & 0xFFFFFFFF)

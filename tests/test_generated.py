@@ -4,14 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
-import subprocess
-import sys
 from pathlib import Path
 
-import pytest
-
 from visa_lsp.generate import files
-from visa_lsp.generate.__main__ import COMMAND
+from visa_lsp.generate.__main__ import COMMAND, main
 
 ROOT = Path(__file__).parents[1]
 RULES = "docs/rules"
@@ -41,25 +37,11 @@ def test_pages_grammars_and_snippets_are_made_or_known_to_be_written_by_hand():
     assert {"docs/instructions.md", "docs/check.md", "vscode-extension/package.json"} <= made
 
 
-@pytest.fixture
-def clone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Return a folder with everything that is made, and the command's root there."""
+def test_a_check_names_what_is_stale_and_a_run_mends_it(tmp_path, capsys):
+    clone = tmp_path
     for name, text in files.generate_files().items():
         assert text is not None
-        files.write(tmp_path / name, text)
-    monkeypatch.setattr("visa_lsp.generate.__main__.ROOT", tmp_path)
-    monkeypatch.setattr("visa_lsp.generate.__main__.stale", lambda: files.stale(tmp_path))
-    return tmp_path
-
-
-def command(monkeypatch: pytest.MonkeyPatch, *options: str) -> int:
-    from visa_lsp.generate.__main__ import main
-
-    monkeypatch.setattr(sys, "argv", ["generate", *options])
-    return main()
-
-
-def test_a_check_names_what_is_stale_and_a_run_mends_it(clone, monkeypatch, capsys):
+        files.write(clone / name, text)
     package = clone / "vscode-extension" / "package.json"
     value = json.loads(package.read_text(encoding="utf-8"))
     value["contributes"]["configuration"]["properties"]["visa.platform"]["enum"].append("NEW")
@@ -71,28 +53,20 @@ def test_a_check_names_what_is_stale_and_a_run_mends_it(clone, monkeypatch, caps
     (clone / "docs" / "instructions.md").unlink()
     names = ["docs/check.md", "docs/instructions.md", f"{RULES}/{left.name}", "vscode-extension/package.json"]
 
-    assert command(monkeypatch, "--check") == 1
+    assert main(["--check"], clone) == 1
     assert left.exists()
     assert sorted(capsys.readouterr().out.splitlines()) == [f"{name}: stale; `{COMMAND}` mends it" for name in names]
 
     before = (clone / RULES / "README.md").stat().st_mtime_ns
-    assert command(monkeypatch) == 0
+    assert main([], clone) == 0
     said = sorted(capsys.readouterr().out.splitlines())
     assert said == [f"{name}: {'removed' if 'no-such' in name else 'written'}" for name in names]
     assert not left.exists()
     assert (clone / RULES / "README.md").stat().st_mtime_ns == before
     assert not list(clone.rglob(".generate-*"))
 
-    assert command(monkeypatch, "--check") == 0
+    assert main(["--check"], clone) == 0
     assert capsys.readouterr().out == "nothing is stale\n"
-
-
-@pytest.mark.full
-def test_the_command_runs():
-    done = subprocess.run(
-        [sys.executable, "-m", "visa_lsp.generate", "--check"], cwd=ROOT, capture_output=True, text=True, check=False
-    )
-    assert (done.returncode, done.stdout) == (0, "nothing is stale\n"), done.stdout + done.stderr
 
 
 def test_no_other_room_needs_what_makes_files():

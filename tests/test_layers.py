@@ -5,7 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from import_graph import find_reached, graph_of, loops_of, run_time_names, sources_of
+from import_graph import graph_of, loops_of, run_time_names, sources_of
 
 import visa_lsp
 
@@ -131,45 +131,6 @@ THIRD_PARTY = {
     "tree_sitter_cpp": {"embed"},
     "tree_sitter_python": {"embed"},
 }
-
-
-# What takes long to load, and the modules of ``app`` and ``cli`` that load it at once: all others do so when they need it, if at all.
-LATE = {
-    "numpy": {
-        "app.captures.importing", "app.captures.intercept", "app.captures.program_files", "app.captures.spirv_runner",
-        "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.printing",
-        "app.compare_runs.search", "app.launch.arrays", "app.launch.conditions", "app.launch.file",
-        "app.exec.captures", "app.exec.launches", "app.exec.order", "app.exec.programs", "app.exec.undefined", "app.exec.unordered",
-        "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.on_cpu", "app.launch.opencl",
-        "app.launch.program", "app.launch.program_info", "app.launch.proposal", "app.launch.runner",
-        "app.launch.zebin", "app.prove.answers", "app.prove.assume", "app.prove.confirm", "app.prove.element_words", "app.prove.loops",
-        "app.prove.needs", "app.prove.operand_terms", "app.prove.payload", "app.prove.global_ids", "app.prove.sampled_values", "app.prove.small_launches", "app.prove.spaces", "app.prove.walk", "app.read.pseudo_code",
-        "app.read.alignment", "app.read.cells", "app.read.expressions", "app.read.fold", "app.read.lower", "app.read.structure",
-        "app.read.code_lines", "app.read.held_elements", "app.read.liveness", "app.read.local_arrays", "app.read.uniform_arrays", "app.read.switches", "app.read.tidy", "app.read.plain_forms", "app.read.named_places", "app.read.roles", "app.read.rolls", "app.read.shape", "app.read.signs", "app.read.sub_groups", "app.read.quotients", "app.read.wide",
-        "app.read.lines", "app.read.names", "app.verify.both_runs", "app.verify.covering_launches", "app.verify.line_faults", "app.verify.special_values", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.dependences", "app.why.folding", "app.why.group_replay", "app.why.page",
-        "app.why.recording", "app.why.report", "app.why.slices", "app.why.stopped_run", "cli.read",
-    },
-    "llvmlite": {"app.why.group_replay"},
-    "distributed": set(),
-    "visa_lsp.cluster": set(),
-    "pyarrow": set(),
-    "pygls": set(),
-    "lsprotocol": set(),
-    "tree_sitter": set(),
-    "ruamel": {
-        "app.captures.importing", "app.compare_runs.grid", "app.compare_runs.points", "app.compare_runs.programs", "app.compare_runs.search",
-        "app.exec.captures", "app.exec.launches", "app.exec.programs", "app.exec.unordered",
-        "app.launch.file", "app.launch.forms", "app.launch.init", "app.launch.linking", "app.launch.options",
-        "app.launch.program_info", "app.launch.proposal", "app.launch.runner", "app.prove.confirm", "app.prove.small_launches", "app.read.pseudo_code",
-        "app.stats.dump_folder", "app.verify.both_runs", "app.verify.covering_launches", "app.verify.machine_source", "app.verify.verified_inputs", "app.verify.verify_launches", "app.why.answer", "app.why.stopped_run",
-        "cli.read", "cli.zeinfo",
-    },
-    "visa_lsp.lsp": set(),
-    "visa_lsp.dap": set(),
-    "visa_lsp.mcp": set(),
-    "mcp": set(),
-    "visa_lsp.sim.jit": {"app.why.group_replay"},
-}  # fmt: skip
 
 
 def bad_edges(room: str, source: str) -> list[str]:
@@ -339,20 +300,3 @@ def test_what_is_no_loop_is_none(back):
 def test_an_init_that_imports_its_own_modules_is_a_loop_with_them():
     sources = {"p": "from p import a", "p.a": "from p.b import name", "p.b": "import os"}
     assert loops_of(graph_of(sources)) == [["p", "p.a"]]
-
-
-# ---- what the command line loads
-
-
-def test_commands_load_late_what_takes_long():
-    """Judged by all that importing a module of ``app`` or ``cli`` imports at once, by way of whatever other modules."""
-    sources = sources_of(PACKAGE)
-    at_once = graph_of(sources, at_once=True)
-    loads = {module: run_time_names(source, at_once=True) for module, source in sources.items()}
-    found = {late: set() for late in LATE}
-    for module in (m for m in sources if m.startswith(("visa_lsp.app.", "visa_lsp.cli."))):
-        names = {name for one in {module, *find_reached(at_once, module)} for name in loads[one]}
-        for late in LATE:
-            if any(f"{name}.".startswith(f"{late}.") for name in names):
-                found[late].add(module.removeprefix("visa_lsp."))
-    assert found == LATE

@@ -25,9 +25,7 @@ HERE = f"{sys.version_info[0]}.{sys.version_info[1]}"
 def made(tmp_path_factory):
     """Return the folder with the source archive and the wheel that is made from it."""
     folder = tmp_path_factory.mktemp("release")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(release, "OUT", folder)
-        release.packages()  # which has twine judge them, and compares the wheel with the sources
+    release.packages(folder)  # which has twine judge them, and compares the wheel with the sources
     return folder / "dist"
 
 

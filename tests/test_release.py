@@ -84,19 +84,17 @@ def test_the_fragments_of_this_repository_are_fragments():
 
 
 def test_the_version_is_one_and_has_notes(tmp_path, monkeypatch, capsys):
-    monkeypatch.setattr(release, "OUT", tmp_path)
     monkeypatch.delenv("GITHUB_REF_TYPE", raising=False)
-    release.version()
+    release.version(tmp_path)
     assert "vscode-extension/package.json" in capsys.readouterr().out
     assert "The first version." in (tmp_path / "notes.md").read_text()
 
 
 def test_a_tag_of_another_version_is_refused(tmp_path, monkeypatch):
-    monkeypatch.setattr(release, "OUT", tmp_path)
     monkeypatch.setenv("GITHUB_REF_TYPE", "tag")
     monkeypatch.setenv("GITHUB_REF_NAME", "v99.0.0")
     with pytest.raises(SystemExit, match=r"the tag 99\.0\.0"):
-        release.version()
+        release.version(tmp_path)
 
 
 # ---- the workflow and the templates

@@ -43,3 +43,4 @@ def test_edited_document_equals_fresh_document(seed: int) -> None:
         first = pick.randint(0, len(text))
         last = pick.randint(first, len(text))
         assert document.slice(Span(first, last)) == text[first:last]
+    assert list(document.statements()) == list(Document.parse(text).statements())

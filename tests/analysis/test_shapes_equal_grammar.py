@@ -11,12 +11,8 @@ from tiers import first
 from visa_lsp.syntax.comments import strip
 from visa_lsp.syntax.parse import MAX_LINE, Parser
 
-_ALPHABET = 'Vv01x9f.:,;()<>[]{}+-*/%&|^!~?="$@_ \tMPTrabtidecl'
-
-
 # Together at least the 100,000 that are promised.
 LINES = 84_000
-RANDOM = 20_000
 _SEEDS = 8
 _full: dict[str, object] = {}
 
@@ -48,16 +44,3 @@ def test_real_and_damaged_lines(seed: int) -> None:
                 count += 1
                 seen.add(code)
     print(f"seed {seed}: {count} lines compared, {len(seen)} of them different")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("seed", range(_SEEDS))
-def test_random_lines(seed: int) -> None:
-    pick = random.Random(seed)
-    parser = Parser()
-    count = 0
-    while count < RANDOM // _SEEDS:
-        code = "".join(pick.choice(_ALPHABET) for _ in range(pick.randrange(1, 30)))
-        check_line(parser, code)
-        count += bool(code.strip())
-    print(f"seed {seed}: {count} lines compared")

@@ -46,11 +46,10 @@ def test_twelve_enqueues_of_six_programs_are_read(tmp_path):
 
 
 @needs_compiler
-def test_import_writes_a_launch_that_runs_and_overwrites_nothing(tmp_path, capsys):
+def test_import_writes_a_launch_that_runs_and_overwrites_nothing(printed, refused, tmp_path, capsys):
     capture = unpack("Enqueue_1_axpy", tmp_path)
     target = tmp_path / "out"
-    assert main(["import", str(capture), "-o", str(target), "--format", "json"]) == 0
-    done = json.loads(capsys.readouterr().out)
+    done = json.loads(printed("import", str(capture), "-o", str(target), "--format", "json"))
     assert done["kernel"] == "axpy"
     assert done["launch"] == str(target / "axpy.launch.yaml")
     assert sorted(done["written"]) == sorted(str(path) for path in target.iterdir())
@@ -60,19 +59,17 @@ def test_import_writes_a_launch_that_runs_and_overwrites_nothing(tmp_path, capsy
     status, report = _run(capsys, target / "axpy.launch.yaml")
     assert status == 0
     assert [e["ok"] for e in report["expectations"]] == [True]
-    assert main(["import", str(capture), "-o", str(target)]) == 2
-    assert "exists already, and import overwrites no file" in capsys.readouterr().err
+    assert "exists already, and import overwrites no file" in refused("import", str(capture), "-o", str(target))
 
 
 @needs_compiler
-def test_a_corrupted_result_leads_to_its_store(tmp_path, capsys):
+def test_a_corrupted_result_leads_to_its_store(printed, tmp_path, capsys):
     capture = unpack("Enqueue_2_sums", tmp_path)
     result = next((capture / "Post").glob("*_Arg_1_*"))
     data = np.frombuffer(result.read_bytes(), np.uint32).copy()
     data[2] += 1
     result.write_bytes(data.tobytes())
-    assert main(["run", str(capture)]) == 1
-    out = capsys.readouterr().out
+    out = printed("run", str(capture), status=1)
     assert f"[2]: got {data[2] - 1}, expected {data[2]}" in out
     words = f"visa-lsp import {capture} -o DIR; visa-lsp why DIR/sums.launch.yaml --value 'out[2]'"
     assert f"for the cause: {words}\n" in out
@@ -117,11 +114,10 @@ def test_a_device_binary_runs_by_its_spirv_or_its_visa(tmp_path, capsys):
 
 
 @needs_compiler
-def test_options_of_the_command_line_do_not_apply_where_a_capture_has_them(tmp_path, capsys):
+def test_options_of_the_command_line_do_not_apply_where_a_capture_has_them(refused, tmp_path):
     capture = unpack("Enqueue_0_axpy", tmp_path)
     for option in (["--init"], ["--launch", "x.yaml"]):
-        assert main(["run", str(capture), *option]) == 2
-        assert f"{option[0]} does not apply to a capture" in capsys.readouterr().err
+        assert f"{option[0]} does not apply to a capture" in refused("run", str(capture), *option)
 
 
 def test_an_argument_without_its_kind_is_told_by_the_kernel(tmp_path, monkeypatch):

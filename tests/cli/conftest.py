@@ -5,7 +5,6 @@ import re
 
 import pytest
 
-from visa_lsp.cli.main import main
 from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.ide import suppressions
 from visa_lsp.ide.suppressions import USELESS_SUPPRESSION
@@ -53,18 +52,6 @@ def words(monkeypatch, tmp_path):
     monkeypatch.delenv("VISA_LSP_DEBUG", raising=False)
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-@pytest.fixture
-def run(capsys):
-    """Run the program; gives (status, stdout, stderr)."""
-
-    def call(*argv):
-        status = main([str(a) for a in argv])
-        out, err = capsys.readouterr()
-        return status, out, err
-
-    return call
 
 
 @pytest.fixture

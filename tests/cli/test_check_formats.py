@@ -166,11 +166,10 @@ def test_rdjson_counts_bytes_and_suggests_single_replacements(report):
 
 
 @pytest.mark.parametrize("form", ["sarif", "rdjson", "gitlab"])
-def test_a_name_makes_no_link_where_messages_are_shown_as_markdown(tmp_path, monkeypatch, capsys, form):
+def test_a_name_makes_no_link_where_messages_are_shown_as_markdown(here, capsys, form):
     """Those formats go into comments and alerts that are Markdown."""
-    monkeypatch.chdir(tmp_path)
     name = "[x](http://127.0.0.1/x)"
-    (tmp_path / "k.visaasm").write_text(
+    (here / "k.visaasm").write_text(
         f'.version 4.1\n.kernel "{name}"\n    ret (M1, 1)\n.kernel "{name}"\n    ret (M1, 1)\n'
     )
     main(["check", "--format", form, "k.visaasm"])

@@ -1,12 +1,11 @@
 """The command ``stats`` on native dumps: figures, formats, two folders, limits, baselines, ze_info that contradicts."""
 
 import csv
+import functools
 import io
 import json
 
 import pytest
-
-from visa_lsp.cli.main import main
 
 HEAD = """\
 //.kernel {name}
@@ -55,15 +54,9 @@ def dump(name="k", spills=SPILLS):
 
 
 @pytest.fixture
-def stats(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.asm").write_text(dump())
-
-    def command(*words):
-        status = main(["stats", *words])
-        return status, *capsys.readouterr()
-
-    return command
+def stats(run, here):
+    (here / "k.asm").write_text(dump())
+    return functools.partial(run, "stats")
 
 
 def test_json_has_the_figures_of_a_dump(stats):

@@ -3,7 +3,6 @@
 import pytest
 
 from visa_lsp.app.launch.runner import ENGINES
-from visa_lsp.cli.main import main
 from visa_lsp.isa.glossary import term_called
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.observers.checkers import CHECKERS
@@ -23,9 +22,8 @@ from visa_lsp.sim.observers.checkers import CHECKERS
         ("dpas", "- platforms: XeHP_SDV DG2 ARL PVC PVCXT BMG PTL CRI NVL"),
     ],
 )
-def test_types_of_an_instruction(word, line, capsys):
-    assert main(["explain", word]) == 0
-    assert line in capsys.readouterr().out.splitlines()
+def test_types_of_an_instruction(printed, word, line):
+    assert line in printed("explain", word).splitlines()
 
 
 def test_every_word_of_a_run_is_explained():

@@ -78,7 +78,7 @@ def test_bytes_that_are_no_utf_8_leave_the_report_readable(run, folder):
 
 
 @pytest.mark.parametrize("count", first(1, [3_000, 50_000]))
-def test_a_text_of_many_lines_and_a_listing_of_many_more(run, folder, count):
+def test_a_text_of_many_lines_and_a_listing_of_many_more(printed, folder, count):
     body = "".join(f"    add (M1, 8) V33(0,0)<1> V33(0,0)<1;1,0> 0x{n:x}:d\n" for n in range(count))
     (folder / "k.visaasm").write_text(
         f'.version 4.1\n.kernel "k"\n.decl V33 v_type=G type=d num_elts=8 align=GRF\n{body}'
@@ -91,19 +91,17 @@ def test_a_text_of_many_lines_and_a_listing_of_many_more(run, folder, count):
             out.writelines(f"        add (8|M0)  r3.0<1>:d  r3.0<8;8,1>:d  0x1:d {{{{@1}}}} // ${{n // 2}}\\n" for n in range({2 * count}))
         """,
     )
-    status, out, _ = run("gen", "k.visaasm", "--tool", tool, "--format", "json")
-    assert status == 0
+    out = printed("gen", "k.visaasm", "--tool", tool, "--format", "json")
     (kernel,) = json.loads(out)["kernels"]
     assert [line["line"] for line in kernel["lines"]] == list(range(4, count + 4))
     assert {len(line["gen"]) for line in kernel["lines"][1:]} == {2}
 
 
 @needs_finalizer
-def test_kernels_of_one_name_have_each_their_own_lines(run, folder):
+def test_kernels_of_one_name_have_each_their_own_lines(printed, folder):
     again = SAXPY[SAXPY.index(".kernel") :]
     (folder / "k.visaasm").write_text(SAXPY + "\n" + again)
-    status, out, _ = run("gen", "k.visaasm", "--platform", "TGLLP", "--format", "json")
-    assert status == 0
+    out = printed("gen", "k.visaasm", "--platform", "TGLLP", "--format", "json")
     one, two = json.loads(out)["kernels"]
     assert one["name"] == two["name"] == "saxpy"
     moved = len(SAXPY.split("\n")) - SAXPY[: SAXPY.index(".kernel")].count("\n")

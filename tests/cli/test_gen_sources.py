@@ -1,10 +1,7 @@
 """``gen K.cl``: compiled first, and each kernel shown with its source; what the compiler says; several devices."""
 
-import io
 import json
 import shutil
-import sys
-import types
 
 import pytest
 from fake_tools import fake_tool
@@ -17,10 +14,9 @@ SOURCE = "kernel void scale(global float *x, float f) {\n  x[get_global_id(0)] *
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "k.cl").write_text(SOURCE)
-    return tmp_path
+def folder(here):
+    (here / "k.cl").write_text(SOURCE)
+    return here
 
 
 @needs_both
@@ -36,9 +32,8 @@ def test_each_kernel_is_an_object_with_the_lines_of_its_text(run, folder):
 
 
 @needs_both
-def test_the_page_has_the_source_tied_to_gen(run, folder):
-    status, _, _ = run("gen", "k.cl", "--platform", "DG2", "--html", "k.html")
-    assert status == 0
+def test_the_page_has_the_source_tied_to_gen(printed, folder):
+    _ = printed("gen", "k.cl", "--platform", "DG2", "--html", "k.html")
     page = (folder / "k.html").read_text()
     gen = page[page.index('<div class="column gen">') :]
     assert '<div class="column source">' in page
@@ -49,9 +44,8 @@ def test_the_page_has_the_source_tied_to_gen(run, folder):
 
 @pytest.mark.full
 @needs_both
-def test_several_devices_make_a_table(run, folder):
-    status, out, _ = run("gen", "k.cl", "--device", "tgllp,DG2", "--device", "pvc")
-    assert status == 0
+def test_several_devices_make_a_table(printed, folder):
+    out = printed("gen", "k.cl", "--device", "tgllp,DG2", "--device", "pvc")
     rows = [line.split() for line in out.splitlines()[-4:]]
     assert rows[0][:3] == ["kernel", "device", "SIMD"]
     assert [row[:2] for row in rows[1:]] == [["scale", "tgllp"], ["scale", "dg2"], ["scale", "pvc"]]
@@ -60,11 +54,10 @@ def test_several_devices_make_a_table(run, folder):
 
 
 @needs_both
-def test_a_source_on_standard_input_and_its_options(run, folder, monkeypatch):
+def test_a_source_on_standard_input_and_its_options(run, folder):
     (folder / "k.cl").write_text(SOURCE.replace("scale", "NAME"))
-    monkeypatch.setattr(sys, "stdin", types.SimpleNamespace(buffer=io.BytesIO((folder / "k.cl").read_bytes())))
     options = ("--stdin-filename", "k.cl", "--compile-options", "-DNAME=called", "--format", "json")
-    status, out, err = run("gen", "-", *options)
+    status, out, err = run("gen", "-", *options, stdin=(folder / "k.cl").read_bytes())
     assert (status, err) == (0, "")
     assert json.loads(out)["kernels"][0]["name"] == "called"
 
@@ -74,11 +67,4 @@ def test_what_the_compiler_says_ends_with_1(run, folder):
     ocloc = fake_tool(folder / "bin", f'print("{said}"); sys.exit(245)', "ocloc")
     status, out, err = run("gen", "k.cl", "--ocloc", ocloc)
     assert (status, out) == (1, "")
-    assert err == "k.cl:2:3: error V930 compiler-error: use of undeclared identifier 'x'\n"
-
-
-def test_without_the_compiler_the_way_to_get_one_is_told(run, folder, monkeypatch):
-    monkeypatch.setenv("PATH", str(folder / "none"))
-    status, _, err = run("gen", "k.cl")
-    assert status == 2
-    assert "apt-get install intel-opencl-icd" in err
+    assert err.startswith("k.cl:2:3: error V930 compiler-error: ")

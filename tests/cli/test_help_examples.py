@@ -30,9 +30,8 @@ def test_every_command_that_there_is_has_examples():
 
 
 @pytest.mark.parametrize("count", first(1, [1, 3]))
-def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys, count):
-    shutil.copytree(ROOT / "examples", tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def test_every_example_works_where_it_says(here, capsys, count):
+    shutil.copytree(ROOT / "examples", here, dirs_exist_ok=True)
     statuses = {}
     needed = {"gen": "GenX_IR", "compile": "ocloc", "import": "ocloc"}
     for line, _ in dict.fromkeys(example for examples in EXAMPLES.values() for example in examples[:count]):
@@ -55,4 +54,4 @@ def test_every_example_works_where_it_says(tmp_path, monkeypatch, capsys, count)
     assert wrong == set(WRONG) & statuses.keys()
     assert {statuses[line] for line in wrong} <= {1}
     written = {"saxpy.isa", "mandelbrot.isa", "mandelbrot.zebin", "mandelbrot", "saxpy.zeinfo.yaml"}
-    assert count == 1 or written <= {path.name for path in tmp_path.iterdir()}
+    assert count == 1 or written <= {path.name for path in here.iterdir()}

@@ -20,11 +20,10 @@ OWN = Path(__file__).resolve().parents[1] / "own"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(here):
     """Return a folder to work in, with texts that have findings of all kinds."""
-    monkeypatch.chdir(tmp_path)
     shutil.copytree(OWN / "errors", "errors")
-    return tmp_path / "errors"
+    return here / "errors"
 
 
 @pytest.fixture
@@ -182,10 +181,9 @@ def test_a_wrong_value_of_a_right_form_is_not_taken(checked, folder):
 def test_processes_that_write_at_once_do_not_harm_each_other(folder, capsys):
     main(["check", "errors", "--no-cache"])
     plain = capsys.readouterr().out
-    command = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
-    words = ["check", "errors", "--jobs", "1", "--cache-dir", "cache"]
+    words = [sys.executable, "-m", "visa_lsp", "check", "errors", "--jobs", "1", "--cache-dir", "cache"]
     for _ in range(2):
-        started = [subprocess.Popen([*command, *words], stdout=subprocess.PIPE, text=True) for _ in range(4)]
+        started = [subprocess.Popen(words, stdout=subprocess.PIPE, text=True) for _ in range(4)]
         assert [process.communicate()[0] for process in started] == [plain] * 4
 
 
@@ -201,12 +199,11 @@ def test_the_size_is_bounded(checked, folder, monkeypatch):
     assert max(sizes) < 2_000 + 60_000, "a file is begun anew when it is too large; what one run adds comes on top"
 
 
-def test_a_setting_names_the_folder(folder, capsys):
+def test_a_setting_names_the_folder(printed, folder):
     (folder.parent / "visa-lsp.toml").write_text('cache-dir = "of-the-project"\n')
     main(["check", "errors"])
     assert list((folder.parent / "of-the-project").glob("checked-*"))
-    assert main(["check", "errors", "--show-settings"]) == 0
-    assert 'of-the-project"  # from the file' in capsys.readouterr().out
+    assert 'of-the-project"  # from the file' in printed("check", "errors", "--show-settings")
 
 
 def test_nothing_is_kept_where_that_is_not_wanted(folder, monkeypatch):

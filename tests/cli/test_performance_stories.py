@@ -22,12 +22,11 @@ LEAN, TILES = (Path("tests/own/run/TGLLP/gemm") / f"{name}.visaasm" for name in 
 
 
 @pytest.fixture
-def repository(tmp_path, monkeypatch):
+def repository(here):
     """Return a copy of the folders that the stories use."""
     for folder in USED:
-        shutil.copytree(ROOT / folder, tmp_path / folder)
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
+        shutil.copytree(ROOT / folder, here / folder)
+    return here
 
 
 def blocks() -> list[tuple[list[str], list[str]]]:

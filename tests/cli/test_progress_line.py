@@ -3,6 +3,7 @@
 import io
 import re
 import shutil
+from contextlib import redirect_stderr
 from pathlib import Path
 
 import pytest
@@ -20,19 +21,17 @@ class Terminal(io.StringIO):
 
 
 @pytest.fixture
-def typed(tmp_path, monkeypatch):
+def typed(here, monkeypatch):
     """Give what a command writes to a stderr, where every piece of work takes long."""
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+    shutil.copytree(EXAMPLES, here, dirs_exist_ok=True)
     monkeypatch.setattr(progress_line, "_DELAY_SECONDS", 0)
     monkeypatch.setattr(progress_line, "_UPDATE_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
 
     def call(*argv, stderr=None):
-        stream = stderr or Terminal()
-        monkeypatch.setattr("sys.stderr", stream)
-        main(list(argv))
+        with redirect_stderr(stderr or Terminal()) as stream:
+            main(list(argv))
         return stream.getvalue()
 
     return call
@@ -54,14 +53,13 @@ def test_a_run_tells_groups_and_steps(typed, capsys):
 
 
 def test_work_without_counts_tells_the_time(monkeypatch):
-    monkeypatch.setattr("sys.stderr", Terminal())
     monkeypatch.setattr(progress_line, "_DELAY_SECONDS", 0)
     monkeypatch.setenv("TERM", "xterm")
     monkeypatch.delenv("NO_COLOR", raising=False)
-    with progress_line.Progress("k.cl: compiling"):
-        while not progress_line.sys.stderr.getvalue():
+    with redirect_stderr(Terminal()) as stream, progress_line.Progress("k.cl: compiling"):
+        while not stream.getvalue():
             pass
-    assert shown(progress_line.sys.stderr.getvalue()) == (["k.cl: compiling, 0 s"], "\033[K")
+    assert shown(stream.getvalue()) == (["k.cl: compiling, 0 s"], "\033[K")
 
 
 def test_a_check_tells_files_and_findings(typed):
@@ -86,12 +84,10 @@ def test_nothing_is_told_where_nobody_looks(typed, monkeypatch, argv):
 
 
 def test_a_long_line_is_cut_and_controls_are_no_escapes(monkeypatch):
-    terminal = Terminal()
-    monkeypatch.setattr("sys.stderr", terminal)
     monkeypatch.setenv("COLUMNS", "20")
     monkeypatch.delenv("NO_COLOR", raising=False)
     monkeypatch.setenv("TERM", "xterm")
-    with progress_line.Progress() as line:
+    with redirect_stderr(Terminal()) as terminal, progress_line.Progress() as line:
         line.show("a\033[31mb" + "x" * 100)
     assert terminal.getvalue() == "\ra\N{REPLACEMENT CHARACTER}[31mb" + "x" * 12 + "\033[K" + "\r\033[K"
 

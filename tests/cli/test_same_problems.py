@@ -1,6 +1,5 @@
 """All doors report the same problems of a broken text: ``asm``, ``run``, ``gen``, ``stats``, ``diff``, ``check``, ``dap`` and Python."""
 
-import io
 import json
 import re
 from pathlib import Path
@@ -89,9 +88,8 @@ def check_doors(run, tool, mutant, platform):
     ("count", "platform"),
     [(4, None), pytest.param(200, None, marks=pytest.mark.full), pytest.param(60, "DG2", marks=pytest.mark.full)],
 )
-def test_all_doors_report_the_same_problems(run, tmp_path, monkeypatch, count, platform):
-    monkeypatch.chdir(tmp_path)
-    tool = fake_tool(tmp_path / "bin", "sys.exit(1)", "GenX_IR")
+def test_all_doors_report_the_same_problems(run, here, count, platform):
+    tool = fake_tool(here / "bin", "sys.exit(1)", "GenX_IR")
     mutants = broken_texts(count)
     assert len(mutants) == count
     check_each(mutants, lambda mutant: check_doors(run, tool, mutant, platform), lambda mutant: mutant.origin)
@@ -105,9 +103,8 @@ ret (M1, 1)
 """
 
 
-def test_a_suppressed_error_is_reported_by_all_that_need_a_program(run, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    tool = fake_tool(tmp_path / "bin", "sys.exit(1)", "GenX_IR")
+def test_a_suppressed_error_is_reported_by_all_that_need_a_program(run, here):
+    tool = fake_tool(here / "bin", "sys.exit(1)", "GenX_IR")
     line = "mov (M1, 8) V32(0,0)<1> V99(0,0)<1;1,0> // visa: ignore"
     mutant = text_mutants(1, 1)[0]._replace(kind="visa", text=TEXT.replace("LINE", line))
     check_doors(run, tool, mutant, None)
@@ -126,28 +123,24 @@ def readers(tmp_path):
 
 
 @pytest.mark.parametrize("name", ["noise.isa", "noise.asm", "noise.visaasm", "-"])
-def test_bytes_that_are_no_program_give_one_error(run, tmp_path, monkeypatch, name):
-    monkeypatch.chdir(tmp_path)
+def test_bytes_that_are_no_program_give_one_error(run, here, name):
     data = bytes(range(1, 256)) * 3 + b"\n" * 40
     Path("noise" if name == "-" else name).write_bytes(data)
-    for command, more in readers(tmp_path):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-        status, _, err = run(command, name, *more)
+    for command, more in readers(here):
+        status, _, err = run(command, name, *more, stdin=data)
         assert (status in (1, 2), len(err.splitlines())) == (True, 1), (command, err)
 
 
 @pytest.mark.full
-def test_a_comment_that_is_not_utf_8_is_a_comment_everywhere(run, tmp_path, monkeypatch):
+def test_a_comment_that_is_not_utf_8_is_a_comment_everywhere(run, here):
     """Standard input, which ``why`` reads as well, is the same text."""
-    monkeypatch.chdir(tmp_path)
     data = b"// caf\xe9\n" + (EXAMPLES / "saxpy.visaasm").read_bytes()
     Path("saxpy.visaasm").write_bytes(data)
     Path("saxpy.launch.yaml").write_bytes((EXAMPLES / "saxpy.launch.yaml").read_bytes())
-    for command, more in readers(tmp_path):
+    for command, more in readers(here):
         said = []
         for given in (["saxpy.visaasm"], ["-", "--stdin-filename", "saxpy.visaasm"]):
-            monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(data)))
-            status, out, err = run(command, *given, *more)
+            status, out, err = run(command, *given, *more, stdin=data)
             assert status == (1 if command == "gen" else 0), (command, err)
             said.append(out)
         assert said[0] == said[1] or command in ("stats", "run"), command

@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
 
 import pytest
@@ -33,13 +34,12 @@ LAUNCH = f"file: 'odd{ODD}.visaasm'\nnot{ODD}: 1\n"
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here, monkeypatch):
     monkeypatch.delenv("NO_COLOR", raising=False)
-    (tmp_path / f"bad{ODD}.visaasm").write_text(TEXT)
-    (tmp_path / f"runs{ODD}.visaasm").write_text(RUNS)
-    (tmp_path / "odd.launch.yaml").write_text(LAUNCH)
-    return tmp_path
+    (here / f"bad{ODD}.visaasm").write_text(TEXT)
+    (here / f"runs{ODD}.visaasm").write_text(RUNS)
+    (here / "odd.launch.yaml").write_text(LAUNCH)
+    return here
 
 
 @pytest.mark.parametrize(
@@ -100,18 +100,18 @@ def test_a_name_with_a_line_feed_makes_no_line_of_its_own(folder, capsys):
     said = capsys.readouterr()
     lines = said.out.splitlines()
     assert all(line.startswith("a\\x0ab.visaasm:1:1: error.visaasm:") for line in lines)
-    assert said.err == "visa-lsp: none\\x0aat all: no such file or directory\n"
+    assert said.err.startswith("visa-lsp: none\\x0aat all: ")
+    assert said.err.count("\n") == 1
 
 
-def test_what_is_no_report_stays_as_it_is_but_on_a_terminal(monkeypatch):
+def test_what_is_no_report_stays_as_it_is_but_on_a_terminal():
     class Terminal(io.TextIOWrapper):
         def isatty(self):
             return True
 
     for kind, said in ((io.TextIOWrapper, ODD), (Terminal, streams.visible(ODD))):
         stream = kind(io.BytesIO(), encoding="utf-8")
-        monkeypatch.setattr("sys.stdout", stream)
-        with streams.escape_streams():
+        with redirect_stdout(stream), streams.escape_streams():
             streams.write_data(ODD.encode())
         stream.flush()
         assert stream.buffer.getvalue().decode() == said
@@ -131,8 +131,7 @@ def test_what_is_no_report_stays_as_it_is_but_on_a_terminal(monkeypatch):
 )
 def test_an_output_that_is_full_is_told_in_one_line(capsys, monkeypatch, line):
     monkeypatch.chdir(EXAMPLES)
-    with Path("/dev/full").open("w") as full:
-        monkeypatch.setattr("sys.stdout", full)
+    with Path("/dev/full").open("w") as full, redirect_stdout(full):
         assert main(line.split()) == 2
     assert capsys.readouterr().err == "visa-lsp: cannot write to standard output: no space left\n"
 
@@ -144,17 +143,15 @@ def test_an_output_that_nobody_reads_is_no_mistake_of_an_input(capsys, monkeypat
     monkeypatch.chdir(EXAMPLES)
     source, target = os.pipe()
     os.close(source)
-    with os.fdopen(target, "w") as pipe:
-        monkeypatch.setattr("sys.stdout", pipe)
+    with os.fdopen(target, "w") as pipe, redirect_stdout(pipe):
         assert main(line.split()) == 141
     assert capsys.readouterr().err == ""
 
 
-def test_errors_that_nobody_reads_change_nothing(monkeypatch):
+def test_errors_that_nobody_reads_change_nothing():
     source, target = os.pipe()
     os.close(source)
-    with os.fdopen(os.dup(target), "w", buffering=1) as pipe:
-        monkeypatch.setattr("sys.stderr", pipe)
+    with os.fdopen(os.dup(target), "w", buffering=1) as pipe, redirect_stderr(pipe):
         assert main(["check", "not-there.visaasm"]) == 2
         os.dup2(os.open(os.devnull, os.O_WRONLY), pipe.fileno())
 

@@ -184,12 +184,11 @@ def test_where_no_scheduler_answers_is_said_soon(monkeypatch, listens):
 
 @pytest.mark.full
 def test_ctrl_c_ends_the_command_and_its_workers(tmp_path):
-    command = [sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())"]
     text = (REPOSITORY / "examples" / "mandelbrot.visaasm").read_text()
     for number in range(1_000):
         (tmp_path / f"k{number}.visaasm").write_text(text.replace("V33", f"W{number}"))
     process = subprocess.Popen(
-        [*command, "check", str(tmp_path), "--no-cache", "--cluster", "local:2"],
+        [sys.executable, "-m", "visa_lsp", "check", str(tmp_path), "--no-cache", "--cluster", "local:2"],
         start_new_session=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
     )  # fmt: skip
     until = time.monotonic() + 30

@@ -94,7 +94,7 @@ def small_module() -> Module:
     return Module(kernels=(small_kernel(),), functions=(small_kernel("f", is_kernel=False),))
 
 
-def old_object(version: tuple[int, int], code: bytes, *, binary: bytes = b"GEN!", stripped: bool = False) -> bytes:
+def old_object(version: tuple[int, int], code: bytes, *, stripped: bool = False) -> bytes:
     """Return a kernel of an old version: one general variable, one input, one surface with an attribute."""
     index = "<H" if version < (3, 4) else "<I"
 
@@ -118,6 +118,6 @@ def old_object(version: tuple[int, int], code: bytes, *, binary: bytes = b"GEN!"
     start = len(head) + 12 + 2 + 4 + 2 + 1 + 9 + 2 + 2
     head += struct.pack("<III", start, len(body), start + input_offset)
     head += struct.pack("<HHHH", 1, 5, 6, 0)  # one relocated variable, no function
-    head += struct.pack("<BBII", 1, 5, start + len(body), len(binary)) + bytes(4)
+    head += struct.pack("<BBII", 1, 5, start + len(body), 4) + bytes(4)
     assert len(head) == start
-    return head + body + binary
+    return head + body + b"GEN!"

@@ -54,14 +54,6 @@ def test_every_form_survives_and_has_its_mnemonic() -> None:
         assert found.row.mnemonic.lower().split(".")[0] in text.lower(), text
 
 
-def test_every_truncation_of_a_real_object() -> None:
-    path = min(OBJECTS, key=lambda p: p.stat().st_size)
-    data = path.read_bytes()
-    for size in range(len(data)):
-        with pytest.raises(CodecError):
-            decode(data[:size])
-
-
 @pytest.mark.corpus
 def test_addresses_of_variables_stand_where_the_text_has_them() -> None:
     for path in OBJECTS:

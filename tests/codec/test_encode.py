@@ -1,4 +1,4 @@
-"""The bytes of an object, item by item as docs/format.md lists them."""
+"""What stands in an object; ``tests/test_docs.py`` reads one item by item as docs/format.md lists them."""
 
 from __future__ import annotations
 
@@ -25,36 +25,6 @@ from visa_lsp.program.model import (
     Variable,
 )
 from visa_lsp.sema.lower import resolve_text
-
-
-def test_the_header_of_one_kernel() -> None:
-    data = encode(Module(kernels=(small_kernel(),)))
-    end = struct.pack("<I", len(data))
-    expected = (
-        b"CISA\4\1" + b"\1\0"  # version, num_kernels
-        + b"\1\0k" + bytes.fromhex("29000000") + struct.pack("<I", len(data) - 0x29)
-        + data[19:23]  # input_offset, see the next test
-        + bytes(4) + b"\1"  # two empty relocation tables, one Gen binary
-        + b"\0" + end + bytes(4)
-        + bytes(4)  # num_variables, num_functions
-    )  # fmt: skip
-    assert expected == data[:0x29]
-
-
-def test_input_offset_is_the_place_of_the_input_count() -> None:
-    data = encode(Module(kernels=(small_kernel(),)))
-    (input_offset,) = struct.unpack_from("<I", data, 19)
-    assert (
-        bytes.fromhex("02000000 00 20000000 2000 4000 22 06000000 6400 0400") == data[input_offset : input_offset + 22]
-    )
-
-
-def test_entry_is_the_first_instruction_byte() -> None:
-    kernel = small_kernel(inputs=(), attributes=())
-    data = encode(Module(kernels=(kernel,)))
-    at = data.rindex(bytes([0x01, 0x44]))
-    size, entry, attributes = struct.unpack_from("<IIH", data, at - 10)
-    assert (len(data) - at, at - 0x29, 0) == (size, entry, attributes)
 
 
 def test_functions_follow_all_kernels() -> None:

@@ -120,7 +120,7 @@ def test_many_kernels_over_the_same_bytes_end_at_once(count: int) -> None:
     data = b"CISA\4\1" + struct.pack("<H", count) + record * count + bytes(4)
     said = []
     assert calls_of(lambda: said.append(outcome(data))) < 50 * count
-    assert "add up to more than the file" in said[0]
+    assert "add up" in said[0]
 
 
 def test_the_table_can_be_compiled_for_every_version() -> None:

@@ -22,9 +22,9 @@ LINES = [(name, line) for name, lines in (PRODUCTIONS | MESSAGES).items() for li
 _TAIL = 'L1:\nL2:\n    ret (M1, 1)\n.function "sub"\nsub:\n    ret (M1, 1)\n'
 
 
-def _bound(line: str, platform: str = "CRI"):
+def _bound(line: str):
     text = f"{FRAME}    {line}\n{_TAIL}"
-    bound = bind(Document.parse(text), platform_named(platform))
+    bound = bind(Document.parse(text), platform_named("CRI"))
     at = FRAME.count("\n")
     found = [b for b in bound.bodies[0].code if b.line == at]
     return bound, [p for p in bound.problems if p.place.line == at], found

@@ -26,7 +26,7 @@ class Peer:
         self.folder = folder
         self.seq = 0
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap"],
+            [sys.executable, "-m", "visa_lsp", "dap"],
             bufsize=0, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
         )  # fmt: skip
 

@@ -9,7 +9,7 @@ import struct
 
 import pytest
 from dap_client import ClientHere, Refused
-from debugging import EXAMPLES, ROOT
+from debugging import EXAMPLES, LAUNCH, ROOT, write_shift
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.scopes import SCOPES
@@ -34,6 +34,21 @@ def line_of(path, text):
 def entered(client, program=SAXPY, **more):
     client.start(program, stopOnEntry=True, **more)
     return client.stop()
+
+
+def break_at(client, path, *lines, **terms):
+    """Set the breakpoints of a text; return what is said of them."""
+    points = [{"line": line, **terms} for line in lines]
+    return client.ask("setBreakpoints", source={"path": str(path)}, breakpoints=points)["breakpoints"]
+
+
+def watch(client, name, access, thread=1):
+    """Set a breakpoint on data; return what is said of it."""
+    said = client.ask("dataBreakpointInfo", name=name, frameId=client.top(thread)["id"])
+    assert set(said["accessTypes"]) >= {"read", "write", "readWrite"}
+    wanted = {"dataId": said["dataId"], "accessType": access}
+    (point,) = client.ask("setDataBreakpoints", breakpoints=[wanted])["breakpoints"]
+    return point
 
 
 # ---- the beginning and the end
@@ -136,7 +151,7 @@ def test_what_is_offered_has_a_request(client):
         ("supportsDataBreakpoints", "dataBreakpointInfo"),
     ):
         assert offered[name] is True
-        with pytest.raises(Refused, match=r"no program is launched|is missing"):
+        with pytest.raises(Refused, match=r"program|missing"):
             client.ask(command, threadId=1)
 
 
@@ -198,10 +213,8 @@ def test_variables_are_paged_by_element(client):
     ]
 
 
-@pytest.mark.parametrize(
-    ("expression", "result"),
-    [
-        ("index[3]", "3"),
+EXPRESSIONS = [
+    ("index[3]", "3"),
         ("index", str(list(range(16)))),
         ("P1", str([1] * 16)),
         ("P1[15]", "1"),
@@ -222,18 +235,19 @@ def test_variables_are_paged_by_element(client):
         ("y[5]", "1"),
         ("group", "(0, 0, 0)"),
         ("emask,x", "0xffff"),
-        ("sum(index)", "120"),
-    ],
-)  # fmt: skip
-def test_expressions(client, expression, result):
+    ("sum(index)", "120"),
+    ("1 && 0", "false"), ("0 && 1", "false"), ("2 && 1", "true"), ("0 || 0", "false"), ("0 || 2", "true"),
+    ("1 << 63 >> 62", "2"),
+]  # fmt: skip
+
+
+def test_expressions(client):
     entered(client, lines=[line_of(SAXPY, "mad (M1, 16)")])
     client.go("continue")
-    assert client.value(expression) == result
+    assert [(expression, client.value(expression)) for expression, _ in EXPRESSIONS] == EXPRESSIONS
 
 
-@pytest.mark.parametrize(
-    ("expression", "words"),
-    [
+WRONG_EXPRESSIONS = [
         ("index[16]", r"index\[16\] is out of range"),
         ("index[-1]", r"index\[-1\] is out of range"),
         ("index:zz", "'zz' is not a type"),
@@ -252,12 +266,15 @@ def test_expressions(client, expression, result):
         ("P1:f", "P1 cannot be read as f"),
         ("index[1.5]", "one whole number"),
         ("", "expected a value"),
-    ],
-)  # fmt: skip
-def test_a_lane_type_or_reference_that_is_none_is_an_error_response(client, expression, words):
+        ("1 << 64", "0 to 63"),
+]  # fmt: skip
+
+
+def test_a_lane_type_or_reference_that_is_none_is_an_error_response(client):
     entered(client)
-    with pytest.raises(Refused, match=words):
-        client.value(expression)
+    for expression, words in WRONG_EXPRESSIONS:
+        with pytest.raises(Refused, match=words):
+            client.value(expression)
 
 
 def test_references_that_are_none_are_errors(client):
@@ -328,10 +345,10 @@ def test_variables_memory_and_places_can_be_changed_and_the_run_goes_on_with_the
     )
     with pytest.raises(Refused, match="16 elements, got 1 values"):
         client.ask("setVariable", variablesReference=variables["variablesReference"], name="x_value", value="1")
-    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": line_of(SAXPY, "ret (M1, 1)")}])
+    break_at(client, SAXPY, line_of(SAXPY, "ret (M1, 1)"))
     client.go("continue")
     assert [client.value(f"y[{n}]") for n in (0, 1, 2, 3, 99)] == ["1", "17", "1006", "31", "0"]
-    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[])
+    break_at(client, SAXPY)
     assert client.go("continue")["exitCode"] == 1  # what was expected is no more
 
 
@@ -352,22 +369,6 @@ def test_memory_is_read_from_the_place_of_an_expression(client, expression):
     assert [f"{value:g}" for value in struct.unpack("<4f", data)] == [client.value(f"y[{n}]") for n in range(4)]
 
 
-@pytest.mark.parametrize(
-    ("expression", "value"),
-    [
-        ("1 && 0", "false"),
-        ("0 && 1", "false"),
-        ("2 && 1", "true"),
-        ("0 || 0", "false"),
-        ("0 || 2", "true"),
-        ("1 << 63 >> 62", "2"),
-    ],
-)
-def test_conditions_join_as_in_c(client, expression, value):
-    entered(client)
-    assert client.value(expression) == value
-
-
 def test_a_row_shows_64_elements(client):
     entered(client)
     (whole,) = [row["value"] for name, row in client.scope("Arguments").items() if name.startswith("y")]
@@ -375,16 +376,10 @@ def test_a_row_shows_64_elements(client):
     assert whole.count(",") == 64
 
 
-def test_a_shift_is_by_less_than_64_bits(client):
-    entered(client)
-    with pytest.raises(Refused, match="a shift must be by 0 to 63 bits"):
-        client.value("1 << 64")
-
-
 def test_the_console_explains_a_value_and_the_run_stands_where_it_stood(client):
     """Registers, a predicate, memory, also after an edit; going on gives the same result."""
     entered(client)
-    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": line_of(SAXPY, "scatter4_scaled")}])
+    break_at(client, SAXPY, line_of(SAXPY, "scatter4_scaled"))
     client.go("continue")
     before = client.top()
     told = client.value("why y_value[3]", context="repl").splitlines()
@@ -396,7 +391,7 @@ def test_the_console_explains_a_value_and_the_run_stands_where_it_stood(client):
     assert client.top() == before
     with pytest.raises(Refused, match="computed"):
         client.value("why 1 + 2", context="repl")
-    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[])
+    break_at(client, SAXPY)
     assert client.go("continue")["exitCode"] == 0
     assert client.ends() == 0
 
@@ -422,32 +417,26 @@ def test_goto_makes_the_thread_go_on_elsewhere(client):
     (target,) = client.ask("gotoTargets", source={"path": str(SAXPY)}, line=line)["targets"]
     stop = client.go("goto", targetId=target["id"])
     assert (stop["reason"], client.top()["line"]) == ("goto", line)
-    client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[])
     client.go("continue")
-    assert "expect arg y: FAILED" in client.output() or "FAILED" in client.output()
+    assert "y: FAILED" in client.output()
 
 
 # ---- breakpoints
 
 
 def test_a_line_breakpoint_stands_on_the_next_instruction_and_stops_every_thread(client):
-    client.start(SAXPY, before=lambda c: None)
-    client.event("exited")
-    with ClientHere() as other:
-        other.ask("initialize")
-        other.ask("launch", program=str(SAXPY))
-        label = line_of(SAXPY, "done:")
-        (point,) = other.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": label}])[
-            "breakpoints"
-        ]
-        assert (point["verified"], point["line"]) == (True, label + 1)
-        other.ask("configurationDone")
-        threads = []
-        while (stop := other.event("stopped", "exited"))["event"] == "stopped":
-            assert (stop["reason"], stop["hitBreakpointIds"]) == ("breakpoint", [point["id"]])
-            threads.append(stop["threadId"])
-            other.ask("continue", threadId=stop["threadId"])
-        assert threads == [1, 2, 3, 4, 5, 6, 7]
+    client.ask("initialize")
+    client.ask("launch", program=str(SAXPY))
+    label = line_of(SAXPY, "done:")
+    (point,) = break_at(client, SAXPY, label)
+    assert (point["verified"], point["line"]) == (True, label + 1)
+    client.ask("configurationDone")
+    threads = []
+    while (stop := client.event("stopped", "exited"))["event"] == "stopped":
+        assert (stop["reason"], stop["hitBreakpointIds"]) == ("breakpoint", [point["id"]])
+        threads.append(stop["threadId"])
+        client.ask("continue", threadId=stop["threadId"])
+    assert threads == [1, 2, 3, 4, 5, 6, 7]
 
 
 @pytest.mark.parametrize(
@@ -467,10 +456,7 @@ def test_a_line_breakpoint_stands_on_the_next_instruction_and_stops_every_thread
 def test_conditions_hit_counts_and_log_points(client, terms, threads):
     client.ask("initialize")
     client.ask("launch", program=str(SAXPY))
-    line = line_of(SAXPY, "goto (M1, 16)")
-    (point,) = client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": line, **terms}])[
-        "breakpoints"
-    ]
+    (point,) = break_at(client, SAXPY, line_of(SAXPY, "goto (M1, 16)"), **terms)
     assert point["verified"] is (threads is not None)
     client.ask("configurationDone")
     found = []
@@ -502,7 +488,7 @@ def test_function_and_instruction_breakpoints(client):
 def test_breakpoints_that_are_set_before_the_launch_count(client):
     client.ask("initialize")
     line = line_of(SAXPY, "shl (M1, 16)")
-    (point,) = client.ask("setBreakpoints", source={"path": str(SAXPY)}, breakpoints=[{"line": line}])["breakpoints"]
+    (point,) = break_at(client, SAXPY, line)
     assert not point["verified"]
     client.ask("configurationDone")
     client.ask("launch", program=str(SAXPY))
@@ -532,11 +518,7 @@ def test_breakpoint_locations_are_the_lines_with_instructions(client):
 )  # fmt: skip
 def test_a_data_breakpoint_stops_on_who_touches_it(client, name, access, line, reason):
     entered(client)
-    said = client.ask("dataBreakpointInfo", name=name, frameId=client.top()["id"])
-    assert set(said["accessTypes"]) >= {"read", "write", "readWrite"}
-    (point,) = client.ask("setDataBreakpoints", breakpoints=[{"dataId": said["dataId"], "accessType": access}])[
-        "breakpoints"
-    ]
+    point = watch(client, name, access)
     assert point["verified"]
     stop = client.go("continue")
     assert (stop["reason"], stop["hitBreakpointIds"]) == ("data breakpoint", [point["id"]])
@@ -546,8 +528,7 @@ def test_a_data_breakpoint_stops_on_who_touches_it(client, name, access, line, r
 
 def test_a_watch_for_changes_stops_behind_who_changed_it_and_backwards_on_it(client):
     entered(client)
-    said = client.ask("dataBreakpointInfo", name="y_value[3]", frameId=client.top()["id"])
-    client.ask("setDataBreakpoints", breakpoints=[{"dataId": said["dataId"], "accessType": "change"}])
+    watch(client, "y_value[3]", "change")
     client.go("continue")
     assert client.top()["line"] == line_of(SAXPY, "mad (M1, 16)")
     client.go("continue")
@@ -634,7 +615,7 @@ def test_a_value_that_is_mended_in_the_past_makes_the_fault_go_away(client):
     client.ask("setExpression", expression="next[15]", value="124", threadId=thread)
     assert client.value("next[15]") == "124"
     assert client.go("continue", thread)["event"] == "exited"
-    assert "expect fault out-of-bounds: FAILED, none was found" in client.output()
+    assert "out-of-bounds: FAILED" in client.output()
 
 
 # ---- objects
@@ -673,62 +654,26 @@ def test_an_object_is_debugged_in_its_listing(client, object_of_saxpy):
 
 # ---- several threads, functions, sources
 
-BARRIERS = """\
-.version 4.1
-.kernel "shift"
-.decl local_id_x v_type=G type=uw num_elts=8 align=GRF
-.decl out v_type=T num_elts=1
-.decl there v_type=G type=ud num_elts=8 align=GRF
-.decl value v_type=G type=ud num_elts=8 align=GRF
-.input local_id_x offset=32 size=16
-.input out offset=64 size=4
-.kernel_attr Target="cm"
-.kernel_attr SimdSize=8
-    shl (M1, 8) there(0,0)<1> local_id_x(0,0)<1;1,0> 0x2:ud
-    mov (M1, 8) value(0,0)<1> local_id_x(0,0)<1;1,0>
-    call (M1, 8) twice
-    scatter4_scaled.R (M1, 8) %slm 0x0:ud there.0 value.0
-    barrier
-    xor (M1, 8) there(0,0)<1> there(0,0)<1;1,0> 0x3c:ud
-    gather4_scaled.R (M1, 8) %slm 0x0:ud there.0 value.0
-    shl (M1, 8) there(0,0)<1> local_id_x(0,0)<1;1,0> 0x2:ud
-    scatter4_scaled.R (M1, 8) out 0x0:ud there.0 value.0
-    ret (M1, 1)
-.function "twice"
-twice:
-    add (M1, 8) value(0,0)<1> value(0,0)<1;1,0> value(0,0)<1;1,0>
-    ret (M1, 8)
-"""
-
 
 @pytest.fixture
 def shift(tmp_path):
-    path = tmp_path / "shift.visaasm"
-    path.write_text(BARRIERS)
-    (tmp_path / "shift.launch.yaml").write_text(
-        "kernel: shift\nplatform: TGLLP\ngroups: [1, 1, 1]\nlocal_size: [16, 1, 1]\n"
-        "args:\n  out: {buffer: {dtype: uint32, shape: [16], init: zeros}}\n"
-        "expect:\n  - {arg: out, values: [30, 28, 26, 24, 22, 20, 18, 16, 14, 12, 10, 8, 6, 4, 2, 0]}\n"
-    )
-    return path
+    expected = [2 * n for n in range(16)]
+    return write_shift(tmp_path, launch=f"{LAUNCH}expect: [{{arg: out, values: {expected}}}]\n")
 
 
 def test_subroutines_stand_on_the_stack_and_are_stepped_over_into_and_out_of(client, shift):
     call = line_of(shift, "call (M1, 8)")
     entered(client, shift, lines=[call])
-    client.go("continue")
-    assert client.top()["line"] == call
-    client.go("stepIn")
-    frames = client.ask("stackTrace", threadId=1)["stackFrames"]
+    thread = client.go("continue")["threadId"]  # the thread that leaves the barrier first
+    assert client.top(thread)["line"] == call
+    client.go("stepIn", thread)
+    frames = client.ask("stackTrace", threadId=thread)["stackFrames"]
     assert [(f["name"], f["line"]) for f in frames] == [("twice", line_of(shift, "add (M1, 8)")), ("shift", call)]
-    client.go("stepOut")
-    assert client.top()["line"] == call + 1
-    client.go("stepBack")
-    assert client.top()["line"] == call
-    client.go("next")
-    assert client.top()["line"] == call + 1
-    client.ask("setBreakpoints", source={"path": str(shift)}, breakpoints=[])
-    assert client.go("continue")["exitCode"] == 0
+    for command, line in (("stepOut", call + 1), ("stepBack", call), ("next", call + 1)):
+        client.go(command, thread)
+        assert client.top(thread)["line"] == line
+    break_at(client, shift)
+    assert client.go("continue", thread)["exitCode"] == 0
 
 
 def test_threads_wait_at_a_barrier_and_one_can_run_alone_or_to_it(client, shift):
@@ -737,7 +682,7 @@ def test_threads_wait_at_a_barrier_and_one_can_run_alone_or_to_it(client, shift)
     client.ask("visaRunToBarrier", threadId=1)
     client.stop()
     assert client.top()["line"] == barrier
-    first = line_of(shift, "shl (M1, 8)")
+    first = line_of(shift, "cmp.lt (M1, 8)")
     assert client.top(2)["line"] == first
     client.ask("visaRunAlone", threadId=1)
     assert "waits for others" in client.stop()["text"]
@@ -749,17 +694,16 @@ def test_threads_wait_at_a_barrier_and_one_can_run_alone_or_to_it(client, shift)
 
 def test_shared_memory_is_a_scope_that_can_be_watched(client, shift):
     entered(client, shift)
-    said = client.ask("dataBreakpointInfo", name="slm[9]", frameId=client.top()["id"])
-    client.ask("setDataBreakpoints", breakpoints=[{"dataId": said["dataId"], "accessType": "write"}])
+    watch(client, "slm[9]", "write")
     stop = client.go("continue")
     assert stop["threadId"] == 2
     assert client.top(2)["line"] == line_of(shift, "scatter4_scaled.R (M1, 8) %slm")
     client.go("next", 2)
     frame = client.top(2)["id"]
-    assert client.scope("SLM", frame)["slm"]["value"].startswith("[0, 2, 4, 6, 8, 10, 12, 14, 16, 18")
+    assert client.scope("SLM", frame)["slm"]["value"].startswith("[0, 1, 2, 3, 4, 5, 6, 7, 8, 9")
     reference = client.ask("evaluate", expression="slm", frameId=frame)["memoryReference"]
     data = client.ask("readMemory", memoryReference=reference, offset=16, count=8)["data"]
-    assert struct.unpack("<2i", base64.b64decode(data)) == (8, 10)
+    assert struct.unpack("<2i", base64.b64decode(data)) == (4, 5)
 
 
 def test_source_lines_that_loc_names_have_frames_and_breakpoints(client, tmp_path):
@@ -774,9 +718,7 @@ def test_source_lines_that_loc_names_have_frames_and_breakpoints(client, tmp_pat
         ("saxpy.visaasm", line_of(program, "mul (M1_NM")),
         ("saxpy.cl", 3),
     ]
-    (point,) = client.ask("setBreakpoints", source={"path": str(tmp_path / "saxpy.cl")}, breakpoints=[{"line": 4}])[
-        "breakpoints"
-    ]
+    (point,) = break_at(client, tmp_path / "saxpy.cl", 4)
     assert (point["verified"], point["line"]) == (True, 5)
     client.go("next", granularity="line")
     assert client.ask("stackTrace", threadId=1)["stackFrames"][1]["line"] == 5
@@ -791,7 +733,7 @@ def test_the_adapter_listens_on_a_port(tmp_path):
     import sys
 
     process = subprocess.Popen(
-        [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap", "--port", "0"],
+        [sys.executable, "-m", "visa_lsp", "dap", "--port", "0"],
         stderr=subprocess.PIPE, cwd=ROOT,
     )  # fmt: skip
     try:

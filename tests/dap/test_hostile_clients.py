@@ -12,8 +12,6 @@ from dap_client import Client, ClientHere, Refused
 from debugging import ENDLESS, EXAMPLES, ROOT
 from tiers import first
 
-SAXPY = EXAMPLES / "saxpy.visaasm"
-
 
 @pytest.fixture
 def client():
@@ -39,14 +37,6 @@ def complaints(client):
     """Return the output of the process on standard error."""
     assert client.process.stderr is not None
     return client.process.stderr.read().decode()
-
-
-@pytest.mark.full
-def test_the_process_ends_with_status_0_when_its_input_ends(client):
-    client.ask("initialize")
-    client.process.stdin.close()
-    assert client.process.wait(timeout=30) == 0
-    assert complaints(client) == ""
 
 
 @pytest.mark.parametrize("how", first(1, ["end of input", "disconnect"]))

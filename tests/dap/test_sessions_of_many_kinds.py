@@ -7,7 +7,7 @@ import json
 import pytest
 from corpus import OWN
 from dap_client import ClientHere, Refused
-from debugging import EXAMPLES, LAUNCH, TEXT
+from debugging import EXAMPLES, LAUNCH, TEXT, write_shift
 from tiers import first
 
 from visa_lsp.cli.main import main
@@ -34,10 +34,7 @@ def client():
 
 @pytest.fixture
 def shift(tmp_path):
-    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
-    path = tmp_path / "shift.visaasm"
-    path.write_text(TEXT)
-    return path
+    return write_shift(tmp_path)
 
 
 @pytest.mark.parametrize("kind", first(3, sorted(KINDS, key=COSTLY.__eq__)))

@@ -1,18 +1,15 @@
-"""A debugged run is the run: buffers and faults, on the corpus; and any way back and forth leads to the same state."""
+"""A debugged run is the run: buffers and faults, on the corpus; ``test_every_kernel_stepped`` has single steps, back and forth."""
 
 from __future__ import annotations
-
-import random
 
 import numpy as np
 import own_cases
 import pytest
 import test_run_corpus as corpus
-from debugging import debugger_of, state, step, through
+from debugging import through
 from tiers import first
 
 from visa_lsp.app.launch import runner
-from visa_lsp.debug.goals import Goal, StepGoal
 from visa_lsp.sim.machine import run as interpret
 
 CASES = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
@@ -48,57 +45,3 @@ def assert_same(first, second):
 def test_a_run_under_the_debugger_gives_what_a_run_gives(launch, monkeypatch):
     case, platform = launch
     assert_same(report(case, platform, interpret, monkeypatch), report(case, platform, through, monkeypatch))
-
-
-def stepped(steps):
-    """Return an engine that takes so many single steps, each of the thread whose turn it is, and runs to the end."""
-
-    def run(dispatch, observers):
-        debugger = debugger_of(dispatch, observers)
-        for _ in range(steps):
-            if step(debugger).reason == "end":
-                break
-        while not debugger.at_end:
-            debugger.go(Goal())
-        return debugger.finish()
-
-    return run
-
-
-@pytest.mark.parametrize("launch", first(1, KINDS), ids=named)
-def test_single_steps_do_not_change_a_run(launch, monkeypatch):
-    case, platform = launch
-    assert_same(report(case, platform, interpret, monkeypatch), report(case, platform, stepped(2_000), monkeypatch))
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("launch", KINDS, ids=named)
-def test_going_back_and_forth_by_chance_leads_to_the_same_states_and_the_same_end(launch, monkeypatch):
-    case, platform = launch
-
-    def run(dispatch, observers):
-        debugger = debugger_of(dispatch, observers)
-        chance = random.Random(7)
-        seen = {0: state(debugger)}
-        for _ in range(100):
-            if step(debugger).reason == "end":
-                break
-            seen[debugger.time] = state(debugger)
-        for _ in range(60):
-            time = chance.choice(list(seen))
-            debugger.to_time(time)
-            if debugger.time == time:
-                assert state(debugger) == seen[time]
-            for _ in range(chance.randrange(4)):
-                thread = debugger.stepper.current
-                if thread is None or debugger.at_end:
-                    break
-                back = chance.random() < 0.5
-                (debugger.back if back else debugger.go)(StepGoal(thread, over=chance.random() < 0.5, breaks=False))
-                if debugger.time in seen and not debugger.at_end:
-                    assert state(debugger) == seen[debugger.time]
-        while not debugger.at_end:
-            debugger.go(Goal())
-        return debugger.finish()
-
-    assert_same(report(case, platform, interpret, monkeypatch), report(case, platform, run, monkeypatch))

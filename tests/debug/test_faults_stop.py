@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from debugging import LAUNCH, TEXT, open_debugger
+from debugging import LAUNCH, TEXT, open_debugger, write_shift
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.goals import Goal
@@ -30,10 +30,7 @@ WRONG = {
 
 @pytest.fixture
 def program(tmp_path):
-    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
-    path = tmp_path / "shift.visaasm"
-    path.write_text(TEXT)
-    return path
+    return write_shift(tmp_path)
 
 
 def first_fault(program, capsys):

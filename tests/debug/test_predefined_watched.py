@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from debugging import LAUNCH, TEXT, open_debugger
+from debugging import TEXT, open_debugger, write_shift
 
 from visa_lsp.cli.main import main
 from visa_lsp.debug.breakpoints import Wish
@@ -15,10 +15,8 @@ PLACE = 3  # of that line in the body
 
 @pytest.fixture
 def program(tmp_path):
-    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
-    path = tmp_path / "shift.visaasm"
-    path.write_text(TEXT.replace("    scatter4_scaled.R (M1, 8) %slm", WRITES + "    scatter4_scaled.R (M1, 8) %slm"))
-    return path
+    store = "    scatter4_scaled.R (M1, 8) %slm"
+    return write_shift(tmp_path, TEXT.replace(store, WRITES + store))
 
 
 @pytest.mark.parametrize(("access", "at"), [("write", PLACE), ("read", PLACE), ("change", PLACE + 1)])

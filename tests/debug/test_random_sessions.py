@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 
 import pytest
-from debugging import LAUNCH, TEXT, open_debugger
+from debugging import open_debugger, write_shift
 
 from visa_lsp.debug.breakpoints import ACCESSES, Wish
 from visa_lsp.debug.goals import Goal, StepGoal, ToBarrier
@@ -60,10 +60,7 @@ class User:
 
 @pytest.mark.parametrize("seed", range(12))
 def test_whatever_a_user_does_the_run_comes_to_its_end(tmp_path, seed):
-    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
-    path = tmp_path / "shift.visaasm"
-    path.write_text(TEXT)
-    launched, _ = open_debugger(path)
+    launched, _ = open_debugger(write_shift(tmp_path))
     debugger = launched.debugger
     user = User(debugger, seed)
     debugger.filters = set(FILTERS) if seed % 2 else set()
@@ -77,5 +74,5 @@ def test_whatever_a_user_does_the_run_comes_to_its_end(tmp_path, seed):
         stops += 1
         assert stops < 500
     status, lines = launched.finish()
-    assert lines[-1].strip() == ("FAILED" if status else "ran, no fault found; no result was compared")
+    assert lines[-1].strip().partition(",")[0] == ("FAILED" if status else "ran")
     assert debugger.machine.result.threads == 4

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 
 import numpy as np
-from debugging import EXAMPLES, LAUNCH, TEXT, open_debugger
+from debugging import EXAMPLES, TEXT, open_debugger, write_shift
 from each_case import check_each
 
 from visa_lsp.debug.cells import TYPES, format_number, text_of, texts_of
@@ -46,10 +46,8 @@ def test_a_scope_shows_at_every_stop_what_expressions_give():
 
 
 def test_a_predicate_of_one_lane_is_shown_as_its_lanes_wherever_it_is_shown(tmp_path):
-    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
-    path = tmp_path / "shift.visaasm"
-    path.write_text(TEXT.replace(".decl there", ".decl P2 v_type=P num_elts=1\n.decl there"))
-    debugger = open_debugger(path)[0].debugger
+    text = TEXT.replace(".decl there", ".decl P2 v_type=P num_elts=1\n.decl there")
+    debugger = open_debugger(write_shift(tmp_path, text))[0].debugger
     at = debugger.stack(debugger.stepper.current)[0]
     cells = debugger.cells(at)
     rows = {row.name: row for row in rows_of(debugger, at, "Predicates")}

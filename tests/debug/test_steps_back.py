@@ -1,7 +1,7 @@
 """The way back leads over the stops of the way forward, through threads and groups, to the instruction where the run was entered."""
 
 import pytest
-from debugging import LAUNCH, TEXT, open_debugger
+from debugging import TEXT, open_debugger, write_shift
 
 from visa_lsp.debug.goals import Goal, StepGoal, key_of
 
@@ -11,9 +11,7 @@ LABELLED = TEXT.replace("    cmp.lt", "shift:\n    cmp.lt", 1)
 
 @pytest.fixture
 def program(tmp_path):
-    (tmp_path / "shift.visaasm").write_text(LABELLED)
-    (tmp_path / "shift.launch.yaml").write_text(LAUNCH)
-    return tmp_path / "shift.visaasm"
+    return write_shift(tmp_path, LABELLED)
 
 
 def standing(debugger, stop):

@@ -1,11 +1,11 @@
 ;;; What the test of debugging does in Emacs; the configuration is docs/editors/emacs/visa-dap.el.  -*- lexical-binding: t -*-
-;; Environment: VISA_LSP_COMMAND (JSON list), VISA_FILE, VISA_REPORT (where the report is written as JSON), VISA_STATE (a folder).
+;; Environment: VISA_LSP_COMMAND (JSON list), VISA_FILE, VISA_REPORT (where the report is written as JSON), HOME (for the state).
 
 (package-initialize)
 (require 'cl-lib)
 (require 'json)
-(setq lsp-session-file (expand-file-name "session" (getenv "VISA_STATE"))
-      dap-breakpoints-file (expand-file-name "breakpoints" (getenv "VISA_STATE"))
+(setq lsp-session-file (expand-file-name "session" (getenv "HOME"))
+      dap-breakpoints-file (expand-file-name "breakpoints" (getenv "HOME"))
       dap-auto-configure-features nil dap-auto-show-output nil
       auto-revert-mode nil)
 (require 'visa-dap)

@@ -1,5 +1,5 @@
 ;;; What the test does in Emacs with lsp-mode; the client is docs/editors/upstream/lsp-mode/clients/lsp-visa.el.  -*- lexical-binding: t -*-
-;; Environment: VISA_LSP_COMMAND (JSON list), VISA_FILE, VISA_LAUNCH, VISA_REPORT (where the report is written as JSON).
+;; Environment: VISA_LSP_COMMAND (JSON list), VISA_FILE, VISA_REPORT (where the report is written as JSON).
 
 (package-initialize)
 (require 'json)
@@ -37,7 +37,7 @@
       (goto-char (1+ (match-beginning 0)))
       (note 'hover (lsp-get (lsp-get (lsp-request "textDocument/hover" (lsp--text-document-position-params)) :contents) :value))
       (note 'platform (gethash "platform" (gethash "visa" (lsp-configuration-section "visa"))))
-      (find-file (getenv "VISA_LAUNCH"))
+      (find-file (expand-file-name "broken.launch.yaml" (file-name-directory (getenv "VISA_FILE"))))
       (prog-mode)
       (lsp)
       (note 'launch (code (wait-for "a finding in the launch file" #'finding)))

@@ -11,7 +11,7 @@ import tomllib
 from typing import TYPE_CHECKING
 
 import pytest
-from editors import ROOT, Neovim, neovims
+from editors import EMACS, EMACS_FOLDER, ROOT, Neovim, neovims
 from helix import helix, why_missing
 from lsp_client import BROKEN, BROKEN_FOUND, saxpy
 
@@ -105,9 +105,6 @@ def test_nvim_dap_is_told_of_our_adapter(tmp_path: Path):
     assert (count, program) == (3, "${file}")
 
 
-EMACS = shutil.which("emacs")
-
-
 @pytest.mark.skipif(EMACS is None, reason="no emacs on this machine")
 def test_dap_mode_is_told_of_our_adapter():
     """Against the three functions of dap-mode that are used, as it has them."""
@@ -121,8 +118,7 @@ def test_dap_mode_is_told_of_our_adapter():
         '(let ((made (funcall (cdr (assoc "visa" told)) (list :type "visa" :program "k.visaasm"))))'
         ' (princ (format "%S %S" (plist-get made :dap-server-path) (length told))))'
     )
-    folder = ROOT / "docs" / "editors" / "emacs"
-    command = [str(EMACS), "--batch", "-L", str(folder), "--eval", stub, "-l", "visa-dap", "--eval", ask]
+    command = [str(EMACS), "--batch", "-L", str(EMACS_FOLDER), "--eval", stub, "-l", "visa-dap", "--eval", ask]
     said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=False)
     assert said.stdout == '("visa-lsp" "dap") 3', said.stderr
 

@@ -9,6 +9,8 @@ from editors import Neovim, drive_neovim, neovims
 from fake_tools import fake_tool
 from lsp_client import BROKEN, BROKEN_FOUND, line_of, saxpy
 
+from visa_lsp.isa.table import TABLE
+
 EDITORS = neovims()
 BEFORE = "/* äöü 𝄞𝄞 → */ "
 
@@ -34,7 +36,7 @@ def test_session_in_neovim(editor: Neovim, tmp_path: Path):
         found["line"],
         found["column"],
     )
-    assert "Multiply, then add" in seen["hover_mad"]
+    assert TABLE.by_mnemonic["mad"][0].summary in seen["hover_mad"]
     assert "payload header" in seen["hover_r0"]
     assert line_of(kernel.text, ".decl V0061") + 1 == seen["decl_line"]
     assert line_of(kernel.text, "_0_004:") + 1 == seen["label_line"]

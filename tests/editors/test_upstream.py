@@ -12,7 +12,7 @@ import tomllib
 from pathlib import Path
 
 import pytest
-from editors import ROOT, Neovim, neovims
+from editors import ROOT, Neovim, drive_emacs, has_emacs, neovims
 from lsp_client import BROKEN, BROKEN_FOUND, saxpy
 from ruamel.yaml import YAML
 
@@ -20,7 +20,6 @@ FOLDER = ROOT / "docs" / "editors" / "upstream"
 VIM = ROOT / "docs" / "editors" / "vim"
 SERVER = [sys.executable, "-m", "visa_lsp"]
 NEW = [editor for editor in neovims() if editor.version >= (0, 11)]
-EMACS = shutil.which("emacs")
 
 
 @pytest.fixture
@@ -121,31 +120,12 @@ def test_the_filetype_plugin_knows_comments_and_names(program: str, tmp_path: Pa
 # ---- Emacs
 
 
-def has_lsp_mode() -> bool:
-    command = [str(EMACS), "--batch", "--eval", "(progn (package-initialize) (require 'lsp-mode))"]
-    return EMACS is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
-
-
-@pytest.mark.skipif(not has_lsp_mode(), reason="no emacs with lsp-mode on this machine (apt-get install elpa-lsp-mode)")
+@pytest.mark.skipif(
+    not has_emacs("lsp-mode"), reason="no emacs with lsp-mode on this machine (apt-get install elpa-lsp-mode)"
+)
 def test_a_session_with_lsp_mode(wrong: Path, tmp_path: Path):
     (wrong.parent / "visa-lsp.toml").touch()
-    report = tmp_path / "report.json"
-    environment = {
-        **os.environ,
-        "HOME": str(tmp_path),
-        "VISA_LSP_COMMAND": json.dumps(SERVER),
-        "VISA_FILE": str(wrong),
-        "VISA_LAUNCH": str(wrong.with_name("broken.launch.yaml")),
-        "VISA_REPORT": str(report),
-    }
-    load = ["-L", str(FOLDER / "lsp-mode" / "clients"), "-l", str(Path(__file__).with_name("emacs_lsp_mode.el"))]
-    done = subprocess.run(
-        [str(EMACS), "--batch", *load], capture_output=True, text=True, timeout=180, check=False, env=environment,
-        cwd=wrong.parent,
-    )  # fmt: skip
-    assert report.exists(), done.stdout + done.stderr
-    seen = json.loads(report.read_text())
-    assert seen["ok"] is True, (seen, done.stderr)
+    seen = drive_emacs("emacs_lsp_mode.el", wrong, tmp_path, FOLDER / "lsp-mode" / "clients")
     assert (seen["code"], seen["language"], seen["platform"]) == ("V201", "visa", "TGLLP")
     assert "Add two sources" in seen["hover"]
     assert seen["launch"] == BROKEN_FOUND[0][0]

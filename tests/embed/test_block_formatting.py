@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cursor import apply_edits
 from tiers import first
 
 from visa_lsp.app.assemble import assemble_text
@@ -43,10 +44,7 @@ def host(block):
 
 
 def formatted(text, kind=Host.OPENCL):
-    edits = format_blocks(HostText.of(text, kind), Span(0, len(text)))
-    for edit in reversed(edits):
-        text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
-    return text
+    return apply_edits(text, format_blocks(HostText.of(text, kind), Span(0, len(text))))
 
 
 def units_of(text, kind):

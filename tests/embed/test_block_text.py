@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from cursor import apply_edits
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
@@ -27,19 +28,13 @@ ONE = '"add (M1, 16) %[sum](0,0)<1> %1(0,0)<1;1,0> %2"'
 BODY = "add (M1, 16) sum(0,0)<1> y(0,0)<1;1,0> 0x5:d"
 
 
-def applied(text, edits):
-    for edit in sorted(edits, key=lambda e: e.span, reverse=True):
-        text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
-    return text
-
-
 def changed(block, old, new):
     """Return the host's block after a change of the text that it makes."""
     text = HEAD + block + TAIL
     host = HostText.of(text, Host.OPENCL)
     shown = block_text(host, 0, "k.cl").text
     assert old in shown
-    after = applied(text, edits_of(host, 0, "k.cl", shown, shown.replace(old, new, 1)))
+    after = apply_edits(text, edits_of(host, 0, "k.cl", shown, shown.replace(old, new, 1)))
     assert after.startswith(HEAD)
     assert after.endswith(TAIL)
     return after[len(HEAD) : -len(TAIL)]
@@ -96,7 +91,7 @@ def test_a_block_that_changed_in_the_host_is_not_written_over():
         edits_of(now, 0, "k.cl", shown, shown.replace("add", "mul"))
     moved = 'void g() { int z; asm("// other" : "+rw"(z)); }\n' + text
     edits = edits_of(HostText.of(moved, Host.OPENCL), 0, "k.cl", shown, shown.replace("add", "mul"))
-    assert applied(moved, edits) == moved.replace("add", "mul")
+    assert apply_edits(moved, edits) == moved.replace("add", "mul")
     with pytest.raises(
         BlockRefused, match="the block has changed"
     ):  # either of its twins could be the one that was opened
@@ -155,7 +150,7 @@ def test_whatever_is_written_reads_as_the_user_has_it_and_nothing_else_changes(p
             continue
         written += 1
         assert all(shown.span.start < e.span.start and e.span.end < shown.span.end + 1 for e in edits)
-        after = HostText.of(applied(text, edits), kind)
+        after = HostText.of(apply_edits(text, edits), kind)
         assert block_text(after, number, path.name).lines == wanted
         assert len(blocks_of(after)) == count
         for other in range(count):

@@ -16,25 +16,22 @@ FAULTY = """kernel void k(global int *d) {
   __asm__("mov (M1, 16) %0(0,0)<1> nope(0,0)<1;1,0>\\n" : "=rw"(x));
 }
 """
-RUN = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
 RIGHT = FAULTY.replace("nope", "%0")
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def folder(here):
     for name in ("a.cl", "b.c", "b.h", "b.cpp", "b.hpp", "b.cxx", "b.sycl"):
-        (tmp_path / name).write_text(FAULTY)
-    (tmp_path / "c.py").write_text('# visa: asm\nX = "mov (M1, 16) nope(0,0)<1> 0x1:d\\n"\n')
-    (tmp_path / "plain.cpp").write_text("int main() { return 0; }\n" * 10)
-    (tmp_path / "t.visaasm").write_text('.version 4.1\n.kernel "k"\n    ret (M1, 1)\n')
-    (tmp_path / "notes.txt").write_text(FAULTY)
-    return tmp_path
+        (here / name).write_text(FAULTY)
+    (here / "c.py").write_text('# visa: asm\nX = "mov (M1, 16) nope(0,0)<1> 0x1:d\\n"\n')
+    (here / "plain.cpp").write_text("int main() { return 0; }\n" * 10)
+    (here / "t.visaasm").write_text('.version 4.1\n.kernel "k"\n    ret (M1, 1)\n')
+    (here / "notes.txt").write_text(FAULTY)
+    return here
 
 
-def test_all_hosts_of_a_folder_are_checked_when_asked(folder, capsys):
-    assert main(["check", "--embedded", "--format", "concise", "."]) == 1
-    lines = capsys.readouterr().out.splitlines()
+def test_all_hosts_of_a_folder_are_checked_when_asked(printed, folder):
+    lines = printed("check", "--embedded", "--format", "concise", ".", status=1).splitlines()
     assert sorted(line.partition(":")[0].removeprefix("./") for line in lines) == [
         "a.cl",
         "b.c",
@@ -45,50 +42,41 @@ def test_all_hosts_of_a_folder_are_checked_when_asked(folder, capsys):
         "b.sycl",
         "c.py",
     ]
-    assert lines[0] == "./a.cl:3:36: error V101 undeclared-name: `nope` is not declared"
+    assert lines[0].startswith("./a.cl:3:36: error V101 undeclared-name: ")
 
 
-def test_without_being_asked_none_is(folder, capsys):
+def test_without_being_asked_none_is(refused, folder):
     assert main(["check", "--format", "concise", "."]) == 0
-    assert main(["check", "a.cl"]) == 2
-    assert "OpenCL C" in capsys.readouterr().err
+    assert "OpenCL C" in refused("check", "a.cl")
 
 
-def test_a_setting_asks_for_all(folder, capsys):
+def test_a_setting_asks_for_all(printed, refused, folder):
     (folder / "visa-lsp.toml").write_text("embedded = true\n")
-    assert main(["check", "--format", "concise", "."]) == 1
-    assert "b.cpp:3:36" in capsys.readouterr().out
-    assert main(["check", "--show-settings", "."]) == 0
-    assert "embedded = true" in capsys.readouterr().out
+    assert "b.cpp:3:36" in printed("check", "--format", "concise", ".", status=1)
+    assert "embedded = true" in printed("check", "--show-settings", ".")
     (folder / "visa-lsp.toml").write_text("embedded = 1\n")
-    assert main(["check", "."]) == 2
-    assert "true or false" in capsys.readouterr().err
+    assert "true or false" in refused("check", ".")
 
 
 @pytest.mark.parametrize("form", FORMATS)
-def test_every_format_tells_of_a_string_in_a_host(form, folder, capsys):
-    assert main(["check", "--embedded", "--format", form, "a.cl"]) == 1
-    out = capsys.readouterr().out
+def test_every_format_tells_of_a_string_in_a_host(printed, form, folder):
+    out = printed("check", "--embedded", "--format", form, "a.cl", status=1)
     assert "a.cl" in out
     assert "nope" in out
 
 
-def test_the_text_of_standard_input_is_what_its_name_says(folder, monkeypatch, capsys):
-    done = subprocess.run(
-        [sys.executable, "-c", RUN, "check", "--embedded", "--format", "json", "--stdin-filename", "x.cl", "-"],
-        input=FAULTY, capture_output=True, text=True, check=False,
-    )  # fmt: skip
-    assert done.returncode == 1, done.stderr
-    (finding,) = json.loads(done.stdout)
+def test_the_text_of_standard_input_is_what_its_name_says(printed, folder):
+    words = ("--embedded", "--format", "json", "--stdin-filename", "x.cl", "-")
+    out = printed("check", *words, stdin=FAULTY.encode(), status=1)
+    (finding,) = json.loads(out)
     assert (finding["path"], finding["line"], finding["column"], finding["end_column"]) == ("x.cl", 3, 36, 40)
 
 
-def test_a_baseline_holds_for_hosts_too(folder, capsys):
+def test_a_baseline_holds_for_hosts_too(printed, folder):
     assert main(["check", "--embedded", "--write-baseline", "known.json", "."]) == 0
     assert main(["check", "--embedded", "--baseline", "known.json", "."]) == 0
     (folder / "a.cl").write_text(FAULTY.replace("nope", "other"))
-    assert main(["check", "--embedded", "--baseline", "known.json", "--format", "concise", "."]) == 1
-    assert "`other`" in capsys.readouterr().out
+    assert "`other`" in printed("check", "--embedded", "--baseline", "known.json", "--format", "concise", ".", status=1)
 
 
 FIXABLE = """kernel void k(global int *d) {
@@ -100,7 +88,7 @@ FIXABLE = """kernel void k(global int *d) {
 """
 
 
-def test_fixes_stay_inside_of_their_strings(folder, capsys):
+def test_fixes_stay_inside_of_their_strings(folder):
     (folder / "a.cl").write_text(FIXABLE)
     assert main(["check", "--embedded", "--fix", "a.cl"]) == 0
     assert (folder / "a.cl").read_text() == FIXABLE.replace("  // visa: ignore[V101]", "").replace(
@@ -108,10 +96,9 @@ def test_fixes_stay_inside_of_their_strings(folder, capsys):
     ).replace("  // visa: ignore[V103]", "")
 
 
-def test_without_the_grammars_the_message_says_what_to_install(folder, monkeypatch, capsys):
+def test_without_the_grammars_the_message_says_what_to_install(refused, folder, monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda _name: None)
-    assert main(["check", "--embedded", "."]) == 2
-    assert "pip install 'visa-lsp[embed]'" in capsys.readouterr().err
+    assert "pip install 'visa-lsp[embed]'" in refused("check", "--embedded", ".")
 
 
 def test_a_file_without_assembly_needs_no_grammar_loaded(folder):
@@ -123,7 +110,7 @@ def test_a_file_without_assembly_needs_no_grammar_loaded(folder):
     assert done.stdout.splitlines()[-1] == "0 []", done.stdout + done.stderr
 
 
-def test_a_right_host_is_clean(folder, capsys):
+def test_a_right_host_is_clean(folder):
     for name in ("a.cl", "b.cpp"):
         (folder / name).write_text(RIGHT)
     assert main(["check", "--embedded", "a.cl", "b.cpp"]) == 0

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import random
-import re
 from pathlib import Path
 
 import pytest
-from tiers import first
 
 from visa_lsp.embed.host_findings import findings
 from visa_lsp.embed.host_text import HostText
 from visa_lsp.embed.languages import Host, host_of
-from visa_lsp.text import Span
 
 SOURCES = sorted((Path(__file__).parent / "sources").iterdir())
 KERNEL = """
@@ -30,8 +27,8 @@ def found(text, host=Host.OPENCL, extra=()):
     return [(d.name, text[d.span.start : d.span.end]) for d in shown]
 
 
-def of_statement(statement, host=Host.OPENCL):
-    return found(KERNEL.format(statement=statement), host)
+def of_statement(statement):
+    return found(KERNEL.format(statement=statement), Host.OPENCL)
 
 
 @pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
@@ -40,27 +37,6 @@ def test_a_right_source_has_no_finding(path):
     snapshot = HostText.of(text, host_of(path.name))
     assert snapshot.units
     assert [d for d in findings(snapshot) if d.severity.value != "hint"] == []
-
-
-@pytest.mark.parametrize("most", first(1, [8, 1000]))
-@pytest.mark.parametrize("path", SOURCES, ids=lambda p: p.name)
-def test_one_wrong_token_is_found_at_its_place_in_the_host(path, most):
-    """The mnemonics of the strings in turn, so far as they stand in a line that is known."""
-    text = path.read_text(encoding="utf-8")
-    clean = HostText.of(text, host_of(path.name))
-    spans = [
-        span
-        for number, unit in enumerate(clean.units)
-        for word in re.finditer(r"(?m)^\s*(?:\(\w+\) )?(?P<mnemonic>[a-z]\w+)(?=[ .]\w*.*\(M)", unit.text)
-        if (span := clean.host_span(place := Span(*word.span("mnemonic")).shift(clean.start_of(number)))) is not None
-        and clean.is_unbroken(place)
-        and text[span.start : span.end] == word["mnemonic"]  # the lines of a macro have the place of its call
-    ]
-    assert spans
-    for span in spans[:: -(-len(spans) // most)]:
-        wrong = text[: span.start] + "q" + text[span.start :]
-        shown = findings(HostText.of(wrong, host_of(path.name)))
-        assert span.start in [d.span.start for d in shown if d.name == "unknown-mnemonic"], text[span.start :][:80]
 
 
 def test_three_hundred_names_that_do_not_exist_are_found_each_at_its_column():

@@ -106,8 +106,7 @@ def test_what_cannot_be_read_is_counted(definitions, template, unread):
     assert shown(text) == []
 
 
-def test_the_command_says_what_it_did_not_read(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_the_command_says_what_it_did_not_read(here, capsys):
     Path("k.cl").write_text(source("", '__asm__(A "\\n" B : "=rw"(r) : "rw"(i)); __asm__(C : "=rw"(r) : "rw"(i));'))
     assert main(["check", "--embedded", "k.cl", "--format", "concise"]) == 0
     assert capsys.readouterr().err == "visa-lsp: k.cl: 3 lines of 2 statements were not checked\n"

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import ask, command, open_text
-from lsprotocol import types
+from lsp_client import ask, close_text, command, open_text
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.embed.block_text import BlockRefused
@@ -39,7 +38,7 @@ async def run(client, text, **argument):
     """Return the server's answer about running a block."""
     document = open_text(client, URI, text, "opencl")
     answer = await command(client, "visa.runBlock", {"uri": URI, **argument})
-    client.text_document_did_close(types.DidCloseTextDocumentParams(document))
+    close_text(client, document)
     return answer
 
 

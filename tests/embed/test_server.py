@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import ask, command, open_text, session
+from lsp_client import ask, change_text, command, open_text, send_settings, session
 from lsprotocol import types
 from tiers import first
 
@@ -62,10 +62,7 @@ async def test_every_answer_is_at_the_columns_of_the_host(counting):
 
 async def test_an_edit_of_the_host_is_followed(counting):
     document = host(counting)
-    changes = [types.TextDocumentContentChangePartial(place(counting, "nope"), "%0")]
-    counting.text_document_did_change(
-        types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(version=2, uri=URI), changes)
-    )
+    change_text(counting, URI, 2, types.TextDocumentContentChangePartial(place(counting, "nope"), "%0"))
     assert await diagnostics(counting, document) == []
 
 
@@ -104,7 +101,7 @@ async def test_the_setting_turns_it_off():
         document = host(client)
         assert await diagnostics(client, document)
         client.set_configuration({"visa": {"embedded": {"enabled": False}}})
-        client.workspace_did_change_configuration(types.DidChangeConfigurationParams(None))
+        send_settings(client, None)
         for _ in range(100):  # the server asks for the settings first
             if not await diagnostics(client, document):
                 break

@@ -60,40 +60,34 @@ def test_a_platform_of_another_dialect_is_one_sentence(name):
         code_of_text(read_input(path, None, "DG2"), path, kernel, platform_named(name), CodeRequest())
 
 
-def test_a_truncated_zebin_is_one_sentence(tmp_path, capsys):
+def test_a_truncated_zebin_is_one_sentence(refused, tmp_path):
     (tmp_path / "k.zebin").write_bytes(b"\x7fELF\x02\x01\x01" + bytes(40))
-    assert main(["verify", str(tmp_path / "k.zebin")]) == 2
-    assert len(capsys.readouterr().err.splitlines()) == 1
+    assert len(refused("verify", str(tmp_path / "k.zebin")).splitlines()) == 1
 
 
 @pytest.mark.parametrize("words", [["--kernel", "other"], ["--options", "'"], ["--launch", "none.yaml"]])
-def test_wrong_usage_is_refused(words, capsys):
-    assert main(["verify", str(EXAMPLES / "saxpy.visaasm"), *words]) == 2
-    assert capsys.readouterr().err
+def test_wrong_usage_is_refused(refused, words):
+    assert refused("verify", str(EXAMPLES / "saxpy.visaasm"), *words)
 
 
-def test_a_folder_without_texts_is_refused(tmp_path, capsys):
-    assert main(["verify", str(tmp_path), "--format", "json"]) == 2
-    (row,) = json.loads(capsys.readouterr().out)
+def test_a_folder_without_texts_is_refused(printed, tmp_path):
+    (row,) = json.loads(printed("verify", str(tmp_path), "--format", "json", status=2))
     assert "no text" in row["error"]
 
 
 @real
-def test_a_right_text_and_a_miscompiled_one(iga, capsys):
-    assert main(["verify", str(EXAMPLES / "saxpy.visaasm"), "--iga", iga, "--format", "json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)
+def test_a_right_text_and_a_miscompiled_one(printed, iga):
+    (row,) = json.loads(printed("verify", str(EXAMPLES / "saxpy.visaasm"), "--iga", iga, "--format", "json"))
     assert (row["answer"], row["hazards"], row["unmodelled"]) == ("equal", [], [])
     assert {"path", "kernel", "launches", "threads"} <= set(row)
     text = str(CASES / "bfnw.visaasm")
-    assert main(["verify", text, "--platform", "DG2", "--iga", iga]) == 1
-    assert "bfnw on DG2: different" in capsys.readouterr().out
+    assert "bfnw on DG2: different" in printed("verify", text, "--platform", "DG2", "--iga", iga, status=1)
 
 
 @real
-def test_hazards_and_slack_of_machine_code_alone(iga, capsys):
+def test_hazards_and_slack_of_machine_code_alone(printed, iga):
     text = str(EXAMPLES / "average.visaasm")
-    assert main(["verify", text, "--hazards", "--slack", "--platform", "DG2", "--iga", iga]) == 0
-    assert "no hazard at" in capsys.readouterr().out
+    assert "no hazard at" in printed("verify", text, "--hazards", "--slack", "--platform", "DG2", "--iga", iga)
 
 
 @real

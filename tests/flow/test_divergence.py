@@ -13,8 +13,8 @@ MOVE = "    mov (M1, 16) A(0,0)<1> A(0,0)<1;1,0>\n"
 ALL = 0b1111
 
 
-def divergent(code: str, *, calls_end_blocks: bool = False) -> set[int]:
-    return set(divergent_blocks(text_graph(code, calls_end_blocks=calls_end_blocks)))
+def divergent(code: str) -> set[int]:
+    return set(divergent_blocks(text_graph(code)))
 
 
 def test_both_arms_are_divergent_and_the_join_is_not():

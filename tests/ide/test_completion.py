@@ -5,6 +5,7 @@ from cursor import DECLARATIONS, analyse_at_cursor
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.completion import ItemKind, documentation, offers
+from visa_lsp.isa.table import TABLE
 
 
 def labels(source: str) -> list[str]:
@@ -76,7 +77,7 @@ def test_snippet_of_an_instruction_has_all_its_operands():
     analysis, offset = analyse_at_cursor("mad^")
     item = next(i for i in offers(analysis, offset)[0] if i.label == "mad")
     assert item.insert == "mad (${1:M1}, ${2:16}) ${3:dst} ${4:src0} ${5:src1} ${6:src2}"
-    assert "Multiply, then add" in documentation(analysis, ItemKind.MNEMONIC, "mad", 3)
+    assert TABLE.by_mnemonic["mad"][0].summary in documentation(analysis, ItemKind.MNEMONIC, "mad", 3)
     assert "alias of" in documentation(analysis, ItemKind.VARIABLE, "B", 3)
 
 

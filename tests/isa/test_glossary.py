@@ -11,7 +11,6 @@ from each_case import each_of
 
 from visa_lsp.app.explain import explain_text
 from visa_lsp.app.explained_words import list_words
-from visa_lsp.cli.main import main
 from visa_lsp.generate.glossary_page import page
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.isa.glossary import TERMS, meaning, term_called
@@ -39,14 +38,11 @@ def test_explain_tells_every_term_by_each_of_its_names(term):
     assert f"### {term.name}\n\n{term.doc}" in page()
 
 
-def test_a_term_of_several_words_needs_no_quotes(capsys):
-    assert main(["explain", "execution", "size"]) == 0
-    whole = capsys.readouterr().out
+def test_a_term_of_several_words_needs_no_quotes(printed, refused):
+    whole = printed("explain", "execution", "size")
     assert whole.startswith("# execution size\n\nThe number of lanes of an instruction")
-    assert main(["explain", "exec size"]) == 0
-    assert capsys.readouterr().out == whole
-    assert main(["explain", "executoin size"]) == 2
-    assert "did you mean `execution size`?" in capsys.readouterr().err
+    assert printed("explain", "exec size") == whole
+    assert "did you mean `execution size`?" in refused("explain", "executoin size")
 
 
 def test_links_of_the_page_lead_to_its_headings():

@@ -4,37 +4,20 @@ from __future__ import annotations
 
 import gc
 import io
-import json
 import os
 import subprocess
-import sys
 from typing import Any
 
 import pytest
+from lsp_client import SERVER, framed, parted
 from tiers import first
 
 from visa_lsp import __version__
 from visa_lsp.lsp.server import create_server
 
-SERVER = (sys.executable, "-c", "from visa_lsp.cli.main import main; raise SystemExit(main())")
 PLAIN: dict[str, Any] = {"capabilities": {}}
 PULLING: dict[str, Any] = {"capabilities": {"textDocument": {"diagnostic": {"dynamicRegistration": True}}}}
 DOWN = [{"id": 77, "method": "shutdown"}, {"method": "exit"}]
-
-
-def framed(message: dict[str, Any]) -> bytes:
-    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
-    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
-
-
-def parted(rest: bytes) -> list[dict[str, Any]]:
-    said = []
-    while rest:
-        head, _, rest = rest.partition(b"\r\n\r\n")
-        length = int(head.lower().split(b"content-length:")[1].split()[0])
-        said.append(json.loads(rest[:length]))
-        rest = rest[length:]
-    return said
 
 
 def talk_to_process(folder, *messages: dict[str, Any], raw: bytes = b"") -> tuple[list[dict[str, Any]], int, str]:

@@ -6,7 +6,7 @@ import asyncio
 import random
 import re
 
-from lsp_client import ask
+from lsp_client import ask, change_text, open_text
 from lsprotocol import types
 
 HEAD = '.version 4.1\n.kernel "k"\n.kernel_attr Target="cm"\n.decl A v_type=G type=d num_elts=32 align=GRF\n'
@@ -27,9 +27,8 @@ def offset_of(text: str, line: int, column: int) -> int:
     return min(starts[line] + column, end.start() if end else len(text))
 
 
-async def _formatted(client, item: types.TextDocumentItem, text: str) -> str:
+async def _formatted(client, identifier: types.TextDocumentIdentifier, text: str) -> str:
     """Return the client's text with the edits that the server gives for it."""
-    identifier = types.TextDocumentIdentifier(item.uri)
     options = types.FormattingOptions(4, insert_spaces=True)
     edits = await ask(client, "formatting", identifier, options) or []
     places = [
@@ -41,21 +40,19 @@ async def _formatted(client, item: types.TextDocumentItem, text: str) -> str:
     return text
 
 
-async def _findings(client, uri: str, version: int) -> list[tuple[int, int, str]]:
+async def _findings(client, here: types.TextDocumentIdentifier, version: int) -> list[tuple[int, int, str]]:
     for _ in range(200):
-        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
-        report = await client.text_document_diagnostic_async(params)
+        report = await ask(client, "diagnostic", here)
         if report.items is not None:
             return sorted((d.range.start.line, d.range.start.character, str(d.code)) for d in report.items)
         await asyncio.sleep(0.05)
-    raise AssertionError((uri, version))
+    raise AssertionError((here, version))
 
 
 async def test_a_client_that_edits_by_lines_and_the_server_keep_the_same_text(client, tmp_path):
     draw = random.Random(3)
     text = HEAD + "".join([draw.choice(LINES).format(n) + draw.choice(("\r", "\n", "\r\n")) for n in range(90)])
-    item = types.TextDocumentItem((tmp_path / "a.visaasm").as_uri(), "visa", 1, text)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+    here = open_text(client, (tmp_path / "a.visaasm").as_uri(), text)
     for version in range(2, 60):
         line = draw.randrange(len(END.findall(text)) + 1)
         last = min(line + draw.choice((0, 0, 1)), len(END.findall(text)))
@@ -66,13 +63,11 @@ async def test_a_client_that_edits_by_lines_and_the_server_keep_the_same_text(cl
         change = types.TextDocumentContentChangePartial(
             range=types.Range(types.Position(*start), types.Position(*end)), text=new
         )
-        identifier = types.VersionedTextDocumentIdentifier(version, item.uri)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        change_text(client, here.uri, version, change)
         text = text[: offset_of(text, *start)] + new + text[offset_of(text, *end) :]
-    fresh = types.TextDocumentItem((tmp_path / "b.visaasm").as_uri(), "visa", 1, text)
-    client.text_document_did_open(types.DidOpenTextDocumentParams(fresh))
-    assert await _findings(client, item.uri, 60) == await _findings(client, fresh.uri, 1)
-    shaped = await _formatted(client, item, text)
+    fresh = open_text(client, (tmp_path / "b.visaasm").as_uri(), text)
+    assert await _findings(client, here, 60) == await _findings(client, fresh, 1)
+    shaped = await _formatted(client, here, text)
     assert shaped == await _formatted(client, fresh, text)
     assert shaped != text
     blanks = re.compile("[ \t\x0b\u2028]+")

@@ -2,7 +2,7 @@
 
 import json
 
-from lsp_client import command, open_text
+from lsp_client import ask, change_text, command, open_text
 from lsprotocol import types
 
 from visa_lsp.cli.main import main
@@ -18,7 +18,7 @@ kernel void k(global int *d) {
 
 
 async def test_a_text_reads_as_by_the_command_and_after_an_edit_anew(client, kernel, capsys):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    open_text(client, kernel.uri, kernel.text)
     answer = await command(client, "visa.read", {"uri": kernel.uri, "platform": "TGLLP"})
     assert main(["read", str(kernel.path), "--platform", "TGLLP", "--format", "json"]) == 0
     assert answer["kernels"] == json.loads(capsys.readouterr().out)["kernels"]
@@ -27,9 +27,7 @@ async def test_a_text_reads_as_by_the_command_and_after_an_edit_anew(client, ker
     )
     assert content.text == "\n".join(line["text"] for line in answer["kernels"][0]["lines"]) + "\n"
     for version, text in ((2, f"// first\n{kernel.text}"), (3, f"{kernel.text}    nonsense\n")):
-        change = types.TextDocumentContentChangeWholeDocument(text)
-        identifier = types.VersionedTextDocumentIdentifier(version, kernel.uri)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        change_text(client, kernel.uri, version, text)
         again = await command(client, "visa.read", {"uri": kernel.uri, "platform": "TGLLP"})
         if version == 2:
             down = [{**line, "visa": [number + 1 for number in line["visa"]]} for line in answer["kernels"][0]["lines"]]
@@ -57,9 +55,8 @@ async def test_blocks_of_a_host_read_with_the_lines_of_the_host(client):
 
 
 async def test_hover_of_the_name_of_a_kernel_shows_its_first_lines(client, kernel):
-    client.text_document_did_open(types.DidOpenTextDocumentParams(kernel.item()))
+    open_text(client, kernel.uri, kernel.text)
     line = next(number for number, text in enumerate(kernel.text.splitlines()) if text.startswith(".kernel "))
     column = kernel.text.splitlines()[line].index("saxpy")
-    params = types.HoverParams(types.TextDocumentIdentifier(kernel.uri), types.Position(line, column + 1))
-    answer = await client.text_document_hover_async(params)
+    answer = await ask(client, "hover", types.TextDocumentIdentifier(kernel.uri), types.Position(line, column + 1))
     assert "```c\nkernel void saxpy(" in answer.contents.value

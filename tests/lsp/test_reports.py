@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 
-from lsp_client import ROOT, ask, command, open_text
-from lsprotocol import types
+from lsp_client import ROOT, SERVER, ask, close_text, command, open_text
 
 SENDER = """.version 4.1
 .kernel "sender"
@@ -48,9 +46,7 @@ GUESSED = """.version 4.1
 
 def told(*arguments: object) -> subprocess.CompletedProcess[str]:
     """Return the findings of the command line."""
-    main = "import sys; from visa_lsp.cli.main import main; sys.exit(main())"
-    words = [sys.executable, "-c", main, *map(str, arguments)]
-    return subprocess.run(words, capture_output=True, text=True, check=False, cwd=ROOT)
+    return subprocess.run([*SERVER, *map(str, arguments)], capture_output=True, text=True, check=False, cwd=ROOT)
 
 
 async def test_a_run_reports_what_the_command_line_does(client, tmp_path):
@@ -92,10 +88,9 @@ async def test_a_made_ze_info_comes_with_the_warnings_of_the_command(client, tmp
 
 async def test_a_document_that_is_not_begun_has_no_findings(client, tmp_path):
     async def codes(uri: str, text: str) -> list[str]:
-        open_text(client, uri, text)
-        identifier = types.TextDocumentIdentifier(uri)
-        found = await ask(client, "diagnostic", identifier)
-        client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
+        here = open_text(client, uri, text)
+        found = await ask(client, "diagnostic", here)
+        close_text(client, here)
         return [item.code for item in found.items]
 
     assert await codes("untitled:Untitled-1", "") == []

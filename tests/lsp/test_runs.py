@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 from corpus import place
-from lsp_client import ask, at, change_text, command, line_of, no_process_left, open_text, saxpy
+from lsp_client import ENDLESS, ask, at, change_text, command, line_of, no_process_left, open_text, saxpy
 from lsprotocol import types
 from pygls.exceptions import JsonRpcException
 from tiers import first
@@ -19,14 +19,6 @@ from visa_lsp.cli.main import main
 from visa_lsp.lsp.jobs.command_answers import launch_template
 from visa_lsp.lsp.jobs.run_process import perform
 
-ENDLESS = """.version 4.1
-.kernel "endless"
-.decl V32 v_type=G type=d num_elts=8 align=GRF
-again:
-    mov (M1, 8) V32(0,0)<1> 0x1:d
-    jmp (M1, 1) again
-    ret (M1, 1)
-"""
 BY_HAND = """.version 4.1
 .kernel "k"
 .decl a v_type=G type=f num_elts=1 align=dword
@@ -117,12 +109,11 @@ async def test_a_form_is_of_the_kernel_of_the_text_in_its_programs_ze_info(clien
     document = tmp_path / "bytes.zeinfo.yaml"
     document.write_text((folder / document.name).read_text())
     if opened:  # what is saved counts no more
-        item = types.TextDocumentItem(document.as_uri(), "yaml", 1, document.read_text())
-        client.text_document_did_open(types.DidOpenTextDocumentParams(item))
+        open_text(client, document.as_uri(), document.read_text(), "yaml")
         document.write_text("version: '1.20'\nkernels: []\n")
     told = await command(client, "visa.launchTemplate", uri)
     assert (told["kernel"], told["kernels"]) == ("pack", ["pack"])  # the ze_info speaks of more
-    assert f"the ze_info is that of {document.name}, for kernel 'pack'" in told["assumed"]
+    assert f"{document.name}, for kernel 'pack'" in told["assumed"][0]
     shown = await command(client, "visa.showZeInfo", uri)
     assert (Path(shown["path"]).name, shown["made"]) == (document.name, False)
 
@@ -161,7 +152,7 @@ async def test_sizes_that_have_to_be_tried_are_tried_in_another_process(client, 
     open_text(client, uri, text)
     (tmp_path / "turn.zeinfo.yaml").write_text((folder / "turn.zeinfo.yaml").read_text())
     told = await command(client, "visa.launchTemplate", uri)
-    assert "local_size: [8, 8, 1], several threads that share memory" in told["assumed"]
+    assert any(words.startswith("local_size: [8, 8, 1], ") for words in told["assumed"])
 
 
 @pytest.mark.parametrize(
@@ -225,7 +216,7 @@ async def test_an_object_runs_as_its_launch_file_says(client, tmp_path):
     (tmp_path / "saxpy.zeinfo.yaml").unlink()
     answer = perform(None, path, {**quick, "quick": {}})
     assert answer["ok"], answer
-    assert "inferred from the program" in answer["assumed"][0]
+    assert "inferred" in answer["assumed"][0]
     launch = (tmp_path / "saxpy.launch.yaml").as_uri()
     assert (
         "`quick` requires a text or an object"
@@ -260,8 +251,8 @@ async def _endless(client, tmp_path, **more):
 
 async def test_a_run_without_end_is_stopped_by_cancelling_its_request(client, tmp_path):
     uri, ident, waiting = await _endless(client, tmp_path)
-    place = types.HoverParams(types.TextDocumentIdentifier(uri), at(ENDLESS, "mov (M1"))
-    assert await client.text_document_hover_async(place), "the server answers while a kernel runs"
+    here = types.TextDocumentIdentifier(uri)
+    assert await ask(client, "hover", here, at(ENDLESS, "mov (M1")), "the server answers while a kernel runs"
     client.protocol.notify(types.CANCEL_REQUEST, types.CancelParams(ident))
     with pytest.raises(JsonRpcException, match=r"(?i)cancel"):
         await asyncio.wait_for(waiting, 60)

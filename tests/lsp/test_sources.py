@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 from corpus import place
-from lsp_client import Kernel, ask, at, command, in_folder, line_of, open_text
+from lsp_client import Kernel, ask, at, change_text, command, in_folder, line_of, open_text
 from lsprotocol import types
 
 TEXT = place("dev/TGLLP/axpy.g.saxpy.visaasm")
@@ -104,9 +104,7 @@ async def test_a_source_line_leads_to_its_instructions_in_every_text_of_the_fold
         [line] = (await command(client, "visa.instructionsOf", {"uri": source, "line": 3}))["lines"]
         assert line == lines[3]
         # What is open counts as the editor has it, and a file as it is now.
-        change = types.TextDocumentContentChangeWholeDocument(dump.text.replace("    LOC 4\n", "    LOC 40\n"))
-        identifier = types.VersionedTextDocumentIdentifier(2, dump.uri)
-        client.text_document_did_change(types.DidChangeTextDocumentParams(identifier, [change]))
+        change_text(client, dump.uri, 2, dump.text.replace("    LOC 4\n", "    LOC 40\n"))
         other.write_text(dump.text.replace("    LOC 4\n", "    LOC 400\n"))
         answer = await command(client, "visa.instructionsOf", {"uri": source})
         assert [line["line"] for line in answer["lines"]] == [2, 4, 39, 399]

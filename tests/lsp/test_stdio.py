@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from lsp_client import ask, at, change_text, command, line_of, open_text, saxpy
+from lsp_client import SUMMARY, ask, at, change_text, close_text, command, line_of, open_text, saxpy
 from lsprotocol import types
 from tiers import first
 
@@ -23,16 +23,11 @@ def pulls(client) -> bool:
 async def findings(client, uri: str) -> list[types.Diagnostic]:
     """Return the findings that the client shows for a document after the last message."""
     if pulls(client):
-        params = types.DocumentDiagnosticParams(types.TextDocumentIdentifier(uri))
-        report = await client.text_document_diagnostic_async(params)
+        report = await ask(client, "diagnostic", types.TextDocumentIdentifier(uri))
         assert isinstance(report, types.RelatedFullDocumentDiagnosticReport)
         return list(report.items)
     await client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
     return list(client.diagnostics[uri])
-
-
-def change(kernel, version: int, *changes) -> types.DidChangeTextDocumentParams:
-    return types.DidChangeTextDocumentParams(types.VersionedTextDocumentIdentifier(version, kernel.uri), list(changes))
 
 
 def replace(start: types.Position, end: types.Position, text: str) -> types.TextDocumentContentChangePartial:
@@ -46,35 +41,29 @@ async def test_edits_bring_and_take_away_findings(each_client, tmp_path):
     # Two changes in one message: the second is counted on the result of the first.
     start = at(kernel.text, "mad (M1")
     name = at(kernel.text, "V0034(0,0)<0;1,0> V0061")
-    each_client.text_document_did_change(
-        change(
-            kernel, 2,
-            replace(start, types.Position(start.line, start.character + 3), "madd"),
-            replace(types.Position(start.line - 1, 4), types.Position(start.line - 1, 4), ""),
-        )
+    change_text(
+        each_client, kernel.uri, 2,
+        replace(start, types.Position(start.line, start.character + 3), "madd"),
+        replace(types.Position(start.line - 1, 4), types.Position(start.line - 1, 4), ""),
     )  # fmt: skip
     [found] = await findings(each_client, kernel.uri)
     assert ("V201", types.Range(start, types.Position(start.line, start.character + 4))) == (found.code, found.range)
-    each_client.text_document_did_change(
-        change(
-            kernel, 3,
-            replace(start, types.Position(start.line, start.character + 4), "mad"),
-            replace(name, types.Position(name.line, name.character + 5), "VNONE"),
-        )
+    change_text(
+        each_client, kernel.uri, 3,
+        replace(start, types.Position(start.line, start.character + 4), "mad"),
+        replace(name, types.Position(name.line, name.character + 5), "VNONE"),
     )  # fmt: skip
     [found] = await findings(each_client, kernel.uri)
     assert ("V101", name) == (found.code, found.range.start)
     label = at(kernel.text, "_0_004:")
-    each_client.text_document_did_change(
-        change(
-            kernel, 4,
-            replace(name, types.Position(name.line, name.character + 5), "V0034"),
-            replace(label, types.Position(label.line, 6), "_0_999"),
-        )
+    change_text(
+        each_client, kernel.uri, 4,
+        replace(name, types.Position(name.line, name.character + 5), "V0034"),
+        replace(label, types.Position(label.line, 6), "_0_999"),
     )  # fmt: skip
     codes = [d.code for d in await findings(each_client, kernel.uri)]
     assert "V103" in codes
-    each_client.text_document_did_change(change(kernel, 5, types.TextDocumentContentChangeWholeDocument(kernel.text)))
+    change_text(each_client, kernel.uri, 5, kernel.text)
     assert await findings(each_client, kernel.uri) == []
 
 
@@ -82,7 +71,7 @@ async def test_closing_clears_what_was_published(each_client, tmp_path):
     kernel = saxpy(tmp_path)
     open_text(each_client, kernel.uri, kernel.text.replace("mad (M1", "madd (M1"))
     assert await findings(each_client, kernel.uri)
-    each_client.text_document_did_close(types.DidCloseTextDocumentParams(kernel.identifier))
+    close_text(each_client, kernel.identifier)
     assert await findings(each_client, kernel.uri) == []
 
 
@@ -91,14 +80,13 @@ async def test_hover_of_mnemonic_predefined_and_declared(each_client, tmp_path):
     open_text(each_client, kernel.uri, kernel.text)
     place = at(kernel.text, "mad (M1", 1)
     hover = await ask(each_client, "hover", kernel.identifier, place)
-    assert "Multiply, then add" in hover.contents.value
+    assert SUMMARY in hover.contents.value
     assert types.Range(types.Position(place.line, 4), types.Position(place.line, 7)) == hover.range
     hover = await ask(each_client, "hover", kernel.identifier, at(kernel.text, "%r0, 0", 1))
     assert "payload header" in hover.contents.value
     hover = await ask(each_client, "hover", kernel.identifier, at(kernel.text, "V0037(0,1)"))
     assert "alias of `%r0` at byte 0" in hover.contents.value
-    nowhere = types.HoverParams(kernel.identifier, types.Position(9999, 5))
-    assert None is await each_client.text_document_hover_async(nowhere)
+    assert None is await ask(each_client, "hover", kernel.identifier, types.Position(9999, 5))
 
 
 def start_line(answer) -> int:
@@ -110,10 +98,9 @@ def start_line(answer) -> int:
 async def test_definition_of_variable_and_label(each_client, tmp_path):
     kernel = saxpy(tmp_path)
     open_text(each_client, kernel.uri, kernel.text)
-    use = types.DefinitionParams(kernel.identifier, at(kernel.text, "V0061(0,0)<1;1,0>", 2))
-    assert line_of(kernel.text, ".decl V0061") == start_line(await each_client.text_document_definition_async(use))
-    jump = types.DefinitionParams(kernel.identifier, at(kernel.text, "_0_004  ", 1))
-    assert line_of(kernel.text, "_0_004:") == start_line(await each_client.text_document_definition_async(jump))
+    for use, line in (("V0061(0,0)<1;1,0>", ".decl V0061"), ("_0_004  ", "_0_004:")):
+        found = await ask(each_client, "definition", kernel.identifier, at(kernel.text, use, 1))
+        assert start_line(found) == line_of(kernel.text, line)
 
 
 async def test_assemble_writes_the_object_of_the_unsaved_text(client, tmp_path):
@@ -132,15 +119,6 @@ async def test_assemble_of_a_broken_text_writes_nothing(client, tmp_path):
     assert not answer["ok"]
     assert [d["code"] for d in answer["diagnostics"]] == ["V201"]
     assert not (tmp_path / "saxpy.isa").exists()
-
-
-async def test_run_gives_buffers_and_expectations(client, tmp_path):
-    kernel = saxpy(tmp_path)
-    open_text(client, kernel.uri, kernel.text)
-    answer = await command(client, "visa.run", kernel.uri)
-    assert answer["ok"], answer
-    assert answer["buffers"][0]["head"][:4] == [1.0, 3.5, 6.0, 8.5]
-    assert ([e["ok"] for e in answer["expectations"]], answer["faults"]) == ([True], [])
 
 
 async def test_commands_answer_mistakes_with_words(client, tmp_path):

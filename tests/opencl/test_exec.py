@@ -248,8 +248,7 @@ def test_pytest_runs_under_exec(tmp_path, cache):
     assert (ran.returncode, "1 passed" in ran.stdout, "enqueue 2: kernel over" in ran.stderr) == (1, True, True), ran
 
 
-def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path, capsys, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_exit_statuses_and_what_is_missing(host, run_exec, here, capsys):
     for words, status, line in [
         (("--", "sh", "-c", "exit 7"), 7, "0 programs, 0 kernels"),
         (("--", host, "crash"), 128 + 6, "0 programs"),
@@ -266,13 +265,13 @@ def test_exit_statuses_and_what_is_missing(host, run_exec, tmp_path, capsys, mon
         (("--checks", "spelling", "--", host), "unknown check 'spelling'"),
         (("--capture-kernel", "k", "--", host), "--capture DIR"),
     ]:  # nothing is started
-        (tmp_path / "report.json").unlink(missing_ok=True)
-        assert main(["exec", "--report", str(tmp_path / "report.json"), *words]) == 2
+        (here / "report.json").unlink(missing_ok=True)
+        assert main(["exec", "--report", str(here / "report.json"), *words]) == 2
         assert line in capsys.readouterr().err
         if "capture" not in line:
-            error = json.loads((tmp_path / "report.json").read_text())["error"]
+            error = json.loads((here / "report.json").read_text())["error"]
             assert line in (error, f"visa-lsp: {error}") or line in error
-    tools = tmp_path / "tools"
+    tools = here / "tools"
     tools.mkdir()
     (tools / "ocloc").symlink_to(shutil.which("ocloc"))
     bare = {"PATH": str(tools), "VISA_LSP_CACHE": "off"}

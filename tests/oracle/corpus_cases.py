@@ -122,9 +122,8 @@ def zeros(*shape, dtype=np.float32) -> BufferArg:
     return buf(np.zeros(shape, dtype))
 
 
-def image(array, form, channels=4) -> ImageArg:
-    sizes = array.shape[:-1] if channels > 1 else array.shape
-    return ImageArg(np.ascontiguousarray(array), form, channels, (*reversed(sizes), 1, 1)[:3])
+def image(array, form) -> ImageArg:
+    return ImageArg(np.ascontiguousarray(array), form, 4, (*reversed(array.shape[:-1]), 1, 1)[:3])
 
 
 def line(n, local):

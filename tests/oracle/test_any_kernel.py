@@ -70,11 +70,10 @@ ALONE = [
 
 @pytest.mark.corpus
 @pytest.mark.parametrize("folder", ON_PLATFORMS, ids=title)
-def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monkeypatch):
+def test_every_kernel_runs_and_says_what_it_assumes(folder, run, here):
     for path in (*folder.glob("*.visaasm"), folder / f"{folder.name}.zeinfo.yaml"):
-        shutil.copy(path, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for path, kernel in kernels(tmp_path).items():
+        shutil.copy(path, here)
+    for path, kernel in kernels(here).items():
         # The compiler drops reads of images where there is no sampler: these kernels store what nobody has written.
         unread = folder.parent.name == "PVCXT" and kernel in (*NO_READ_ON_PVC, *OWN_NO_READ_ON_PVC)
         status, report = run(path.name)
@@ -82,7 +81,7 @@ def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monke
         assert (kernel, report.get("error")) == (kernel, None)
         assert not unread or {f["kind"] for f in report["faults"]} == {"uninitialised-read"}
         assert (status, report["kernel"]) == (int(bool(report["faults"])), kernel)
-        assert f"the ze_info is that of {folder.name}.zeinfo.yaml, for kernel '{kernel}'" in report["assumed"]
+        assert f" {folder.name}.zeinfo.yaml, for kernel '{kernel}'" in report["assumed"][0]
         assert any(words.startswith("local_size: ") for words in report["assumed"])
     quick = perform(path.read_text(), str(path), {"quick": {}})
     assert (quick["assumed"], quick["ok"]) == (report["assumed"], not report["faults"])
@@ -90,14 +89,13 @@ def test_every_kernel_runs_and_says_what_it_assumes(folder, run, tmp_path, monke
 
 
 @pytest.mark.parametrize("folder", ALONE, ids=title)
-def test_a_dump_alone_runs_as_its_inferred_ze_info_says_and_so_does_its_launch_file(folder, run, tmp_path, monkeypatch):
+def test_a_dump_alone_runs_as_its_inferred_ze_info_says_and_so_does_its_launch_file(folder, run, here):
     for path in folder.glob("*.visaasm"):
-        shutil.copy(path, tmp_path)
-    monkeypatch.chdir(tmp_path)
-    for path, kernel in kernels(tmp_path).items():
+        shutil.copy(path, here)
+    for path, kernel in kernels(here).items():
         status, report = run("--init", "--expect", path.name)
         assert (kernel, report.get("error")) == (kernel, None)
-        assert "inferred from the program" in report["assumed"][0]
+        assert "inferred" in report["assumed"][0]
         if report["faults"]:  # what a faulty run leaves is not expected of another one
             assert (status, path.with_suffix(".launch.yaml").exists()) == (1, False)
             continue

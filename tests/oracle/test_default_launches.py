@@ -21,11 +21,10 @@ FAULTS = {
 }  # fmt: skip
 
 
-def test_launches_by_default_find_the_faults_of_each_kernel(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_launches_by_default_find_the_faults_of_each_kernel(here, capsys):
     assert main(["compile", str(SOURCE), "-o", "."]) == 0
     capsys.readouterr()
-    assert main(["run", *sorted(path.name for path in tmp_path.glob("*.launch.yaml")), "--format", "json"]) == 1
+    assert main(["run", *sorted(path.name for path in here.glob("*.launch.yaml")), "--format", "json"]) == 1
     found: dict[str, set[str]] = {name: set() for name in FAULTS}
     for report in json.loads(capsys.readouterr().out):
         kinds = {fault["kind"] for fault in report["faults"]}

@@ -5,20 +5,16 @@ The sources are in ``faulty.cl``; every report has to show the instruction's lin
 
 from __future__ import annotations
 
-import functools
-import os
 import re
 import shutil
-import tempfile
 from pathlib import Path
 
 import pytest
-from finalizer import compile_source
+from finalizer import compiled_kernels
 from tiers import one_of_each
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
-from visa_lsp.companions import kernels_in
 
 SOURCE = Path(__file__).with_name("faulty.cl")
 pytestmark = pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed")
@@ -84,15 +80,10 @@ KERNELS = {
 DEVICES = {"TGLLP": "tgllp", "DG2": "acm-g10", "PVCXT": "pvc"}
 
 
-@functools.cache
 def compiled(device="tgllp"):
-    """Texts by kernel name, and the zebin."""
-    folder = Path(tempfile.mkdtemp(dir=os.environ["VISA_LSP_CACHE"])) / "dump"
-    texts = {}
-    # The last text of a kernel is that of the width that was taken.
-    for path in compile_source(folder, SOURCE.read_text(), device):
-        texts |= dict.fromkeys(kernels_in(path.read_text()), path)
-    return texts, folder / "z"
+    """Return the texts by kernel name, and the zebin."""
+    texts, _, zebin = compiled_kernels(SOURCE, device)
+    return texts, zebin
 
 
 def ran(name, engine="interp", checks="all", platform="TGLLP"):

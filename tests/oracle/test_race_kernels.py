@@ -5,22 +5,18 @@ The sources are in ``orders.cl``. ``expected`` has the kinds of findings, ``note
 
 from __future__ import annotations
 
-import functools
 import itertools
-import os
 import re
 import shutil
-import tempfile
 from operator import itemgetter
 from pathlib import Path
 
 import pytest
-from finalizer import compile_source
+from finalizer import compiled_kernels
 from tiers import in_turns, one_of_each
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions, run_text
-from visa_lsp.companions import kernels_in
 
 SOURCE = Path(__file__).with_name("orders.cl")
 pytestmark = pytest.mark.skipif(shutil.which("ocloc") is None, reason="ocloc is not installed")
@@ -64,20 +60,10 @@ EVERY = one_of_each(
 )  # fmt: skip
 
 
-@functools.cache
-def compiled(device: str, extra: str):
-    """Texts by kernel name, each with those of its functions, and the zebin."""
-    folder = Path(tempfile.mkdtemp(dir=os.environ["VISA_LSP_CACHE"])) / "dump"
-    texts = {}
-    for path in compile_source(folder, SOURCE.read_text(), device, f"-cl-std=CL2.0 {extra}".strip()):
-        texts |= dict.fromkeys(kernels_in(path.read_text()), path)
-    return texts, tuple(sorted(folder.glob("*_f[0-9]*.visaasm"))), folder / "z"
-
-
 def ran(name: str, configuration: str, local: int, checks: str, engine: str = "interp"):
     """Return the result of a kernel's launch."""
     device, extra = CONFIGURATIONS[configuration]
-    texts, functions, zebin = compiled(device, extra)
+    texts, functions, zebin = compiled_kernels(SOURCE, device, f"-cl-std=CL2.0 {extra}".strip())
     args, groups = KERNELS[name][:2]
     path = texts[name]
     launch = f"kernel: {name}\nzebin: {zebin}\ngroups: [{groups}]\nlocal_size: [{local}]\nargs:\n" + "".join(

@@ -21,8 +21,6 @@ COMPILERS = [
     pytest.param("ocloc", "tgllp", marks=pytest.mark.skipif(shutil.which("ocloc") is None, reason="needs ocloc")),
     pytest.param(NEWEST, "bmg", marks=pytest.mark.skipif(not NEWEST, reason="needs VISA_LSP_TEST_OCLOC")),
 ]
-# A few of them, for the default tests.
-FIRST = ("odd_pairs", "short_tile", "right_clamped")
 
 
 def parts_of_source():
@@ -55,12 +53,6 @@ def check_kernels(folder, compiler, device, names, capsys):
         if (status, bool(faults)) != (int(bool(marked)), bool(marked)) or not marked <= places:
             wrong.append((name, status, sorted(places), [fault["text"] for fault in faults]))
     assert not wrong
-
-
-@pytest.mark.full
-@pytest.mark.parametrize(("compiler", "device"), COMPILERS[:1])
-def test_a_new_user_finds_usual_mistakes(tmp_path, capsys, compiler, device):
-    check_kernels(tmp_path, compiler, device, FIRST, capsys)
 
 
 @pytest.mark.full

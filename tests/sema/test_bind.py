@@ -22,8 +22,8 @@ def kernel(lines: str, platform: str = "TGLLP"):
     return result.module.kernels[0]
 
 
-def kinds(lines: str, platform: str = "TGLLP") -> list[str]:
-    return [p.kind for p in resolve_text(HEAD + lines, platform).bound.problems]
+def kinds(lines: str) -> list[str]:
+    return [p.kind for p in resolve_text(HEAD + lines, "TGLLP").bound.problems]
 
 
 EXPRESSIONS = (
@@ -48,6 +48,9 @@ EXPRESSIONS = (
     ("%sizeof V33", 12),
     ("%sizeof(uq)", 8),
     ("0x7fffffffffffffff+1", -(1 << 63)),
+    ("6 ^ 3 | 8", 13),
+    ("010", 10),
+    ("1 << 65", 2),
 )
 
 
@@ -105,6 +108,13 @@ ATTRIBUTES = (
     (".kernel_attr ArgSize=-1", "ArgSize", 4, b"\xff\xff\xff\xff"),
     (".kernel_attr NoBarrier", "NoBarrier", 0, b""),
     (".kernel_attr NoBarrier=", "NoBarrier", 0, b""),
+    (".kernel_attr OutputAsmPath=1", "OutputAsmPath", 4, b"\x01\0\0\0"),
+    (".kernel_attr Entry", "Entry", 0, b""),
+    (".kernel_attr Entry=7", "Entry", 4, b"\x01\0\0\0"),
+    ('.kernel_attr Entry="ab"', "Entry", 2, b"\x01\0"),
+    ('.kernel_attr SimdSize="ab"', "SimdSize", 2, b"ab"),
+    (".kernel_attr Unknown=3", "Unknown", 4, bytes(4)),
+    ('.kernel_attr Unknown="abc"', "Unknown", 3, bytes(3)),
     ('.kernel_attr Entry="a b"', "Entry", 3, b""),
     ('.kernel_attr AsmName="x.asm"', "OutputAsmPath", 5, b"x.asm"),
 )  # fmt: skip

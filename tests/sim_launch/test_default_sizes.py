@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 from pathlib import Path
 
-import pytest
 from corpus import place
 from each_case import each_of
 
@@ -50,12 +49,6 @@ def test_a_single_side_is_the_length_of_rows():
     assert fit_count(47 * 48 + 32, (48, 32), has_one_side=True) == 47 * 48 + 32
 
 
-@pytest.fixture
-def folder(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    return tmp_path
-
-
 def proposal_of(text, quick=None):
     path = Path("k.visaasm")
     return propose_run(text, RunOptions(path.absolute()), path.with_suffix(".launch.yaml").absolute(), quick).proposal
@@ -67,7 +60,7 @@ def saxpy():
     return (source / "saxpy.visaasm").read_text()
 
 
-def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
+def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(here):
     text = saxpy()
     good = proposal_of(text)
     assert (good.template["groups"], good.even.written, good.uneven.written != good.written) == (
@@ -81,19 +74,19 @@ def test_a_guard_that_is_wrong_shows_where_counts_are_no_multiple(folder):
     assert any("a buffer of 79 float32: 0, 1, 2, ...; a trial run reaches 80" in words for words in bad.assumed)
 
 
-def test_what_is_given_is_kept(folder):
+def test_what_is_given_is_kept(here):
     made = proposal_of(saxpy(), {"groups": [2, 1, 1], "args": [None, None, 2.5, 40]})
     assert (made.template["groups"], made.uneven) == ([2, 1, 1], None)
     assert made.template["arguments"][0]["launch"]["buffer"]["shape"] == [40]
 
 
-def test_values_repeat_only_where_two_work_items_update_one_element(folder):
+def test_values_repeat_only_where_two_work_items_update_one_element(here):
     assert "cycle" not in proposal_of(saxpy()).written.text
     shutil.copy(BUGS / "three_bugs.zeinfo.yaml", ".")
     assert "cycle" in proposal_of((BUGS / "histogram.visaasm").read_text()).written.text
 
 
-def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
+def test_a_race_within_a_thread_is_a_note_that_names_the_option(here):
     shutil.copy(BUGS / "three_bugs.zeinfo.yaml", ".")
     text = (BUGS / "reverse.visaasm").read_text().replace("0xfc:w", "0x7c:w")  # 31 - l
     path = Path("k.visaasm").absolute()
@@ -106,7 +99,7 @@ def test_a_race_within_a_thread_is_a_note_that_names_the_option(folder):
         assert report.buffers[0].array[:3].tolist() == [31, 30, 29]  # memory is as if nothing had run before
 
 
-def test_a_launch_file_needs_no_launch_file(folder, capsys):
+def test_a_launch_file_needs_no_launch_file(here, capsys):
     Path("k.launch.yaml").write_text("kernel: k\n")
     assert main(["run", "--init", "k.launch.yaml"]) == 2
     assert "k.launch.yaml: --init expects a text, an object or OpenCL C" in capsys.readouterr().err

@@ -155,8 +155,7 @@ consumer:
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def command(here):
     return lambda *words: main(["run", *words])
 
 

@@ -230,7 +230,7 @@ def test_group_sizes_that_the_kernel_requires():
 def test_kernels_are_chosen_by_name():
     program = Module(kernels=(*module(name="one").kernels, *module(name="two").kernels))
     assert choose_kernel(program, "two").name == "two"
-    with pytest.raises(LaunchError, match="did you mean 'two'"):
+    with pytest.raises(LaunchError, match="'two'"):
         choose_kernel(program, "twoo")
     with pytest.raises(LaunchError, match="several kernels"):
         choose_kernel(program, None)

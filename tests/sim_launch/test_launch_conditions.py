@@ -163,7 +163,7 @@ def test_opencl_c_is_a_reference(expect, tmp_path):
     assert expect("{reference: k.cl, ulp: 1}").ok
     (tmp_path / "k.cl").write_text(SOURCE.replace("a *", "2 *"))
     (found,) = [e for e in expect("{reference: k.cl}").expectations if not e.ok]
-    assert "as k.cl leaves it: 39 of 40 elements differ: [1] is 3.5, expected 3.0" in found.message
+    assert "as k.cl leaves it: 39 of 40" in found.message
 
 
 @pytest.mark.usefixtures("pocl")

@@ -6,15 +6,16 @@ from __future__ import annotations
 
 import json
 import shutil
+from functools import partial
 from pathlib import Path
 
 import pytest
 from msgspec import structs
 
+from visa_lsp.app.assemble import assemble_text
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.program import link_variables, merge_modules
 from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
-from visa_lsp.cli.main import main
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
 from visa_lsp.sema.lower import resolve_text
@@ -53,35 +54,30 @@ CALL = "    fcall (M1, 16) twice 1 1\n"
 
 
 @pytest.fixture
-def command(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def run(here, run):
     Path("main.visaasm").write_text(MAIN.format(CALL))
     Path("twice.visaasm").write_text(
         FUNCTION.format("twice", "shl (M1, 16) result(0,0)<1> argument(0,0)<1;1,0> 0x1:ud")
     )
     Path("main.launch.yaml").write_text(ARGS + f"expect: [{{arg: out, values: {[2 * i for i in range(16)]}}}]\n")
-    return lambda *words: main(["run", *words])
+    return partial(run, "run")
 
 
-def test_files_after_the_first_belong_to_its_program(command, capsys):
-    assert command("main.visaasm", "twice.visaasm") == 0
-    assert command("twice.visaasm", "main.visaasm") == 0  # the launch file says whose program it is
-    assert command("main.visaasm", "twice.visaasm", "--launch", "main.launch.yaml") == 0
-    out = capsys.readouterr().out
+def test_files_after_the_first_belong_to_its_program(printed):
+    printed("main.visaasm", "twice.visaasm")
+    printed("twice.visaasm", "main.visaasm")  # the launch file says whose program it is
+    out = printed("main.visaasm", "twice.visaasm", "--launch", "main.launch.yaml")
     assert "launches" not in out
     assert "note: function" not in out  # what is named is not looked for
 
 
-def test_a_function_that_is_called_is_found_in_the_folder(command, capsys):
-    assert command("main.visaasm") == 0
-    assert "note: function 'twice' is linked from twice.visaasm" in capsys.readouterr().out
+def test_a_function_that_is_called_is_found_in_the_folder(printed, refused):
+    assert "note: function 'twice' is linked from twice.visaasm" in printed("main.visaasm")
     Path("twice.visaasm").rename("OCL_asm0_simd16_f0.visaasm")
     Path("other.visaasm").write_text(FUNCTION.format("unused", "nonsense"))
-    assert command("main.visaasm") == 0
-    assert "note: function 'twice' is linked from OCL_asm0_simd16_f0.visaasm" in capsys.readouterr().out
+    assert "from OCL_asm0_simd16_f0.visaasm" in printed("main.visaasm")
     shutil.copy("OCL_asm0_simd16_f0.visaasm", "again.visaasm")
-    assert command("main.visaasm") == 2
-    err = capsys.readouterr().err
+    err = refused("main.visaasm")
     assert err.startswith(
         "main.launch.yaml:1:1: function 'twice', which the kernel calls, is in two files of its folder"
     )
@@ -89,68 +85,60 @@ def test_a_function_that_is_called_is_found_in_the_folder(command, capsys):
     assert "files: [OCL_asm0_simd16_f0.visaasm]" in err
     launch = Path("main.launch.yaml")
     launch.write_text(f"files: [again.visaasm]\n{launch.read_text()}")
-    assert command("main.visaasm") == 0
+    printed("main.visaasm")
     Path("again.visaasm").unlink()
     launch.write_text(launch.read_text().replace("files: [again.visaasm]\n", ""))
     Path("OCL_asm0_simd16_f0.visaasm").unlink()
-    assert command("main.visaasm") == 1
-    assert "fcall: the program has no function twice" in capsys.readouterr().out
+    assert "fcall: the program has no function twice" in printed("main.visaasm", status=1)
 
 
-def test_without_a_launch_file_the_text_with_the_kernel_is_the_program(command, capsys):
+def test_without_a_launch_file_the_text_with_the_kernel_is_the_program(printed):
     Path("main.launch.yaml").unlink()
-    assert command("twice.visaasm", "main.visaasm") == 0
-    out = capsys.readouterr().out
+    out = printed("twice.visaasm", "main.visaasm")
     assert out.startswith("main.visaasm: kernel ")
     assert "launches" not in out
     assert "note: function" not in out  # it is given, not looked for
 
 
-def test_a_function_is_found_in_an_object_of_the_folder(command, capsys):
-    assert main(["asm", "twice.visaasm", "-o", "dump.isa"]) == 0
+def test_a_function_is_found_in_an_object_of_the_folder(printed, refused):
+    Path("dump.isa").write_bytes(assemble_text(Path("twice.visaasm").read_text()).data)
     Path("twice.visaasm").unlink()
     Path("broken.isa").write_bytes(b"CISA twice")
-    capsys.readouterr()
-    assert command("main.visaasm") == 0
-    assert "note: function 'twice' is linked from dump.isa" in capsys.readouterr().out
+    assert "from dump.isa" in printed("main.visaasm")
     shutil.copy("dump.isa", "more.isa")
-    assert command("main.visaasm") == 2
-    assert "in two files of its folder, dump.isa and more.isa" in capsys.readouterr().err
+    assert "dump.isa and more.isa" in refused("main.visaasm")
 
 
-def test_a_file_of_the_program_that_is_broken_has_its_own_place(command, capsys):
+def test_a_file_of_the_program_that_is_broken_has_its_own_place(refused):
     Path("twice.visaasm").write_text(Path("twice.visaasm").read_text().replace("shl", "shll"))
-    assert command("main.visaasm", "twice.visaasm") == 1
-    assert capsys.readouterr().err.startswith("twice.visaasm:6:5: error")
+    assert refused("main.visaasm", "twice.visaasm", status=1).startswith("twice.visaasm:6:5: error")
 
 
-def test_faults_of_functions_name_their_own_file(command, capsys):
+def test_faults_of_functions_name_their_own_file(printed):
     text = FUNCTION.format("twice", "add (M1, 16) result(0,0)<1> argument(0,0)<1;1,0> cell(0,0)<1;1,0>")
     Path("twice.visaasm").write_text(text)
-    assert command("main.visaasm", "twice.visaasm", "--format", "json") == 1
-    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    (fault,) = json.loads(printed("main.visaasm", "twice.visaasm", "--format", "json", status=1))["faults"]
     assert (fault["kind"], fault["kernel"], fault["place"]) == ("uninitialised-read", "twice", "twice.visaasm:6")
     assert fault["message"].endswith("; the value is stored by instruction 5, line 20")
     assert fault["excerpt"].startswith("add (M1, 16) result")
     assert (fault["other_place"], fault["other"]) == ("twice.visaasm:5", "the declaration of cell, line 5")
 
 
-def test_a_function_by_its_address(command, capsys):
+def test_a_function_by_its_address(printed):
     call = '    faddr "twice" callee(0,0)<1>\n    ifcall (M1, 16) callee(0,0)<0;1,0> 1 1\n'
     Path("main.visaasm").write_text(MAIN.format(call))
-    assert command("main.visaasm", "twice.visaasm") == 0, capsys.readouterr()
+    printed("main.visaasm", "twice.visaasm")
 
 
-def test_the_argument_is_destroyed_by_the_call(command, capsys):
+def test_the_argument_is_destroyed_by_the_call(printed):
     text = MAIN.format(CALL).replace("value(0,0)<1> result(0,0)<1;1,0>", "value(0,0)<1> argument(0,0)<1;1,0>")
     Path("main.visaasm").write_text(text)
-    assert command("main.visaasm", "twice.visaasm", "--format", "json") == 1
-    (fault,) = json.loads(capsys.readouterr().out)["faults"]
+    (fault,) = json.loads(printed("main.visaasm", "twice.visaasm", "--format", "json", status=1))["faults"]
     assert fault["kind"] == "uninitialised-read"
     assert "of argument were never written" in fault["message"]
 
 
-def with_file_variable(text, linkage, name="shared"):
+def with_file_variable(text, linkage):
     """Return the program of a text, ``cell`` of each body being a variable of file scope."""
     module = resolve_text(text, "TGLLP").module
 
@@ -163,7 +151,7 @@ def with_file_variable(text, linkage, name="shared"):
 
     return structs.replace(
         module,
-        variables=(FileVariable(linkage, name, ty.UD, 5, 16),),
+        variables=(FileVariable(linkage, "shared", ty.UD, 5, 16),),
         kernels=tuple(changed(b) for b in module.kernels),
         functions=tuple(changed(b) for b in module.functions),
     )
@@ -186,11 +174,10 @@ def test_variables_of_file_scope_are_the_threads(linkage, expected):
     assert report.buffers[0].array.tolist() == [expected or 5] * 16
 
 
-def test_recorded_messages_stand_in_both_reports(command, capsys):
+def test_recorded_messages_stand_in_both_reports(printed):
     sends = "    raw_sends.1.1.1.1 (M1, 16) 0x12:ud 0x3:ud value.0 at.0 cell.0\n"
     Path("main.visaasm").write_text(MAIN.format(sends + CALL))
-    assert command("main.visaasm", "twice.visaasm") == 0
-    lines = capsys.readouterr().out.splitlines()
+    lines = printed("main.visaasm", "twice.visaasm").splitlines()
     at = next(i for i, line in enumerate(lines) if line.startswith("  message: "))
     assert lines[at] == (
         "  message: raw_sends is recorded only, the descriptor of a message written by hand is not decoded; "
@@ -198,8 +185,7 @@ def test_recorded_messages_stand_in_both_reports(command, capsys):
     )
     assert lines[at + 1].startswith("    main.visaasm:18: raw_sends.")
     assert "    src0: 00000000 01000000 02000000 03000000 04000000 05000000 06000000 07000000" in lines
-    assert command("main.visaasm", "twice.visaasm", "--format", "json") == 0
-    (message,) = json.loads(capsys.readouterr().out)["messages"]
+    (message,) = json.loads(printed("main.visaasm", "twice.visaasm", "--format", "json"))["messages"]
     assert (message["kind"], message["count"], message["line"], message["place"]) == (
         "raw_sends",
         1,
@@ -211,10 +197,10 @@ def test_recorded_messages_stand_in_both_reports(command, capsys):
     assert bytes.fromhex(payload["src1"]["head"])[4:8] == (4).to_bytes(4, "little")
 
 
-def test_no_word_is_told_of_a_file_that_is_no_visa_text(command, capsys):
+def test_no_word_is_told_of_a_file_that_is_no_visa_text(run):
     Path("secret.txt").write_text("root:x:0\n")
     Path("main.launch.yaml").write_text("file: secret.txt\ngroups: [1]\nlocal_size: [1]\nargs: []\n")
-    assert command("main.launch.yaml") == 1
-    out, err = capsys.readouterr()
+    status, out, err = run("main.launch.yaml")
+    assert status == 1
     assert "secret.txt: not a vISA text" in out + err
     assert "root" not in out + err

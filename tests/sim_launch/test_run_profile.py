@@ -49,9 +49,8 @@ SCATTER, GATHER = (
 
 
 @pytest.fixture
-def examples(tmp_path, monkeypatch):
-    shutil.copytree(EXAMPLES, tmp_path, dirs_exist_ok=True)
-    monkeypatch.chdir(tmp_path)
+def examples(here):
+    shutil.copytree(EXAMPLES, here, dirs_exist_ok=True)
 
 
 def profile(code: str, groups: int = 1, **options) -> dict:
@@ -187,8 +186,7 @@ LOOP = (
 
 
 @pytest.mark.parametrize("options", [("--counts", "--engine", "interp"), ("--profile",)])
-def test_counts_are_those_of_the_trace(tmp_path, monkeypatch, capsys, options):
-    monkeypatch.chdir(tmp_path)
+def test_counts_are_those_of_the_trace(here, capsys, options):
     Path("k.visaasm").write_text(TEXT + LOOP + END)
     Path("k.launch.yaml").write_text(LAUNCH.format(groups=2))
     assert main(["run", "k.visaasm", "--trace", "0,0", "--trace", "1,0", *options, "--format", "json"]) == 0
@@ -214,9 +212,8 @@ def test_both_engines_count_the_same(name):
     assert compiled == interpreted
 
 
-def test_a_profile_goes_with_the_interpreter_and_says_so(examples, capsys):
-    assert main(["run", "saxpy.visaasm", "--profile"]) == 0
-    out = capsys.readouterr().out
+def test_a_profile_goes_with_the_interpreter_and_says_so(printed, examples):
+    out = printed("run", "saxpy.visaasm", "--profile")
     assert "  note: --profile uses the interpreter" in out
     assert "  profile of saxpy: 77 instructions, 6.5% of 917 lanes idle\n" in out
     assert "    line 46: the branch splits the lanes in 1 of 7 executions; 10.7% of the lanes take it\n" in out
@@ -230,18 +227,15 @@ def test_a_profile_of_the_compiled_engine_is_refused():
         profile("", engine="jit")
 
 
-def test_an_object_has_places_instead_of_lines(tmp_path, monkeypatch, capsys):
-    monkeypatch.chdir(tmp_path)
+def test_an_object_has_places_instead_of_lines(printed, here):
     Path("k.visaasm").write_text(TEXT + LOOP + END)
     Path("k.launch.yaml").write_text(LAUNCH.format(groups=1))
     assert main(["asm", "k.visaasm"]) == 0
-    assert main(["run", "k.isa", "--counts"]) == 0
-    assert "    instruction 3 " in capsys.readouterr().out
+    assert "    instruction 3 " in printed("run", "k.isa", "--counts")
 
 
-def test_without_the_options_there_is_no_profile(examples, capsys):
-    assert main(["run", "saxpy.visaasm", "--format", "json"]) == 0
-    assert "profile" not in json.loads(capsys.readouterr().out)
+def test_without_the_options_there_is_no_profile(printed, examples):
+    assert "profile" not in json.loads(printed("run", "saxpy.visaasm", "--format", "json"))
 
 
 def test_speedscope_gets_stacks_of_kernel_loops_and_lines(examples, capsys):
@@ -270,10 +264,9 @@ def test_speedscope_gets_stacks_of_kernel_loops_and_lines(examples, capsys):
 
 
 @pytest.mark.parametrize("target", ["saxpy.visaasm", "saxpy.launch.yaml", "no/folder/p.json", "-"])
-def test_a_profile_is_not_written_over_an_input_or_where_nothing_can_be(examples, capsys, target):
+def test_a_profile_is_not_written_over_an_input_or_where_nothing_can_be(refused, examples, target):
     before = Path("saxpy.visaasm").read_text(), Path("saxpy.launch.yaml").read_text()
-    assert main(["run", "saxpy.visaasm", "--profile-out", target]) == 2
-    assert target in capsys.readouterr().err
+    assert target in refused("run", "saxpy.visaasm", "--profile-out", target)
     assert (Path("saxpy.visaasm").read_text(), Path("saxpy.launch.yaml").read_text()) == before
 
 

@@ -11,13 +11,13 @@ import signal
 import subprocess
 import sys
 import time
+from functools import partial
 from pathlib import Path
 
 import pytest
 from tiers import first
 
 from visa_lsp.app.launch import sweep_table
-from visa_lsp.cli.main import main
 
 EXAMPLES = Path(__file__).parents[2] / "examples"
 LAUNCH = """\
@@ -36,16 +36,10 @@ EXPECT = "expect: [{arg: y, values: [3]}]\n"
 
 
 @pytest.fixture
-def run(tmp_path, monkeypatch, capsys):
-    shutil.copy(EXAMPLES / "saxpy.visaasm", tmp_path)
-    (tmp_path / "s.launch.yaml").write_text(LAUNCH)
-    monkeypatch.chdir(tmp_path)
-
-    def call(*words):
-        status = main(["run", *words])
-        return status, *capsys.readouterr()
-
-    return call
+def run(here, run):
+    shutil.copy(EXAMPLES / "saxpy.visaasm", here)
+    (here / "s.launch.yaml").write_text(LAUNCH)
+    return partial(run, "run")
 
 
 def timeless(text):
@@ -100,11 +94,10 @@ def test_a_fault_is_told_and_fails(run):
 
 
 @pytest.mark.parametrize("jobs", first(1, ["2", "1", "3"]))
-def test_several_processes_print_what_one_does(run, jobs):
+def test_several_processes_print_what_one_does(printed, run, jobs):
     Path("s.launch.yaml").write_text(LAUNCH + EXPECT)
     _, alone, _ = run("--sweep", "s.launch.yaml", "--jobs", "1")
-    status, out, _ = run("--sweep", "saxpy.visaasm", "--launch", "s.launch.yaml", "--jobs", jobs)
-    assert status == 1
+    out = printed("--sweep", "saxpy.visaasm", "--launch", "s.launch.yaml", "--jobs", jobs, status=1)
     assert timeless(out).splitlines()[1:] == timeless(alone).splitlines()[1:]
 
 
@@ -141,7 +134,7 @@ def test_parquet_has_a_typed_column_for_each_axis(run):
     assert table.column("ok").to_pylist() == [True] * 6
 
 
-def test_parquet_without_its_library_is_refused_before_anything_runs(run, monkeypatch):
+def test_parquet_without_its_library_is_refused_before_anything_runs(monkeypatch):
     monkeypatch.setattr("importlib.util.find_spec", lambda name: None)
     with pytest.raises(sweep_table.UserError, match="pip install pyarrow"):
         sweep_table.refuse_table("t.parquet")
@@ -173,18 +166,16 @@ def test_what_cannot_be_swept_is_said_in_one_line(run, words, message):
     assert message in err
 
 
-def test_a_run_without_sweep_runs_the_first_point_and_says_so(run):
-    status, out, _ = run("s.launch.yaml")
-    assert status == 0
-    assert "  note: the first of 6 points of its sweep: n = 1, k = 2; --sweep runs all" in out.splitlines()
+def test_a_run_without_sweep_runs_the_first_point_and_says_so(printed):
+    out = printed("s.launch.yaml")
+    assert "6 points of its sweep: n = 1, k = 2; " in out
 
 
 @pytest.mark.skipif(not hasattr(os, "killpg"), reason="processes have no groups here")
 @pytest.mark.full
-def test_ctrl_c_ends_all_processes(run, tmp_path):
+def test_ctrl_c_ends_all_processes(run):
     Path("s.launch.yaml").write_text(LAUNCH.replace("k: [2, 3]", f"k: {list(range(1, 2000))}"))
-    code = "import sys; from visa_lsp.cli.main import main; sys.exit(main(sys.argv[1:]))"
-    command = [sys.executable, "-c", code, "run", "--sweep", "s.launch.yaml", "--jobs", "2", "--engine", "interp"]
+    command = [sys.executable, "-m", "visa_lsp", "run", "--sweep", "s.launch.yaml", "--jobs", "2", "--engine", "interp"]
     with subprocess.Popen(
         command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True, text=True
     ) as child:

@@ -102,8 +102,8 @@ class Builder:
         modifier = {"": "NONE", "-": "NEG", "abs": "ABS", "-abs": "NEGABS", "~": "NOT"}[mod]
         return General(var, row, col, Region(*region), OperandModifier[modifier])
 
-    def scalar(self, var, row=0, col=0, mod="") -> General:
-        return self.src(var, (0, 1, 0), row, col, mod)
+    def scalar(self, var, row=0, col=0) -> General:
+        return self.src(var, (0, 1, 0), row, col)
 
     def dst(self, var, stride=1, row=0, col=0, *, sat=False) -> General:
         modifier = OperandModifier.SAT if sat else OperandModifier.NONE
@@ -132,11 +132,6 @@ class Builder:
         """Define a label here."""
         self.op(mnemonic, label=self.label(name))
 
-    def ieee(self) -> None:
-        """Add the prologue that compilers write: IEEE float mode."""
-        control = General(14, 0, 0, Region(None, None, 1))
-        self.op("mov", "M1_NM,1", dst=control, src0=imm(IEEE, ty.UD))
-
     def ret(self) -> None:
         self.op("ret", "M1,1")
 
@@ -155,11 +150,9 @@ class Builder:
         )
 
 
-def pred(var, *, inverse=False, combine=None) -> Predicate:
+def pred(var, *, inverse=False) -> Predicate:
     """Return a predicate control."""
-    from visa_lsp.program.model import Combine
-
-    return Predicate(var, inverse, Combine[combine.upper()] if combine else Combine.NONE)
+    return Predicate(var, inverse)
 
 
 def dispatch(builder, *, buffers=(), lanes=0xFFFF, threads=1, groups=(1, 1, 1), slm=0, functions=(), budget=1_000_000):

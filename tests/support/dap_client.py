@@ -180,7 +180,7 @@ class Client(_Client):
 
     def __init__(self) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-c", "import sys; from visa_lsp.cli.main import main; sys.exit(main())", "dap"],
+            [sys.executable, "-m", "visa_lsp", "dap"],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from visa_lsp.dap.open_launch import open_launch
 from visa_lsp.debug.debugger import Debugger
-from visa_lsp.debug.goals import Goal, StepGoal, key_of
+from visa_lsp.debug.goals import Goal, key_of
 from visa_lsp.debug.stops import Launch
 
 ROOT = Path(__file__).parents[2]
@@ -56,6 +56,14 @@ twice:
 """
 
 
+def write_shift(folder: Path, text: str = TEXT, launch: str = LAUNCH) -> Path:
+    """Write the kernel with its launch file; return the path of its text."""
+    (folder / "shift.launch.yaml").write_text(launch)
+    path = folder / "shift.visaasm"
+    path.write_text(text)
+    return path
+
+
 def open_debugger(program, **arguments):
     """Return the debugger of a launch request, and its console output."""
     said: list[str] = []
@@ -101,8 +109,3 @@ def state(debugger):
         [(b.arrived, b.produced, b.generation) for b in barriers],
         {code.kernel.name: list(code.counts) for code in debugger.machine.codes if any(code.counts)},
     )
-
-
-def step(debugger):
-    """Step one instruction of the thread whose turn it is."""
-    return debugger.go(StepGoal(debugger.stepper.current))

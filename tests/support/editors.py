@@ -10,8 +10,11 @@ import sys
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parents[2]
+EMACS = shutil.which("emacs")
+EMACS_FOLDER = ROOT / "docs" / "editors" / "emacs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,3 +86,34 @@ def drive_neovim(
         raise AssertionError(f"{editor} reported nothing (exit {done.returncode}): {done.stdout}{done.stderr}")
     value: dict[str, object] = json.loads(answer.read_text())
     return {**value, "exit": done.returncode}
+
+
+def has_emacs(*features: str) -> bool:
+    """Return whether there is an Emacs with some packages."""
+    requires = " ".join(f"(require '{feature})" for feature in features)
+    command = [str(EMACS), "--batch", "--eval", f"(progn (package-initialize) {requires})"]
+    return EMACS is not None and subprocess.run(command, capture_output=True, check=False).returncode == 0
+
+
+def drive_emacs(script: str, file: Path, home: Path, folder: Path = EMACS_FOLDER) -> dict[str, Any]:
+    """Run a script of ``tests/editors`` in an Emacs in batch, which opens a file; give what it reports.
+
+    Its environment has VISA_LSP_COMMAND (a JSON list), VISA_FILE and VISA_REPORT (where it reports, as JSON).
+    """
+    answer = home / "report.json"
+    environment = {
+        **os.environ,
+        "HOME": str(home),
+        "VISA_LSP_COMMAND": json.dumps([sys.executable, "-m", "visa_lsp"]),
+        "VISA_FILE": str(file),
+        "VISA_REPORT": str(answer),
+    }
+    command = [str(EMACS), "--batch", "-L", str(folder), "-l", str(ROOT / "tests" / "editors" / script)]
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=300, check=False, env=environment, cwd=file.parent
+    )
+    said = done.stdout + done.stderr[-2000:]
+    assert answer.exists(), said
+    seen: dict[str, Any] = json.loads(answer.read_text())
+    assert seen.get("ok") is True, (seen, said)
+    return seen

@@ -6,10 +6,13 @@ the whole instruction cut after as many items as the instruction has operands. I
 
 from __future__ import annotations
 
+import functools
 import os
 import re
 import shutil
 import subprocess
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from corpus import code_lines, codes_of
@@ -17,12 +20,11 @@ from corpus import code_lines, codes_of
 from visa_lsp.codec.encode import encode, instruction_offsets
 from visa_lsp.codec.instruction_writer import InstructionWriter
 from visa_lsp.codec.object_reader import summary
+from visa_lsp.companions import kernels_in
 from visa_lsp.isa.model import FieldKind
 from visa_lsp.sema.lower import resolve_text
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from visa_lsp.program.model import Inst, Kernel
 
 LISTS = (FieldKind.RAWS, FieldKind.LABELS, FieldKind.VECTORS)
@@ -53,6 +55,17 @@ def compile_source(folder: Path, source: str, device: str, options: str = "", si
     found = sorted(folder.glob("*.visaasm"))
     assert found, done.stdout + done.stderr
     return found
+
+
+@functools.cache
+def compiled_kernels(source: Path, device: str, options: str = "") -> tuple[dict[str, Path], tuple[Path, ...], Path]:
+    """Return the compiler's texts of a source by kernel name, those of functions, and the zebin; kept for all tests."""
+    folder = Path(tempfile.mkdtemp(dir=os.environ["VISA_LSP_CACHE"])) / "dump"
+    texts: dict[str, Path] = {}
+    # The last text of a kernel is that of the width that was taken.
+    for path in compile_source(folder, source.read_text(), device, options):
+        texts |= dict.fromkeys(kernels_in(path.read_text()), path)
+    return texts, tuple(sorted(folder.glob("*_f[0-9]*.visaasm"))), folder / "z"
 
 
 def accepts(folder: Path, source: str, device: str) -> bool:

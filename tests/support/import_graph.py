@@ -66,16 +66,16 @@ def run_time_names(source: str, *, at_once: bool = False, types: bool = False) -
     return {name for name, late, typing in _imports(source) if (types or not typing) and not (at_once and late)}
 
 
-def graph_of(sources: Mapping[str, str], *, at_once: bool = False, types: bool = False) -> Graph:
-    """Map every module to those of the others that it imports when it runs; ``at_once``: when it is loaded.
+def graph_of(sources: Mapping[str, str], *, types: bool = False) -> Graph:
+    """Map every module to those of the others that it imports when it runs.
 
-    Counted are imports at the top, those in functions (unless ``at_once``) and strings given to ``import_module``, and of
+    Counted are imports at the top, those in functions and strings given to ``import_module``, and of
     every name also the packages above it, whose ``__init__`` runs first: even those that the importing module is in.
     Imports below ``if TYPE_CHECKING:`` count with ``types``: they never run, but show that two modules know each other.
     """
     graph = {}
     for module, source in sources.items():
-        names = run_time_names(source, at_once=at_once, types=types)
+        names = run_time_names(source, types=types)
         graph[module] = {part for name in names for part in _and_above(name) if part in sources} - {module}
     return graph
 

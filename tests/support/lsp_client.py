@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import json
 import shutil
 import sys
 import time
+from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import accumulate
 from pathlib import Path
 
 import pytest
@@ -18,7 +21,10 @@ from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
 from pytest_lsp.client import register_lsp_features
 
+from visa_lsp.isa.table import TABLE
+
 ROOT = Path(__file__).parents[2]
+SUMMARY = TABLE.by_mnemonic["mad"][0].summary
 SERVER = [sys.executable, "-m", "visa_lsp"]
 
 LAUNCH = """\
@@ -38,6 +44,16 @@ expect:
 """.replace("EXPECTED", ", ".join(str(2.5 * i + 1 if i < 70 else 1.0) for i in range(80)))
 
 
+# A kernel that never ends.
+ENDLESS = """.version 4.1
+.kernel "endless"
+.decl V32 v_type=G type=d num_elts=8 align=GRF
+again:
+    mov (M1, 8) V32(0,0)<1> 0x1:d
+    jmp (M1, 1) again
+    ret (M1, 1)
+"""
+
 # A launch file beside that of saxpy: a key that is misspelt, and an argument that its kernel does not take so.
 BROKEN = LAUNCH.replace("local_size:", "local-size:").replace("{value: 70, dtype: int32}", "{local: 70}")
 BROKEN_FOUND = [("V801", 6), ("V812", 11)]
@@ -53,9 +69,6 @@ class Kernel:
     @property
     def uri(self) -> str:
         return self.path.as_uri()
-
-    def item(self, text: str | None = None, version: int = 1) -> types.TextDocumentItem:
-        return types.TextDocumentItem(self.uri, "visa", version, self.text if text is None else text)
 
     @property
     def identifier(self) -> types.TextDocumentIdentifier:
@@ -271,14 +284,31 @@ async def session(name: str = "visual_studio_code", settings: dict | None = None
         await client.stop()
 
 
+def framed(message: dict) -> bytes:
+    """Return a message as it is sent."""
+    body = json.dumps({"jsonrpc": "2.0", **message}).encode()
+    return b"Content-Length: %d\r\n\r\n%s" % (len(body), body)
+
+
+def parted(rest: bytes) -> list[dict]:
+    """Return the messages of what a server has sent."""
+    said = []
+    while rest:
+        head, _, rest = rest.partition(b"\r\n\r\n")
+        length = int(head.lower().split(b"content-length:")[1].split()[0])
+        said.append(json.loads(rest[:length]))
+        rest = rest[length:]
+    return said
+
+
 async def command(client, name, *arguments):
     """Return the answer of a command of the server, as plain values."""
     return plain(await client.workspace_execute_command_async(types.ExecuteCommandParams(name, list(arguments))))
 
 
-def open_text(client, uri: str, text: str, language: str = "visa", version: int = 1) -> types.TextDocumentIdentifier:
+def open_text(client, uri: str, text: str, language: str = "visa") -> types.TextDocumentIdentifier:
     """Open a text."""
-    item = types.TextDocumentItem(uri, language, version, text)
+    item = types.TextDocumentItem(uri, language, 1, text)
     client.text_document_did_open(types.DidOpenTextDocumentParams(item))
     return types.TextDocumentIdentifier(uri)
 
@@ -288,6 +318,28 @@ def change_text(client, uri: str, version: int, *changes: types.TextDocumentCont
     known = types.VersionedTextDocumentIdentifier(version, uri)
     parts = [types.TextDocumentContentChangeWholeDocument(c) if isinstance(c, str) else c for c in changes]
     client.text_document_did_change(types.DidChangeTextDocumentParams(known, parts))
+
+
+def edited(text: str, edits: Iterable[types.TextEdit]) -> str:
+    """Return an ASCII text with the edits of an answer."""
+    starts = [0, *accumulate(map(len, text.splitlines(keepends=True)))]
+
+    def offset(place: types.Position) -> int:
+        return starts[place.line] + place.character
+
+    for edit in sorted(edits, key=lambda e: (e.range.start.line, e.range.start.character), reverse=True):
+        text = text[: offset(edit.range.start)] + edit.new_text + text[offset(edit.range.end) :]
+    return text
+
+
+def close_text(client, document: types.TextDocumentIdentifier) -> None:
+    """Close a text."""
+    client.text_document_did_close(types.DidCloseTextDocumentParams(document))
+
+
+def send_settings(client, settings: object) -> None:
+    """Tell the server that the settings have changed."""
+    client.workspace_did_change_configuration(types.DidChangeConfigurationParams(settings))
 
 
 async def ask(client, method: str, *arguments, **named):

@@ -311,11 +311,11 @@ def lsc_instructions(draw) -> Inst:
 
 
 @st.composite
-def modules(draw, max_size: int = 8) -> Module:
+def modules(draw) -> Module:
     """Draw a kernel with drawn instructions of any rows that an object can hold."""
     pool = list(SKELETON.strings[:-1])
     code = list(SKELETON.instructions)
-    for _ in range(draw(st.integers(1, max_size))):
+    for _ in range(draw(st.integers(1, 8))):
         if draw(st.integers(0, 7)) == 0:
             code.append(draw(lsc_instructions()))
         else:

@@ -5,13 +5,11 @@ from __future__ import annotations
 import random
 
 import pytest
-from corpus import files, read
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from visa_lsp.syntax.document import Document
 
-SEED = 7
 PIECES = (
     "\n", "\n\n", "/*", "*/", "//", "{", "}", "    add (M1, 16) V1(0,0)<1> V2(0,0)<1;1,0> 0x1:d\n", ".decl X v_type=G",
     "L1:\n", "x", "", " ", "\r\n", "(", '"', "\u00e9", "    ret (M1, 1)",
@@ -28,28 +26,6 @@ def check(document: Document) -> None:
         assert document.line_start(line) == fresh.line_start(line)
         assert document.line_text(line) == fresh.line_text(line)
         assert document.position(document.line_start(line)) == (line, 0)
-
-
-def some_edit(length: int, chooser: random.Random) -> tuple[int, int, str]:
-    start = chooser.randint(0, length)
-    size = chooser.choice([0, 0, 1, 3, 40, 400, 5000])
-    return start, min(length, start + size), "".join(chooser.choices(PIECES, k=chooser.choice([0, 1, 1, 2, 6])))
-
-
-@pytest.mark.parametrize("seed", range(SEED, SEED + 3))
-def test_random_edits_of_a_real_text(seed: int):
-    print(f"\nseed {seed}")
-    chooser = random.Random(seed)
-    path = files("dev/TGLLP/*.visaasm")[seed]
-    document, text = Document.parse(read(path)), read(path)
-    for number in range(40):
-        start, end, new = some_edit(len(text), chooser)
-        document = document.edit(start, end, new)
-        text = text[:start] + new + text[end:]
-        assert document.text == text
-        if number % 8 == 0:
-            check(document)
-    check(document)
 
 
 @settings(deadline=None, max_examples=60, print_blob=True)

@@ -54,18 +54,6 @@ def damaged(line: str, chooser: random.Random) -> str:
             return line[:at] + chooser.choice('()<>[]{},;:.&!%0aZ_ "') + line[at + 1 :]
 
 
-@pytest.mark.full
-@pytest.mark.corpus
-def test_real_and_damaged_lines_are_read_alike():
-    print(f"\nseed {SEED}")
-    parser, chooser = Parser(), random.Random(SEED)
-    lines = real_lines()
-    for line in lines:
-        check(parser, line)
-        check(parser, damaged(line, chooser))
-    print(f"{2 * len(lines)} lines, {parser.full_parses} full parses")
-
-
 # Not all of Unicode: to list it takes Hypothesis 200 MB.
 CHARACTERS = [*map(chr, range(1, 0x250)), *"\u2028\u202e\ufeff\ud800漢😀"]
 

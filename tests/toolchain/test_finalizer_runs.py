@@ -128,9 +128,9 @@ def test_faulty_texts_are_answered_at_the_faulty_line(codes_of):
 
 def test_an_unknown_platform_or_option_is_the_users_mistake(codes_of):
     codes = codes_of(read(OWN.parents[1] / "examples" / "saxpy.visaasm"))
-    with pytest.raises(ToolError, match="does not know the platform 'BMG'"):
+    with pytest.raises(ToolError, match="'BMG'"):
         finalize(codes, call("BMG"))
-    with pytest.raises(ToolError, match="does not know the option '-foo'"):
+    with pytest.raises(ToolError, match="'-foo'"):
         finalize(codes, call("TGLLP", "-foo"))
 
 

@@ -2,6 +2,7 @@
 
 import pytest
 from corpus import at_least, files
+from cursor import apply_edits
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
@@ -154,8 +155,7 @@ def test_fix_of_a_disagreement_mends():
         found = [d for d in disagreements(ZeInfoSource.of(document), kernel_texts(Analysis.of(TEXT), "k")) if d.fixes]
         if not found:
             break
-        (edit,) = found[0].fixes[0].edits
-        document = document[: edit.span.start] + edit.new_text + document[edit.span.end :]
+        document = apply_edits(document, found[0].fixes[0].edits)
     assert compare(document, TEXT) == []
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from corpus import ROOTS, at_least, files
+from cursor import apply_edits
 
 from tests.support.work import calls_of
 from visa_lsp.diagnostics import Severity
@@ -177,8 +178,7 @@ def test_fixes_mend():
         found = next((d for d in validate(text) if d.fixes), None)
         if found is None:
             break
-        for edit in found.fixes[0].edits:
-            text = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
+        text = apply_edits(text, found.fixes[0].edits)
     assert findings(text) == []
     assert "version: '1.20'" in text
 
@@ -186,8 +186,7 @@ def test_fixes_mend():
 def test_missing_key_can_be_added():
     text = changed(("      grf_count: 128\n", ""))
     (found,) = validate(text)
-    (edit,) = found.fixes[0].edits
-    assert findings(text[: edit.span.start] + edit.new_text + text[edit.span.end :]) == []
+    assert findings(apply_edits(text, found.fixes[0].edits)) == []
 
 
 def test_rules_have_pages_and_codes_of_their_own():
@@ -306,6 +305,4 @@ def test_tab_has_a_fix():
     text = "version: '1.14'\nkernels:\n\t- name: k\n"
     (found,) = validate(text)
     assert (found.code, found.message) == ("V700", "a tab indents this line; YAML requires spaces")
-    (edit,) = found.fixes[0].edits
-    mended = text[: edit.span.start] + edit.new_text + text[edit.span.end :]
-    assert ZeInfoSource.of(mended).root is not None
+    assert ZeInfoSource.of(apply_edits(text, found.fixes[0].edits)).root is not None

@@ -1,4 +1,4 @@
-"""Zebins: the corpus's and fresh ones of every device are read; ours are accepted by the reader and by readelf."""
+"""Zebins: the corpus's are read (fresh ones: ``test_zebin_devices``); ours are accepted by the reader and by readelf."""
 
 import random
 import shutil
@@ -9,14 +9,7 @@ from corpus import at_least, files, place
 from tiers import first
 
 from visa_lsp.zeinfo.pack import pack_zebin
-from visa_lsp.zeinfo.validate import validate
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, read_zebin
-
-DEVICES = ("bdw", "skl", "kbl", "glk", "icllp", "tgllp", "dg1", "adl-s", "xe_hp_sdv", "acm-g10", "pvc")
-SOURCE = """\
-constant int table[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-kernel void k(global int *out, int n) { int i = get_global_id(0); if (i < n) out[i] = table[out[i] & 7]; }
-"""
 
 
 @pytest.mark.corpus
@@ -42,47 +35,6 @@ def test_data_symbols_and_relocations():
     section = strings.section(".data.const.string")
     assert section is not None
     assert section.data.startswith(b"item %d has %f")
-
-
-@pytest.mark.full
-@pytest.mark.parametrize("device", DEVICES)
-def test_fresh_zebin(device, tmp_path):
-    if shutil.which("ocloc") is None:
-        pytest.skip("ocloc is not installed (Debian: intel-opencl-icd)")
-    (tmp_path / "k.cl").write_text(SOURCE)
-    command = [
-        "ocloc",
-        "compile",
-        "-file",
-        "k.cl",
-        "-device",
-        device,
-        "--format",
-        "zebin",
-        "-output",
-        "z",
-        "-output_no_suffix",
-    ]
-    made = subprocess.run(command, cwd=tmp_path, capture_output=True, check=False, timeout=120)
-    if made.returncode or not (tmp_path / "z").is_file():
-        pytest.skip(f"this ocloc does not make zebins for {device}")
-    zebin = read_zebin((tmp_path / "z").read_bytes())
-    names = [s.name for s in zebin.sections]
-    assert {".text.k", ".ze_info", ".symtab", ".strtab"} <= set(names)
-    assert [d.message for d in validate(zebin.ze_info)] == []
-    if shutil.which("readelf"):
-        listed = subprocess.run(
-            ["readelf", "-SW", "z"], cwd=tmp_path, capture_output=True, text=True, check=True
-        ).stdout
-        assert all(name in listed for name in names)
-    if shutil.which("objcopy"):
-        subprocess.run(
-            ["objcopy", "-O", "binary", "--only-section=.ze_info", "--set-section-flags", ".ze_info=alloc", "z", "i"],
-            cwd=tmp_path,
-            check=False,
-        )
-        if (tmp_path / "i").is_file() and (tmp_path / "i").stat().st_size:
-            assert zebin.ze_info_bytes == (tmp_path / "i").read_bytes()
 
 
 def test_packed_zebin_reads_back():

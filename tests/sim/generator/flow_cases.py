@@ -105,10 +105,10 @@ class Program(Bench):
         """Define a label here."""
         self.say(row, label=self.builder.label(label))
 
-    def branch(self, label: str, guard: Predicate | None, row: str = "goto") -> None:
+    def branch(self, label: str, guard: Predicate | None) -> None:
         """All lanes of the flag go to a label."""
         for part in self.whole():
-            self.say(row, exec=part, pred=guard, label=self.builder.label(label))
+            self.say("goto", exec=part, pred=guard, label=self.builder.label(label))
 
     # ---- statements
 

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 WORD = 1 << 32
 
 
-def space_of(state: State, inst, name: str = "surface") -> Space:
+def space_of(state: State, inst) -> Space:
     """Return the space of a surface field; a register holds a pointer that stands for the surface (text 4.2)."""
-    value = inst.get(name)
+    value = inst.get("surface")
     if isinstance(value, RawOperand):
         return Space(state, state.number(value, 0, "uq"))
     return Space(state, state.surface_values.get(value, 0))
