@@ -9,7 +9,7 @@ from corpus import place
 from each_case import each_of
 
 from visa_lsp.app.launch.count_values import CountArguments
-from visa_lsp.app.launch.defaults import DefaultSizes, fit_count
+from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import ready, run_ready
@@ -47,6 +47,7 @@ def test_a_single_side_is_the_length_of_rows():
     """A transposition of square matrices in a launch of 32 x 48 work items."""
     assert fit_count(47 * 48 + 32, (48, 32)) == 48 * 32
     assert fit_count(47 * 48 + 32, (48, 32), has_one_side=True) == 47 * 48 + 32
+    assert fit_count(64 * 65 + 64, (65, 64), has_one_side=True) == 64 * 65 + 64  # also a row more than 64 * 65
 
 
 def proposal_of(text, quick=None):
@@ -112,6 +113,16 @@ LINE = DefaultSizes((32, 1, 1), (3, 1, 1))
 TALL, WIDE = DefaultSizes((16, 16, 1), (2, 3, 1)), DefaultSizes((16, 16, 1), (3, 4, 1))
 ROOMY = DefaultSizes((16, 16, 1), (2, 3, 1), wide_rows=True)
 VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
+
+
+def test_a_vector_of_counts_has_the_numbers_of_work_items():
+    names = ("dim", "dims", "offset")
+    info = KernelInfo(
+        "k", ExecutionEnv(16), arguments=tuple([ArgumentInfo(n, name, "int2;8") for n, name in enumerate(names)])
+    )
+    assert [default_argument(info, n, TALL).launch["values"] for n in range(len(names))] == [
+        [32, 48], [32, 48], [1, 1],
+    ]  # fmt: skip
 
 
 def test_the_distance_of_rows_is_a_count():

@@ -34,7 +34,7 @@ _MIN_EXTENT: Final = 24  # because with fewer elements a table looks like an ove
 _BY_SIZE: Final = {1: "uint8", 2: "uint16", 4: "int32", 8: "int64"}
 # Names of counts, which kernels usually compare with the number of work items.
 _COUNTS: Final = re.compile(
-    r"(?:[nmk]|[wh]|dim|nx|ny|nz|ld[a-z]?|inner|outer|hl|kn|lim)_?\d?"
+    r"(?:[nmk]|[wh]|dims?|nx|ny|nz|ld[a-z]?|inner|outer|hl|kn|lim)_?\d?"
     r"|.*(?:num|count|size|len|width|height|depth|rows?|cols?|columns?|limit|total|items|elements|taps|buckets|stride|pitch|iter|maxit).*",
     re.IGNORECASE,
 )
@@ -231,8 +231,10 @@ def fit_count(
         plane = short * long
         rows = {short, long, *((plane,) if depth > 1 else ())}
         last_plane = reached - (depth - 1) * plane
+        if has_one_side and last_plane == (long - 1) * long + short:
+            return reached
         if last_plane - plane in {1, *rows, *(row + 1 for row in rows)} or (
-            short < long and not has_one_side and last_plane == (long - 1) * long + short
+            short < long and last_plane == (long - 1) * long + short
         ):
             return depth * plane
     lines = [extent for extent in extents if extent >= _MIN_EXTENT and has_lines]
@@ -261,6 +263,10 @@ def _value(
     info: KernelInfo, index: int, entries: Sequence[PayloadArgument], element: str, width: int, sizes: DefaultSizes
 ) -> DefaultArgument:
     size = max((e.offset + e.size for e in entries), default=4) - min((e.offset for e in entries), default=0)
+    if element.startswith(("int", "uint")) and width > 1 and _COUNTS.fullmatch(info.argument_name(index)):
+        numbers = [*sizes.totals, 1][:width]
+        words = f"the numbers of work items, {', '.join(map(str, numbers))}, as {element}"
+        return DefaultArgument("value", {"values": numbers, "dtype": element}, words)
     if element and width > 1:
         return DefaultArgument("value", {"values": [1] * width, "dtype": element}, f"{width} times 1, as {element}")
     byte_count = _bytes_of(info, index)
