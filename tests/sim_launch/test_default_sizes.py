@@ -125,6 +125,12 @@ def test_a_vector_of_counts_has_the_numbers_of_work_items():
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(("sizes", "value"), [(TALL, 1), (ROOMY, ROOMY.items)])
+def test_an_integer_may_be_the_distance_of_planes(sizes, value):
+    info = KernelInfo("k", ExecutionEnv(16), arguments=(ArgumentInfo(0, "sc", "long;8"),))
+    assert default_argument(info, 0, sizes).launch == {"value": value, "dtype": "int64"}
+
+
 def test_the_distance_of_rows_is_a_count():
     names = ("lda", "ldc", "ld", "stride", "old", "load")
     info = KernelInfo(

@@ -92,11 +92,6 @@ class CountArguments:
                 values[index] = _prime(max(ends) + min(idle) - 3, values.values())
         return replace(sizes, counts=values)
 
-    @property
-    def has_pitch(self) -> bool:
-        """Whether a count is the distance of two rows."""
-        return any(_PITCH.fullmatch(name) for name in self.names.values())
-
     def _axes(self, sizes: DefaultSizes) -> dict[int, int]:
         """Return the axis of work items for as many counts as there are axes: by name, else in order.
 

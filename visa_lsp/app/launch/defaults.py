@@ -62,7 +62,7 @@ class DefaultSizes:
     argument, the bytes of a buffer that a trial run touches; other buffers are roomy. ``outputs`` are buffers that it only
     stores to. ``cycle``: the values of buffers repeat. ``nameless``: integers without a name in the source are counts too.
     ``from_zero``: integers that are named like a start are 0. ``wide_rows``: distances of rows have room for several elements
-    of each work item. ``has_lines``: a buffer of a few elements more than a multiple of
+    of each work item, and other integers are the number of all work items, because they may be distances of planes. ``has_lines``: a buffer of a few elements more than a multiple of
     work items is meant to have that multiple.
     """
 
@@ -285,6 +285,11 @@ def _value(
     if sizes.from_zero and value == 1 and _FIRST.fullmatch(info.argument_name(index)):
         words = f"0, as {dtype}, because with 1 a trial run leaves a buffer"
         return DefaultArgument("value", {"value": 0, "dtype": dtype}, words)
+    if sizes.wide_rows and value == 1 and _bits(dtype) > 16:
+        words = (
+            f"{sizes.items}, the number of all work items, as {dtype}, because with 1 work items store to one element"
+        )
+        return DefaultArgument("value", {"value": sizes.items, "dtype": dtype}, words)
     return DefaultArgument("value", {"value": value, "dtype": dtype}, f"{value}, as {dtype}")
 
 

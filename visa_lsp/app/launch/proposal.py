@@ -246,10 +246,10 @@ class _Proposer:
         if not untried.can_be_tried:
             return untried
         trial = self._best_trial(untried)
-        counts = self._counts(trial.sizes)
-        if trial.races and counts.has_pitch:
-            again = self._try(counts.even(replace(trial.sizes, wide_rows=True, counts=self.given_counts)))
-            trial = again if again.has_ended >= trial.has_ended and not again.races else trial
+        if trial.races:
+            wide = replace(trial.sizes, wide_rows=True, counts=self.given_counts)
+            again = self._try(self._counts(wide).even(wide))
+            trial = again if again.has_ended >= trial.has_ended and not again.faults else trial
         if trial.has_updates:
             again = self._try(replace(trial.sizes, cycle=True))
             if again.updates - trial.updates:
