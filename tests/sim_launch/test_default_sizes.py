@@ -115,6 +115,12 @@ ROOMY = DefaultSizes((16, 16, 1), (2, 3, 1), wide_rows=True)
 VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
 
 
+@pytest.mark.parametrize(("sizes", "value"), [(TALL, 1), (ROOMY, ROOMY.items)])
+def test_an_integer_may_be_the_distance_of_planes(sizes, value):
+    info = KernelInfo("k", ExecutionEnv(16), arguments=(ArgumentInfo(0, "sc", "long;8"),))
+    assert default_argument(info, 0, sizes).launch == {"value": value, "dtype": "int64"}
+
+
 def test_a_vector_of_counts_has_the_numbers_of_work_items():
     names = ("dim", "dims", "offset")
     info = KernelInfo(
@@ -123,12 +129,6 @@ def test_a_vector_of_counts_has_the_numbers_of_work_items():
     assert [default_argument(info, n, TALL).launch["values"] for n in range(len(names))] == [
         [32, 48], [32, 48], [1, 1],
     ]  # fmt: skip
-
-
-@pytest.mark.parametrize(("sizes", "value"), [(TALL, 1), (ROOMY, ROOMY.items)])
-def test_an_integer_may_be_the_distance_of_planes(sizes, value):
-    info = KernelInfo("k", ExecutionEnv(16), arguments=(ArgumentInfo(0, "sc", "long;8"),))
-    assert default_argument(info, 0, sizes).launch == {"value": value, "dtype": "int64"}
 
 
 def test_the_distance_of_rows_is_a_count():
