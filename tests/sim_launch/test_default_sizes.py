@@ -115,8 +115,9 @@ ROOMY = DefaultSizes((16, 16, 1), (2, 3, 1), wide_rows=True)
 VOLUME = DefaultSizes((8, 4, 2), (3, 7, 3))
 
 
-@pytest.mark.parametrize(("sizes", "value"), [(TALL, 1), (ROOMY, ROOMY.items)])
-def test_an_integer_may_be_the_distance_of_planes(sizes, value):
+@each_of([(TALL, 1), (ROOMY, ROOMY.items)])
+def test_an_integer_may_be_the_distance_of_planes(case):
+    sizes, value = case
     info = KernelInfo("k", ExecutionEnv(16), arguments=(ArgumentInfo(0, "sc", "long;8"),))
     assert default_argument(info, 0, sizes).launch == {"value": value, "dtype": "int64"}
 
