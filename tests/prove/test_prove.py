@@ -195,6 +195,15 @@ def test_addresses_are_followed_to_their_pointers(name):
     assert sorted({f"{one.property} {one.answer}" for one in found} | assumed) == expected
 
 
+@pytest.mark.parametrize(("properties", "presumes"), [(("race",), True), (("race", "bounds"), False)])
+def test_a_race_proof_presumes_that_accesses_stay_where_their_bounds_are_not_proved(properties, presumes):
+    load = "    mov (M1_NM, 2) words(0,0)<1> {0}_words(0,0)<1;1,0>\n    svm_gather.4.1 (M1_NM, 1) chosen.0 value.0\n"
+    found = answers_of_text(f"{FLAT}{load.format('p')}{load.format('q')}    ret (M1, 1)\n", properties=properties)
+    assert {one.answer for one in found} == {"proved"}
+    races = [one for one in found if one.property == "race"]
+    assert {any(words.startswith("no access leaves") for words in one.assumptions) for one in races} == {presumes}
+
+
 def test_a_counterexample_chooses_what_buffers_hold_at_first():
     code = (
         INDEX.format("gid")

@@ -95,6 +95,7 @@ _IN_STEP: Final = (
 _STAYS: Final = "accesses of shared local memory stay in their arrays (see the answers for bounds)"
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
+_STAYS_IN_MEMORY: Final = "no access leaves its memory for another one (see the answers for bounds)"
 _STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
 _OF_A_GROUP: Final = SymbolicItem(1, 0), SymbolicItem(2, 0)
@@ -230,6 +231,14 @@ class Prover:
                 self.always.append(_STAYS_INDIRECT)
 
     @cached_property
+    def _neighbours(self) -> set[Space]:
+        """The memories whose accesses out of bounds may hit another one: buffers by flat addresses, and local arguments."""
+        spaces = {group.access.space for group in self.groups}
+        buffers, local = ({space for space in spaces if space[0] == kind} for kind in (BUFFER, SHARED))
+        flat = buffers & self.walker.memory.flat if len(buffers) > 1 else set[Space]()
+        return flat | (local if len(local) > 1 else set[Space]())
+
+    @cached_property
     def _thread(self) -> list[Sum]:
         """The number of the thread of a work item in its group."""
         return [self._number_of_thread()]
@@ -258,6 +267,7 @@ class Prover:
             tasks.append((property_, unreached, partial(list, proved)))
         tasks.append(("divergence", [one.line for one in self.walker.meetings], self._meetings))
         tasks = [one for one in tasks if one[0] in properties]
+        self._may_leave = "bounds" not in properties and bool(self._neighbours)
         self.journal.plan((property_, lines) for property_, lines, _ in tasks)
         answers: list[ProofResult] = []
         for number_, (_, _, decide_) in enumerate(tasks):
@@ -272,6 +282,9 @@ class Prover:
         result = self._in_time(property_, group.access.line, partial(decide, group))
         if property_ == "bounds" and result.reason == LATE and loads_of(group.access.offset):
             result = structs.replace(result, cause=Cause.CONTENTS)
+        self._may_leave |= property_ == "bounds" and result.answer != PROVED and group.access.space in self._neighbours
+        if property_ == "race" and result.answer == PROVED and self._may_leave:
+            result = structs.replace(result, assumptions=(*result.assumptions, _STAYS_IN_MEMORY))
         need = self._needs.get(group.access.space) if property_ == "bounds" else None
         if need is not None and need.formula is not None:
             exceeds = need.nearest.words if need.nearest is not None else None

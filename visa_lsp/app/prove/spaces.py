@@ -75,6 +75,7 @@ class MemoryMap:
         self.pool, self.info, self.symbols = pool, info, symbols
         self.bindings = {one.bti_value: one.arg_index for one in info.bindings}
         self.images = {one.arg_index for one in info.payload if one.kind == "image"}
+        self.flat: set[Space] = set()  # accessed by addresses of the flat memory, which may reach other buffers
 
     def pointer_cases(self, address: Sum) -> list[tuple[Claim, Sum]]:
         """Return an address that is chosen among pointers as one address for each of the pointers, with its condition."""
@@ -166,11 +167,9 @@ class MemoryMap:
                 rest = self.pool.wrap(rest, 64, signed=True)
                 low, high = self.pool.limits(rest)
             if low >= -(1 << 63) and high < 1 << 63 and not any(one in space_of_symbol for one in atoms_of(rest)):
-                return (
-                    space_of_symbol[base],
-                    rest,
-                    "private memory is not modelled" if space_of_symbol[base][0] == PRIVATE else "",
-                )
+                space = space_of_symbol[base]
+                self.flat.add(space)
+                return space, rest, "private memory is not modelled" if space[0] == PRIVATE else ""
         low, high = self.pool.limits(address)
         if low >= 0 and high < 1 << 32:
             return (UNKNOWN, 0), address, NO_POINTER
