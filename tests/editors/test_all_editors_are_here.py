@@ -8,9 +8,7 @@ import shutil
 import helix
 import pytest
 import vscode
-from editors import neovims
-from test_emacs import has_eglot
-from test_emacs_debugging import has_dap_mode
+from editors import has_emacs, neovims
 
 REQUIRED = os.environ.get("VISA_LSP_TEST_REQUIRE", "").split()
 
@@ -24,8 +22,8 @@ WHY_NOT = {
     "neovim-0.7": lambda: _neovim(0, 7),
     "neovim-0.11": lambda: _neovim(0, 11),
     "vim": lambda: "" if shutil.which("vim") else "no vim",
-    "emacs": lambda: "" if shutil.which("emacs") and has_eglot() else "no emacs with eglot",
-    "dap-mode": lambda: "" if has_dap_mode() else "no emacs with dap-mode",
+    "emacs": lambda: "" if has_emacs("eglot") else "no emacs with eglot",
+    "dap-mode": lambda: "" if has_emacs("eglot", "dap-ui") else "no emacs with dap-mode",
     "vscode": vscode.why_missing,
     "helix": helix.why_missing,
 }
