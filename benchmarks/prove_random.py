@@ -550,10 +550,10 @@ def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
     for one in verdicts:
         answers.update(one.answers)
     print(
-        f"{len(verdicts)} {words}: {sum(one.is_whole for one in verdicts)} proved whole,"
+        f"{len(verdicts)} {words}: {sum(len(one.wrong) for one in verdicts)} answers contradicted;"
+        f" {sum(one.is_whole for one in verdicts)} proved whole,"
         f" {sum(bool(one.faults) for one in verdicts)} with faults at some launch;"
-        f" {sum(one.launches for one in verdicts)} launches, {sum(one.compared for one in verdicts)} accesses compared with the walk;"
-        f" answers contradicted: {sum(len(one.wrong) for one in verdicts)}"
+        f" {sum(one.launches for one in verdicts)} launches, {sum(one.compared for one in verdicts)} accesses compared with the walk"
     )
     print(dict(sorted(answers.items())), flush=True)
 
