@@ -7,7 +7,7 @@ from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_array_in
+from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_arrays_in
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo
 
 SOURCE = """#define T 16
@@ -73,4 +73,4 @@ def test_a_private_array_is_the_only_one_of_the_size(declared, variable, expecte
     )
     module = program_of_text(text).module
     assert module is not None
-    assert private_array_in(module.kernels[0], variable, tmp_path) == expected
+    assert private_arrays_in(module.kernels[0], tmp_path).get(variable, "") == expected

@@ -105,25 +105,27 @@ def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
     return tuple(arrays)
 
 
-def private_array_in(kernel: Kernel, variable: str, folder: Path) -> str:
-    """Return the private array of the source of which a variable of the text has all lanes; empty if that is not certain.
+def private_arrays_in(kernel: Kernel, folder: Path) -> dict[str, str]:
+    """Return the private arrays of the source by the variable of the text that has them for all lanes, as far as that is certain.
 
     It is where only one array has the size of the variable, and addresses select registers of no other variable of that size.
     """
     selected = {value.var for inst in kernel.instructions for value in inst.values if isinstance(value, AddressOf)}
-    sizes = {
-        kernel.variable_name(one): body.byte_size for one in selected if (body := kernel.variable(one)) is not None
-    }
+    variables: dict[int, list[str]] = {}  # by size in bytes
+    for id_ in selected:
+        if (variable := kernel.variable(id_)) is not None:
+            variables.setdefault(variable.byte_size, []).append(kernel.variable_name(id_))
     lanes = kernel.int_attribute("SimdSize") or 0
-    if not lanes or list(sizes.values()).count(sizes.get(variable, -1)) != 1:
-        return ""
-    names: list[str] = []
+    if not lanes or not variables:
+        return {}
+    arrays: dict[int, list[str]] = {}  # by size in bytes, of all lanes
     for source in map(_without_comments, _read_sources(kernel, folder)):
         macros = dict(_MACRO.findall(source))
         for type_name, name, brackets in _PRIVATE.findall(f"{{{_body_of(source, kernel.name)}"):
-            if lanes * prod(_shape(brackets, macros)) * cl_bytes(type_name) == sizes[variable]:
-                names.append(name)
-    return names[0] if len(names) == 1 else ""
+            size = lanes * prod(_shape(brackets, macros)) * cl_bytes(type_name)
+            arrays.setdefault(size, []).append(name)
+    sizes = [size for size in variables if len(variables[size]) == len(arrays.get(size, ())) == 1]
+    return {variables[size][0]: arrays[size][0] for size in sizes}
 
 
 def _without_comments(source: str) -> str:

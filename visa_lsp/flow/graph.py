@@ -8,6 +8,7 @@ the caller is for analyses of one subroutine at a time. Targets that no step def
 
 from __future__ import annotations
 
+from bisect import bisect_left, bisect_right
 from enum import Enum
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
@@ -175,6 +176,21 @@ class Graph(Struct, frozen=True, dict=True):
                     deciders[runner].add(block.last)
                     runner = above[runner]
         return [tuple(sorted(steps)) for steps in deciders]
+
+    def has_way(self, start: int, end: int, stops: Sequence[int]) -> bool:
+        """Return whether control may get from one step to another without a step of ``stops``, which are in order."""
+
+        def is_free(first: int, last: int) -> bool:
+            return bisect_left(stops, first) == bisect_right(stops, last)
+
+        here, there = (self.blocks[self.block_of[number]] for number in (start, end))
+        if here is there and start < end and is_free(start, end):
+            return True
+        if not is_free(start, here.last) or not is_free(there.first, end):
+            return False
+        free = [is_free(block.first, block.last) for block in self.blocks]
+        ahead = self.successors
+        return there.number in closure(ahead[here.number], lambda number: ahead[number] if free[number] else ())
 
     def dominates(self, one: int, other: int) -> bool:
         """Return whether every path from an entry to ``other`` passes ``one``; each block dominates itself."""

@@ -11,10 +11,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.kernel_source import private_array_in
+from visa_lsp.app.kernel_source import private_arrays_in
 from visa_lsp.flow.graph import CALLS, EdgeKind, graph_of
 from visa_lsp.flow.program_steps import condition_text, steps_of
-from visa_lsp.flow.solve import closure
 from visa_lsp.isa.model import Trait
 from visa_lsp.safe_io import read_file
 from visa_lsp.sim.faults import FaultKind
@@ -209,25 +208,36 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
         branch = _branch_above(fault.instruction, graph(body.name))
         is_unguarded = branch < 0 and not condition_text(body.instructions[fault.instruction], body)
     condition = source_of(body, branch)
-    no_barrier: tuple[tuple[str, str], ...] = ()
-    is_in_group = fault.kind is FaultKind.RACE and (fault.other or "").startswith(f"group {fault.group},")
-    # Two stores to a buffer mostly have a wrong index, which no barrier mends.
-    is_ordered_by_barriers = is_in_group and ("read" in fault.message or "shared local memory" in fault.message)
-    if is_ordered_by_barriers and body is not None and body is other and _are_apart(body, place, fault.instruction):
-        parties = (place, _place_words(body, place)), (fault.instruction, _place_words(body, fault.instruction))
-        no_barrier = tuple([
-            (before, after)
-            for (start, before), (end, after) in (parties, parties[::-1])
-            if _has_way_without_barrier(body, graph(body.name), start, end)
-        ])  # fmt: skip
     return replace(
         fault,
         source=source,
         other_source=other_source,
         condition=condition if condition != source else None,
         is_unguarded=is_unguarded,
-        no_barrier=no_barrier,
+        no_barrier=_ways_without_barrier(fault, body, place, graph) if body is not None and body is other else (),
     )
+
+
+def _ways_without_barrier(
+    fault: Fault, body: Kernel, place: int, graph: Callable[[str], Graph]
+) -> tuple[tuple[str, str], ...]:
+    """Return the ways between a race in one group and its other party, from and to, on which there is no barrier.
+
+    A call ends a way, because the function may have a barrier.
+    """
+    is_in_group = fault.kind is FaultKind.RACE and (fault.other or "").startswith(f"group {fault.group},")
+    # Two stores to a buffer mostly have a wrong index, which no barrier mends.
+    is_ordered_by_barriers = is_in_group and ("read" in fault.message or "shared local memory" in fault.message)
+    if not is_ordered_by_barriers or not _are_apart(body, place, fault.instruction):
+        return ()
+    rows = (inst.row for inst in body.instructions)
+    stops = [number for number, row in enumerate(rows) if row.has(Trait.BARRIER) or row.flow in CALLS]
+    parties = (place, _place_words(body, place)), (fault.instruction, _place_words(body, fault.instruction))
+    return tuple([
+        (before, after)
+        for (start, before), (end, after) in (parties, parties[::-1])
+        if graph(body.name).has_way(start, end, stops)
+    ])  # fmt: skip
 
 
 def _are_apart(body: Kernel, one: int, other: int) -> bool:
@@ -240,20 +250,6 @@ def _place_words(body: Kernel, instruction: int) -> str:
     """Return the place of an instruction in its source; without one, its line in the text."""
     source = source_of(body, instruction)
     return f"{source[0]}:{source[1]}" if source is not None else f"line {body.instructions[instruction].line + 1}"
-
-
-def _has_way_without_barrier(body: Kernel, graph: Graph, start: int, end: int) -> bool:
-    """Return whether control may get from one instruction to another without a barrier, and without a call that may have one."""
-
-    def ahead(number: int) -> Iterable[int]:
-        row, block = body.instructions[number].row, graph.blocks[graph.block_of[number]]
-        if row.has(Trait.BARRIER) or row.flow in CALLS:
-            return []
-        if number < block.last:
-            return [number + 1]
-        return [graph.blocks[one].first for one in graph.successors[block.number]]
-
-    return end in closure(ahead(start), ahead)
 
 
 def _branch_above(instruction: int, graph: Graph) -> int:
@@ -285,16 +281,19 @@ def group_faults(faults: Iterable[Fault]) -> tuple[Fault, ...]:
 def with_declarations(faults: Iterable[Fault], sources: Mapping[str, BodySource], module: Module) -> tuple[Fault, ...]:
     """Add to faults about a variable the line of its declaration, the last one above the instruction, and its array in the source."""
     bodies = {body.name: body for body in module.bodies}
-    return tuple(_add_declaration(fault, sources.get(fault.kernel), bodies.get(fault.kernel)) for fault in faults)
+    arrays = cache(
+        lambda name: private_arrays_in(bodies[name], Path(sources[name].path).parent) if name in bodies else {}
+    )
+    return tuple(_add_declaration(fault, sources.get(fault.kernel), arrays) for fault in faults)
 
 
-def _add_declaration(fault: Fault, source: BodySource | None, body: Kernel | None) -> Fault:
+def _add_declaration(fault: Fault, source: BodySource | None, arrays: Callable[[str], Mapping[str, str]]) -> Fault:
     if source is None or not fault.variable or fault.line < 0:
         return fault
     form = re.compile(rf"\s*\.decl\s+{re.escape(fault.variable)}(?![\w$@?])")
     line = next((n for n in range(min(fault.line, len(source.lines) - 1), -1, -1) if form.match(source.lines[n])), None)
     if line is None:
         return fault
-    array = private_array_in(body, fault.variable, Path(source.path).parent) if body is not None else ""
+    array = arrays(fault.kernel).get(fault.variable)
     of_array = f", which holds the array `{array}` of each lane" if array else ""
     return replace(fault, other=f"{fault.other}, line {line + 1}{of_array}", other_line=line)

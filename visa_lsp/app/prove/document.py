@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from base64 import b64decode, b64encode
 from contextlib import suppress
-from functools import cache, lru_cache
+from functools import lru_cache
 from importlib.util import find_spec
 from pathlib import Path
 from time import monotonic
@@ -220,7 +220,7 @@ def prove_kernel(
 
     Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
     """
-    from visa_lsp.app.kernel_source import may_lack_barriers, with_local_arrays
+    from visa_lsp.app.kernel_source import may_lack_barriers, private_arrays_in, with_local_arrays
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
@@ -296,8 +296,8 @@ def prove_kernel(
         return with_shown_lines(results, runs.lines, kernel.name), walker, prover.find_needs()
 
     results, walker, needs = answers(walk_loop, options.properties)
-    array_name = cache(lambda number: _private_array_name(kernel, number, place.parent))
-    buffers = {one.line: _memory_name(walker, one, array_name) for one in walker.accesses}
+    arrays = private_arrays_in(kernel, place.parent)
+    buffers = {one.line: _memory_name(walker, one, arrays) for one in walker.accesses}
     elements = ElementWords(walker)
     sources = {inst.line + 1: place for inst, place in zip(kernel.instructions, kernel.source_places, strict=True)}
 
@@ -349,28 +349,22 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
     ]
 
 
-def _memory_name(walker: Walker, access: ItemAccess, array_name: Callable[[int], str | None]) -> str | None:
-    """Return the name of the memory of an access: that of its argument, array or variable, else of its kind; None if it is not known."""
+def _memory_name(walker: Walker, access: ItemAccess, arrays: Mapping[str, str]) -> str | None:
+    """Return the name of the memory of an access: that of its argument, array or variable, else of its kind.
+
+    ``arrays`` has the private arrays of the source by variable. None for an indirect operand of any variable.
+    """
     from visa_lsp.app.prove.assume import name_of  # loads NumPy
     from visa_lsp.app.prove.spaces import ARRAY, SHARED, VARIABLE
 
     kind, index = access.space
     if kind == ARRAY:
-        return array_name(index)
+        name = walker.kernel.variable_name(index) if walker.kernel.variable(index) is not None else None
+        return arrays.get(name, name) if name is not None else None
     if kind == VARIABLE:
         return list(walker.symbols.variables)[index]
     array = walker.info.local_array_at(access.offset.constant) if kind == SHARED else None
     return name_of(walker.info, index) if index >= 0 else array.name if array is not None else kind
-
-
-def _private_array_name(kernel: Kernel, variable: int, folder: Path) -> str | None:
-    """Return the name of an array in registers, in the source or else in the text; None for an indirect operand of any variable."""
-    from visa_lsp.app.kernel_source import private_array_in
-
-    if kernel.variable(variable) is None:
-        return None
-    name = kernel.variable_name(variable)
-    return private_array_in(kernel, name, folder) or name
 
 
 def _with_faults(
