@@ -246,9 +246,10 @@ class _Proposer:
         if not untried.can_be_tried:
             return untried
         trial = self._best_trial(untried)
-        if trial.races:
-            wide = replace(trial.sizes, wide_rows=True, counts=self.given_counts)
-            again = self._try(self._counts(wide).even(wide))
+        wide = replace(trial.sizes, wide_rows=True, counts=self.given_counts)
+        wide = self._counts(wide).even(wide)
+        if trial.races and self.proposal(wide).written != self.proposal(trial.sizes).written:
+            again = self._try(wide)
             trial = again if again.has_ended >= trial.has_ended and not again.faults else trial
         if trial.has_updates:
             again = self._try(replace(trial.sizes, cycle=True))

@@ -205,6 +205,7 @@ class Prover:
         self._ids = self.symbols.ids if item_races else self._thread  # what differs between two parties of a group
         self._in_step = in_step
         self._inside: dict[ItemAccess, bool] = {}
+        self._may_leave = False  # whether an access may leave its memory for another one; known once bounds are decided
         self._apart: dict[frozenset[ItemAccess], ProofResult] = {}  # pairs of accesses that never meet
         self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words

@@ -130,15 +130,16 @@ def run_first_launches(
                 return 0
             prepared = prepare_launch(config)
             result = runs.interpret(with_budget(prepared, steps).dispatch, watched)
-            if is_outside := bool(runs.faults_of("bounds", result.faults)):
+            outside = {fault.line for fault in runs.faults_of("bounds", result.faults)}
+            if outside:
                 # Values that were loaded from beyond a buffer are those of no launch.
                 wanted = [one for one in wanted if one == "bounds"]
             for property_ in wanted:
                 if not runs.faults_of(property_, result.faults):
                     continue
-                if is_outside and not _faults_with(runs, text, _with_zeros(text), steps):
+                if outside and not _faults_at(outside, runs, _with_zeros(text), steps):
                     continue
-                if is_outside and text not in usual_texts and not _faults_with(runs, text, _with_room(text), steps):
+                if outside and text not in usual_texts and not _faults_at(outside, runs, _with_room(text), steps):
                     continue  # rows of several numbers may need more than the room that small launches have
                 before = len(runs.shown)
                 if runs.keep(property_, text, steps):
@@ -166,12 +167,9 @@ def run_first_launches(
             budget -= try_launch(small, {**room, **values}, counted, min(budget, MAX_STEPS // 4))
 
 
-def _faults_with(runs: LaunchRuns, text: str, other: str, steps: int) -> bool:
-    """Return whether accesses leave memory at a line both in a launch and in another form of it."""
-    before, after = (
-        {one.line for one in runs.faults_of("bounds", runs.run(words, "bounds", steps)[1])} for words in (text, other)
-    )
-    return bool(before & after)
+def _faults_at(lines: set[int], runs: LaunchRuns, text: str, steps: int) -> bool:
+    """Return whether accesses at one of some lines leave memory in a launch, too."""
+    return any(fault.line in lines for fault in runs.faults_of("bounds", runs.run(text, "bounds", steps)[1]))
 
 
 def _with_zeros(text: str) -> str:
