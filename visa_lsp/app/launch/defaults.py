@@ -62,8 +62,8 @@ class DefaultSizes:
     argument, the bytes of a buffer that a trial run touches; other buffers are roomy. ``outputs`` are buffers that it only
     stores to. ``cycle``: the values of buffers repeat. ``nameless``: integers without a name in the source are counts too.
     ``from_zero``: integers that are named like a start are 0. ``wide_rows``: distances of rows have room for several elements
-    of each work item, and other integers are the number of all work items, because they may be distances of planes. ``has_lines``: a buffer of a few elements more than a multiple of
-    work items is meant to have that multiple.
+    of each work item, and other integers are the number of all work items, because they may be distances of planes.
+    ``has_lines``: a buffer of a few elements more than a multiple of work items is meant to have that multiple.
     """
 
     local: Triple
@@ -237,7 +237,7 @@ def fit_count(
             short < long and last_plane == (long - 1) * long + short
         ):
             return depth * plane
-    lines = [extent for extent in extents if extent >= _MIN_EXTENT and has_lines]
+    lines = [extent for extent in extents if extent >= _MIN_EXTENT] if has_lines else []
     if any(reached % extent == 0 for extent in lines):
         return reached
     for extra in (0, 1):

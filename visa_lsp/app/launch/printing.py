@@ -17,8 +17,8 @@ same of the other party, where known), ``instruction``, ``line`` from 1 or null,
 ``other_place``, ``other_excerpt``, ``count`` (the number of faults at the same lines of the source; this is the first); ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
 of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it, ``condition`` and
 ``condition_excerpt`` of the branch there on which an access out of bounds depends, ``is_unguarded`` whether it depends on
-none, ``no_barrier`` the ways between the
-places of a race in one group that no barrier stands on, each with ``from`` and ``to``),
+none, ``no_barrier`` the ways between the places of a race in one group that no barrier stands on, each with ``from`` and
+``to``),
 ``more_faults`` (how many were found beyond ``--max-errors``), ``findings`` (the same, for findings that are not faults),
 ``messages`` (what is recorded instead of carried out: ``kind``, ``reason``, ``count``, ``kernel``, ``group``, ``thread``,
 ``instruction``, ``line``, ``payload`` with ``operand``, ``bytes`` and a hexadecimal ``head``, ``place``, ``excerpt``),

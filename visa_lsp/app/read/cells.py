@@ -237,14 +237,14 @@ class Cells:
         """Return a statement for each element of an unrolled one."""
         out: list[Set | Transfer] = []
         for number in range(statement.control.exec_size):
-            one = partial(element_of, number=number, control=statement.control)
+            element = partial(element_of, number=number, control=statement.control)
             if isinstance(statement, Set):
-                value = map_leaves(statement.value, one)
-                out.append(replace(statement, target=one(statement.target), value=value, control=UNIFORM))
+                value = map_leaves(statement.value, element)
+                out.append(replace(statement, target=element(statement.target), value=value, control=UNIFORM))
                 continue
             data = RawOperand(statement.data.var, statement.data.offset + number * statement.cell)
-            value = map_leaves(statement.value, one) if statement.value is not None else None
-            address = map_leaves(statement.address, one)
+            value = map_leaves(statement.value, element) if statement.value is not None else None
+            address = map_leaves(statement.address, element)
             out.append(replace(statement, address=address, data=data, value=value, control=UNIFORM))
         return out
 

@@ -286,21 +286,25 @@ class _Folder:
         for item in reversed(run):
             if not needed & item.writes.keys():
                 continue
-            first = next(single([item.statement]))
-            if not isinstance(first, Set) or not isinstance(first.target, PredicateOperand) or first.guard is not None:
+            assignment = next(single([item.statement]))
+            if (
+                not isinstance(assignment, Set)
+                or not isinstance(assignment.target, PredicateOperand)
+                or assignment.guard is not None
+            ):
                 break
-            key = variable_key(Space.PREDICATE, first.target.var)
+            key = variable_key(Space.PREDICATE, assignment.target.var)
             later = [other for other in run[run.index(item) + 1 :] if not any(other is test for test in tests)]
             if (
                 item.writes.keys() != {key}
                 or item.writes[key] & bits != bits
                 or self.effects.live_behind(place, key) & item.writes[key]
-                or ((lone or not is_plain) and not first.control.no_mask)
+                or ((lone or not is_plain) and not assignment.control.no_mask)
                 or not all(_may_pass(item, other) for other in later)
             ):
                 break
             tests.insert(0, item)
-            read = [leaf.var for leaf in leaves(first.value) if isinstance(leaf, PredicateOperand)]
+            read = [leaf.var for leaf in leaves(assignment.value) if isinstance(leaf, PredicateOperand)]
             needed = (needed - {key}) | {variable_key(Space.PREDICATE, var) for var in read}
             if not needed:
                 break

@@ -133,10 +133,10 @@ def join_halvings(body: Body) -> None:
             continue
         shift = Tree(">>", (value, leaf((moved + 1).bit_length() - 1)))
         shifts = sum(tree == shift for tree in trees_of(rest))
-        first = next((line for line in code if value.op in line.names), node)
-        own, before = assigned(first)
+        earliest = next((line for line in code if value.op in line.names), node)
+        target, initial = assigned(earliest)
         # Set here and nowhere else, or an argument that nothing has named before.
-        is_own = first is node or (own == value.op and own not in before.names())
+        is_own = earliest is node or (target == value.op and target not in initial.names())
         word = rf"\b{value.op}\b"
         if is_own and shifts and shifts == count_of(word, rest) and count_of(word, code) == body.uses(value.op):
             change_lines(rest, in_place_of(shift, Tree("/", (value, leaf(moved + 1)))), places_of(node, *inner))

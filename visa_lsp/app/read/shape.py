@@ -574,14 +574,14 @@ class Shaper:
             if branches[-1][0] != "} else {":
                 branches.append(("} else {", []))
             falls = [not inner or not JUMP.search(inner[-1].text) for _, inner in branches]
-            before, behind = code[:index], list[Node]()
+            start, following = code[:index], list[Node]()
             if sum(falls) > 1 and rest:  # lanes of several branches meet there
-                before += [] if flag else [Node(f"{(flag := self.body.new(ty.BOOL))} = false;", node.places)]
+                start += [] if flag else [Node(f"{(flag := self.body.new(ty.BOOL))} = false;", node.places)]
                 later = self._nest(rest, flag if leaving else "")
-                behind, rest = [Node(f"if (!{flag}) {{", node.places, inner=later, tail=Line("}"))], []
+                following, rest = [Node(f"if (!{flag}) {{", node.places, inner=later, tail=Line("}"))], []
             inners = [self._nest([*b[1], *rest] if on else b[1], flag) for b, on in zip(branches, falls, strict=True)]
             test = condition_of(branches[0][0])
-            if not node.text.startswith("if (") or test is NOTHING or None in (*inners, *(n.inner for n in behind)):
+            if not node.text.startswith("if (") or test is NOTHING or None in (*inners, *(n.inner for n in following)):
                 return None
             texts = [text for text, _ in branches]
             if len(texts) == _PAIR and not inners[0]:
@@ -589,7 +589,7 @@ class Shaper:
             count = len(texts) - (not inners[-1])
             lines = [Node(text, node.places, inner=inner) for text, inner in zip(texts, inners, strict=True)][:count]
             lines[-1].tail = Line("}")
-            return [*before, *(lines if any(inners) else ()), *behind]
+            return [*start, *(lines if any(inners) else ()), *following]
         return code
 
     def drop_guards(self, code: list[Node]) -> None:

@@ -81,7 +81,7 @@ NOTHING: Final = Tree("nothing()")  # in place of a tree that is not there; no l
 
 
 class Parts(dict[str, Tree]):
-    """What the names in capitals of a pattern stand for; NOTHING for another name."""
+    """The trees of the names in capitals of a pattern; NOTHING for another name."""
 
     def __missing__(self, name: str) -> Tree:
         """Return NOTHING, so that a form that a tree does not have needs no test of its own."""
@@ -304,7 +304,7 @@ def parse(text: str) -> Tree:
 
 
 class Step(Struct, frozen=True):
-    """A line: what stands before, between and behind its expressions. A line without any is one word."""
+    """A line: its expressions, and the words around them, one more; a line without expressions is one word."""
 
     words: tuple[str, ...]
     trees: tuple[Tree, ...]

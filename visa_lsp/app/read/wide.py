@@ -512,12 +512,12 @@ class Widener:
             return None
         between: dict[str, Tree] = {}
         for line in range(index + 1, min(index + 1 + _WINDOW, len(code))):
-            before, held = assigned(code[line - 1])
-            if before and line > index + 1:
+            earlier, earlier_value = assigned(code[line - 1])
+            if earlier and line > index + 1:
                 names = self._changed([code[line - 1]])
                 between = {word: tree for word, tree in between.items() if not names & {word, *tree.names()}}
-                if self._is_dword(before) and before not in held.names() and not reads_memory(held):
-                    between[before] = held
+                if self._is_dword(earlier) and earlier not in earlier_value.names() and not reads_memory(earlier_value):
+                    between[earlier] = earlier_value
             if code[line].inner is not None or code[line].text.endswith(":;"):
                 break
             other, last = assigned(code[line])
