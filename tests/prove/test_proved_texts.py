@@ -37,6 +37,10 @@ ANSWERS = {
     ("clamped", "bounds"): {"proved"},
     # A row for each thread of a group: with groups of one work item, none of the sizes that a host would choose fits.
     ("rows_of_threads", "bounds"): {"unknown"},
+    # Which of two stores a work item makes bounds no ids; its source names the types.
+    ("either_way", "bounds"): {"proved"},
+    # `y == h - 1 ? i : i + w`: a host starts as many work items as there are rows.
+    ("last_row", "bounds"): {"proved"},
     # One buffer of w * h, one of (w // 2) * (h // 2) elements.
     ("halve", "bounds"): {"proved"},
 }
@@ -79,6 +83,12 @@ def test_a_row_for_each_work_item_is_part_of_a_need():
     path = CASES / "rows_of_all.visaasm"
     needs = {need.buffer: need.elements for one in prove(path, path.read_text(), "bounds") for need in one.needs}
     assert needs == {"base": "3 * global_size", "out": "global_size"}
+
+
+def test_needs_are_in_elements_of_the_types_that_a_source_names():
+    path = CASES / "either_way.visaasm"
+    needs = {need.buffer: need.elements for one in prove(path, path.read_text(), "bounds") for need in one.needs}
+    assert needs == {"mark": "global_size", "cost": "global_size"}
 
 
 @pytest.mark.full

@@ -18,7 +18,7 @@ from each_case import check_each
 from tiers import first
 
 from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.app.launch.forms import QuickError, template
+from visa_lsp.app.launch.forms import QuickError, described_kernel
 from visa_lsp.app.launch.runner import RunOptions, run_launch
 from visa_lsp.codec.encode import encode
 from visa_lsp.sema.lower import resolve_text
@@ -416,7 +416,7 @@ def test_an_argument_with_a_huge_number_is_refused(tmp_path, args):
     with pytest.raises(LaunchError, match="1073741825 arguments"):
         run_launch(file, RunOptions(tmp_path / "k.isa"), encode(module))
     with pytest.raises(QuickError, match="1073741825 arguments"):
-        template((tmp_path / "z.yaml").read_text())
+        described_kernel((tmp_path / "z.yaml").read_text(), "saxpy")
 
 
 @pytest.mark.parametrize("seed", first(1, range(3)))

@@ -7,7 +7,7 @@ from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_arrays_in
+from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_arrays_in, types_in
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo
 
 SOURCE = """#define T 16
@@ -42,6 +42,18 @@ kernel void none(local int *t) { t[0] = 1; }
 def test_the_places_of_local_arrays_follow_from_their_declarations(case):
     kernel, arrays = case
     assert tuple(astuple(array)[:4] for array in local_arrays_of(SOURCE, kernel)) == arrays
+
+
+def test_names_of_types_are_followed_where_all_branches_agree():
+    source = """typedef float real; typedef real length; typedef unsigned int word; typedef uchar4 pixel;
+    #ifdef WIDE
+typedef double value;
+#else
+typedef float value;
+#endif
+    // typedef char real;
+ typedef struct { int n; } record; typedef record row;"""
+    assert types_in(source) == {"real": "float", "length": "float", "word": "uint", "pixel": "uchar4"}
 
 
 def test_a_dropped_barrier_belongs_to_its_kernel(tmp_path):

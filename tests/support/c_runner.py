@@ -16,7 +16,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import lines_of
@@ -85,7 +85,7 @@ def info_of(ready: ReadyRun) -> KernelInfo | None:
     kernel = ready.prepared.dispatch.kernel
     info = kernel_info(kernel, ready.launch, ready.options, [])[0]
     text = ready.texts.get(kernel.name)
-    return with_local_arrays(info, kernel, Path(text.path).parent) if info is not None and text is not None else info
+    return with_source(info, kernel, Path(text.path).parent) if info is not None and text is not None else info
 
 
 def _c_text(kernel: Kernel, names: ReadingNames) -> str:

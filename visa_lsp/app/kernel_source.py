@@ -1,4 +1,4 @@
-"""The facts about a kernel that only the source of its text has: local and private arrays, and barriers that compilers drop.
+"""The facts about a kernel that only the source of its text has: arrays, names of types, and barriers that compilers drop.
 
 The ze_info gives the allocation of shared local memory, a multiple of 32 bytes, so that an index just behind an array is
 within bounds, and no names. Compilers place the arrays of a kernel in the order of their declarations, each aligned to its
@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import re
 from contextlib import suppress
+from functools import partial
 from math import prod
 from typing import TYPE_CHECKING, Final
 
@@ -40,25 +41,44 @@ _LOCAL: Final = re.compile(r"(?:__)?local\s+((?:volatile\s+|const\s+|unsigned\s+
 _PRIVATE: Final = re.compile(
     r"(?<=[;{}])\s*(?:(?:const|unsigned|(?:__)?private)\s+)*(\w+)\s+(\w+)\s*((?:\[[^\]]+\]\s*)+)[;=]"
 )
+_TYPEDEF: Final = re.compile(r"\btypedef\s+((?:(?:un)?signed\s+)?\w+)\s+(\w+)\s*;")
+_NAME: Final = re.compile(r"\w+")
 _ARRAY: Final = re.compile(r"\s*(\w+)\s*((?:\[[^\]]+\]\s*)*)")
 
 
-def with_local_arrays(info: KernelInfo, kernel: Kernel, folder: Path) -> KernelInfo:
-    """Return the ze_info with the declared local arrays, if they are known.
+def with_source(info: KernelInfo, kernel: Kernel, folder: Path) -> KernelInfo:
+    """Return the ze_info with what the source adds: the declared local arrays, and the types behind names of types.
 
-    The end of the last becomes the size of shared local memory, unless arguments follow. ``folder`` is that of the text,
-    to which the names of its sources are relative.
+    The end of the last array becomes the size of shared local memory, unless arguments follow. ``folder`` is that of the
+    text, to which the names of its sources are relative.
     """
-    if not info.env.slm_size:
-        return info
-    has_arguments = any(entry.kind == "local" for entry in info.payload)
-    for source in _read_sources(kernel, folder):
-        arrays = local_arrays_of(source, kernel.name)
+    for source in map(_without_comments, _read_sources(kernel, folder)):
+        types = types_in(source)
+        arguments = [replace(one, type_name=_NAME.sub(partial(_named, types), one.type_name)) for one in info.arguments]
+        info = replace(info, arguments=tuple(arguments))
+        arrays = local_arrays_of(source, kernel.name) if info.env.slm_size else ()
         end = arrays[-1].start + arrays[-1].size if arrays else 0
         if end and -(-end // _ALLOCATION) * _ALLOCATION == info.env.slm_size:
+            has_arguments = any(entry.kind == "local" for entry in info.payload)
             env = info.env if has_arguments else replace(info.env, slm_size=end)
             return replace(info, env=env, local_arrays=arrays)
     return info
+
+
+def _named(types: Mapping[str, str], name: re.Match[str]) -> str:
+    return types.get(name[0], name[0])
+
+
+def types_in(source: str) -> dict[str, str]:
+    """Return the numbers and vectors that a source gives names by ``typedef``, where all its branches agree, by name."""
+    types: dict[str, str] = {}
+    for words, name in _TYPEDEF.findall(_without_comments(source)):
+        sign, _, type_name = words.rpartition(" ")
+        full = types.get(type_name, type_name)
+        full = f"u{full}" if sign.strip() == "unsigned" else full
+        is_other = types.setdefault(name, full) != full
+        types[name] = "" if is_other or not cl_bytes(full) else full
+    return {name: full for name, full in types.items() if full}
 
 
 def _read_sources(kernel: Kernel, folder: Path) -> Iterator[str]:

@@ -35,7 +35,7 @@ from visa_lsp.app.exec.model import (
 )
 from visa_lsp.app.external_tools import MissingToolError, settings_for, tool_for
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import BodySource, link_variables, load_program
 from visa_lsp.app.launch.runner import makings
@@ -314,7 +314,7 @@ def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> Load
     module = link_variables(module)
     kernel = choose_kernel(module, info.name)
     module = with_callees(module, kernel, path, platform, Beside(), notes, sources)
-    info = with_local_arrays(info, kernel, program.folder)
+    info = with_source(info, kernel, program.folder)
     _, sections = program_data(program.compiled.zebin, path)
     return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
 

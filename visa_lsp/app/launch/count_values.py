@@ -35,6 +35,7 @@ _PITCH: Final = re.compile(r".*(?:stride|pitch|ld[abc]?)_?\d?", re.IGNORECASE)
 _PITCH_STEP: Final = 8
 _WIDE_ROWS: Final = 16  # elements of a work item
 _TILES: Final = ((5, 6), (1, 2), (1, 3), (2, 3), (1, 6))  # parts of 48 or 96 that common tile sizes divide
+_EQUALITIES: Final = (0, 1)  # relations that bound no ids: with the last row, for example
 _IDLE: Final = (3, 5, 5)  # work items beyond a count along the axes of a plane: more than a thread of a tile has
 
 
@@ -136,7 +137,7 @@ def counts_of(
     counted = {index: use.find_reached((use.root(place),)) for index, place in places.items() if index in names}
     guards: dict[frozenset[int], None] = {}
     for inst in kernel.instructions:
-        if not inst.row.has(Trait.COMPARES):
+        if not inst.row.has(Trait.COMPARES) or inst.get("relop") in _EQUALITIES:
             continue
         sources = [use.root(v.var) for v in (inst.get("src0"), inst.get("src1")) if isinstance(v, General)]
         if given.isdisjoint(sources):

@@ -79,10 +79,24 @@ def element_types(kernel: Kernel) -> dict[str, str]:
     return types
 
 
-def template(
-    ze_info: str, kernel: str = "", types: Mapping[str, str] | None = None, sizes: DefaultSizes | None = None
-) -> Spec:
-    """Return the launch template of a kernel from its ze_info. Raises QuickError.
+def described_kernel(ze_info: str, kernel: str) -> KernelInfo:
+    """Return what a ze_info says about a kernel. Raises QuickError."""
+    try:
+        kernels = read(ze_info)
+    except ZeInfoError as error:
+        raise QuickError(f":{error}") from error
+    info = next((k for k in kernels if k.name == kernel), None)
+    if info is None:
+        raise QuickError(f": unknown kernel '{kernel}'; known kernels: {', '.join(k.name for k in kernels)}")
+    if info.argument_count > MAX_ARGUMENTS:
+        raise QuickError(
+            f": the ze_info of '{info.name}' has {info.argument_count} arguments; at most {MAX_ARGUMENTS} are supported"
+        )
+    return info
+
+
+def template(info: KernelInfo, types: Mapping[str, str] | None = None, sizes: DefaultSizes | None = None) -> Spec:
+    """Return the launch template of a kernel.
 
     ``types`` are element types of buffers by name, for ze_info that was inferred from a text. ``sizes`` apply unless the
     ze_info requires others; without them there is one group with the work items of one thread.
@@ -92,19 +106,6 @@ def template(
     ``arguments``, each with ``index``, ``name``, ``kind``, ``default`` as text, ``launch``, the default as an object, ``words``
     for it, ``counts`` (it is likely the number of work items) and ``overrun`` (a trial run accesses memory past its end).
     """
-    try:
-        kernels = read(ze_info)
-    except ZeInfoError as error:
-        raise QuickError(f":{error}") from error
-    if not kernels:
-        raise QuickError(": ze_info describes no kernel")
-    info = next((k for k in kernels if k.name == kernel), None) if kernel else kernels[0]
-    if info is None:
-        raise QuickError(f": unknown kernel '{kernel}'; known kernels: {', '.join(k.name for k in kernels)}")
-    if info.argument_count > MAX_ARGUMENTS:
-        raise QuickError(
-            f": the ze_info of '{info.name}' has {info.argument_count} arguments; at most {MAX_ARGUMENTS} are supported"
-        )
     required = info.env.required_work_group_size
     sizes = sizes or DefaultSizes((max(1, info.env.simd_size), 1, 1))
     if any(required):

@@ -12,6 +12,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.inputs import is_object
+from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch import forms
 from visa_lsp.app.launch.count_values import CountArguments, counts_of
 from visa_lsp.app.launch.defaults import NAMELESS, DefaultSizes, Triple, is_count
@@ -42,7 +43,6 @@ from visa_lsp.sim.registers import is_alias
 from visa_lsp.text import decode_text
 from visa_lsp.zeinfo.emit.roles import boundary, registers_of_dump
 from visa_lsp.zeinfo.emit.slots import EmitError
-from visa_lsp.zeinfo.read_kernels import read
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -193,13 +193,13 @@ class _Proposer:
         self.named = described is None and boundary(kernel) is None
         self.types = forms.element_types(kernel) if described is None else None
         try:
-            template = forms.template(self.described.text, kernel.name, self.types)
+            info = forms.described_kernel(self.described.text, kernel.name)
         except forms.QuickError as error:
             raise LaunchError(f"{described.path if described else 'ze_info'}{error}") from None
-        self.info = next(i for i in read(self.described.text) if i.name == kernel.name)
+        self.info = with_source(info, kernel, (options.path or launch_path).parent)
         self.words.append(source_words(self.described, kernel))
         self.symbols = _symbols(module, self.info, self.sections, options, given)
-        self.sizes = _sizes(kernel, self.info, given, template)
+        self.sizes = _sizes(kernel, self.info, given, forms.template(self.info, self.types))
         self.given_counts = self.sizes[0].counts
         self.counts: dict[tuple[bool, bool], CountArguments] = {}
         self.left = steps
@@ -208,7 +208,7 @@ class _Proposer:
     def proposal(self, sizes: DefaultSizes) -> Proposal:
         """Return the launch with these sizes; given sizes take precedence."""
         given = self.given
-        template = forms.template(self.described.text, self.kernel.name, self.types, sizes)
+        template = forms.template(self.info, self.types, sizes)
         template["named"] = self.named
         template["kernels"] = [kernel.name for kernel in _kernels_of(self.module)]
         launch = _complete(given, template)

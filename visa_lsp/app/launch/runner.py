@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 from msgspec import structs
 
 from visa_lsp.app.inputs import is_object, is_opencl
-from visa_lsp.app.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch.conditions import condition_reports
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.on_cpu import on_cpu
@@ -271,7 +271,7 @@ def ready(
         info, sections = kernel_info(kernel, launch, options, said)
         own_text = texts.get(kernel.name)
         if info is not None and own_text is not None and own_text.path:
-            info = with_local_arrays(info, kernel, Path(own_text.path).parent)
+            info = with_source(info, kernel, Path(own_text.path).parent)
         config = replace(launch.config, kernel=kernel.name, sections=launch.config.sections + sections)
         prepared = prepare(module, info, config, where)
         launch = _find_named(launch, prepared)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from bisect import bisect_left
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -170,6 +171,11 @@ class _MemoryOfModel:
                 ]
                 self._loads.append((load, f"offset of {name}", name))
         return conditions
+
+    def usual_values(self) -> list[object]:
+        """Return the conditions that loaded values are small, as indices of a host are; none without a load."""
+        loaded_values = [self._question.names[name] for _, _, name in self._loads]
+        return [one for value in loaded_values for one in (value >= 0, value <= MAX_MODEL_VALUE)]
 
     def contents(self, values: Mapping[str, int]) -> tuple[dict[int, dict[int, tuple[int, int]]], dict[int, int]]:
         """Return for each buffer its contents, as size and value by offset, and the bytes that the accesses reach."""
@@ -546,7 +552,8 @@ class Prover:
         fixed = set(atoms_of(*(condition for _, condition in self.given)))
         free = [one for part in self.symbols.local for one, _ in part.factors if one not in fixed]
         largest = [(self._largest_local, 1, 1)] if self.cap else []  # groups that fill shared local memory
-        for local in (None, *((*largest, *_LOCAL_SIZES) if free else ()), ()):
+        sizes = (None, *((*largest, *_LOCAL_SIZES) if free else ()), ())
+        for local, is_usual in ((None, True), *((size, False) for size in sizes)):
             if misses == MAX_MISSES:
                 return
             question = self.solver.question(exact=True)
@@ -578,16 +585,23 @@ class Prover:
                 hard.append(question.term(pointer, items[0]) == FIRST_POINTER * (at + 1))
             memory = _MemoryOfModel(self.walker.loaded, question, items, accesses)
             hard += memory.conditions()
+            if is_usual and not (usual := memory.usual_values()):
+                continue
+            hard += usual if is_usual else []
             answer = self.solver.ask(question, hard, seconds=MODEL_SECONDS if local is None else 1.0)
-            misses += answer.word == "unknown"
+            misses += answer.word == "unknown" and not is_usual
             if answer.word == "yes":
                 yield Example(answer.values, *memory.contents(answer.values))
 
     def _search_launch(
         self, property_: str, lines: Sequence[int], items: Sequence[SymbolicItem],
         builds: Sequence[_Conditions], assumed: Sequence[Claim], accesses: Sequence[ItemAccess],
+        settle: Callable[[Example], Example] = lambda example: example,
     ) -> ProofResult:  # fmt: skip
-        """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely."""
+        """Look for a launch that the simulator confirms, first with the conditions that make the fault most likely.
+
+        ``settle`` makes an example more like one of a host.
+        """
         shown = self.confirm(property_, lines, None)
         if shown is not None:
             return self._report_refuted(property_, lines[0], shown, self.always)
@@ -598,7 +612,7 @@ class Prover:
                 if property_ != "bounds" and not any("len(" in words for words, _ in self.given):
                     kept = {name: one for name, one in example.values.items() if not name.startswith("bytes_")}
                     example = replace(example, values=kept)  # noqa: PLW2901 - with large buffers
-                launch = self.confirm(property_, lines, example)
+                launch = self.confirm(property_, lines, settle(example))
                 if launch is not None:
                     return self._report_refuted(property_, lines[0], launch, self.always)
             if tried:
@@ -608,7 +622,11 @@ class Prover:
         elif build is builds[0]:
             why = "the simulator did not confirm the launch that was found"
             with suppress(OutOfTime):
-                if (text := self._find_assumption(items, build)) is not None:
+                # Sizes do not excuse numbers that a buffer holds twice.
+                if (
+                    not loads_of(*(one.offset for one in accesses))
+                    and (text := self._find_assumption(items, build)) is not None
+                ):
                     why += f"; with --assume {text!r} there is no such launch"
         else:
             why = _EQUAL
@@ -711,6 +729,9 @@ class Prover:
                 if (pitches.keys() | ends) & set(atoms_of(x))
             ]
         arguments = {atom: (name, value) for name, value in values for atom, _ in value.factors}
+        columns = [arguments[atom] for atom, _ in access.offset.factors if atom in arguments]
+        rows = [arguments[atom] for atom in pitches]
+        contract += [(f"{a} is less than {b}", at_most(x - y, -1)) for a, x in columns for b, y in rows if a != b]
         for atom, axis in self._need_finder.free_pitches_of([access]).items():
             for limit in self._need_finder.guards_of([access]).get(axis - 1, ()):
                 (a, x), (b, y) = arguments[limit], arguments[atom]
@@ -724,9 +745,19 @@ class Prover:
         """
         pitches = self._need_finder.pitches_of([access])
         totals = [(f"the work items along {AXES[axis]}", self.symbols.totals(axis)) for axis in self.axes]
-        contract: _Contract = []
+        edges = self._need_finder.edges
+        contract: _Contract = [
+            (
+                f"{self._name(index)} is the number of work items along {AXES[edges[atom]]}",
+                equal(x, self.symbols.totals(edges[atom])),
+            )
+            for index, x in self.symbols.values.items()
+            for atom, _ in x.factors
+            if atom in edges
+        ]
         for index, x in () if self._axes_under_guards(access) else self.symbols.values.items():
-            a, numbered = self._name(index), [pitches[atom] for atom, _ in x.factors if atom in pitches]
+            a = self._name(index)
+            numbered = [pitches[atom] for atom, _ in x.factors if atom in pitches and atom not in edges]
             if not numbered:
                 continue
             contract += [
@@ -788,8 +819,7 @@ class Prover:
             return proof or self._report_unknown("bounds", line)
         need = self.need(access.space) if access.space[0] in (BUFFER, SHARED) and access.space[1] >= 0 else None
         if need is not None and self._need_finder.is_by_contents(access):
-            value = loads_of(access.offset)[0]
-            why = f"its address depends on {value.why} at line {value.line}"
+            why = f"its address depends on {self._words_of(loads_of(access.offset)[0])}"
             return self._report_unknown("bounds", line, why, Cause.CONTENTS)
         given = [words for words, _ in self.given]
         parts = [part for part in self._whole_parts(access) if part[0] not in given]
@@ -827,13 +857,38 @@ class Prover:
                     hard.append(question.term(one, _ITEM) == room)
             return hard
 
-        result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [])
+        def settle(example: Example) -> Example:
+            unit = need.bytes_each if need is not None else 1
+            return self._with_least_size(example, access.space[1], unit, assumed)
+
+        result = self._search_launch("bounds", group.lines or [line], [_ITEM], [example], assumed, [], settle)
         if result.answer == UNKNOWN_ANSWER and parts and excuse is None:
             whole = " and ".join(words for words, _ in parts)
             return structs.replace(result, reason=f"{result.reason} with groups of whole parts, {whole}")
         if result.answer == UNKNOWN_ANSWER and excuse is not None:
             result = structs.replace(result, reason=excuse, cause=None if is_open else Cause.SIZE)
         return result if result.cause is Cause.SIZE else self._explain(result, things)
+
+    def _with_least_size(self, example: Example, index: int, unit: int, assumed: Sequence[Claim]) -> Example:
+        """Return an example whose buffer has the least whole number of elements that meets the assumptions, if there is one."""
+        values = dict(example.values)
+        atom = self.symbols.sizes[index].factors[0][0] if index in self.symbols.sizes else None
+        if atom is None or atom.name not in values:
+            return example
+        size = atom.name
+
+        def is_met(count: int) -> bool:
+            values[size] = count * unit
+            known = {name: number(value) for name, value in values.items()}
+            return all(
+                self.pool.replace_in(one, lambda atom: known.get(atom.name), {}) == TRUE
+                for one in assumed
+                if atom in atoms_of(one)
+            )
+
+        counts = range(1, values[size] // unit + 1)
+        least = bisect_left(counts, True, key=is_met)
+        return replace(example, values={**values, size: counts[least] * unit}) if least < len(counts) else example
 
     def _usual_sizes(self, size: Sum, need: Need) -> list[Claim]:
         """Return the conditions that a buffer is not smaller than those that hosts use, whatever the kernel needs."""
@@ -864,9 +919,16 @@ class Prover:
             for atom in atoms_of(thing):
                 if atom.line:
                     where = "address" if thing is things[0] else "condition"
-                    why = f"{result.reason}; its {where} depends on {atom.why} at line {atom.line}"
+                    why = f"{result.reason}; its {where} depends on {self._words_of(atom)}"
                     return structs.replace(result, reason=why)
         return result
+
+    def _words_of(self, atom: Atom) -> str:
+        """Return a value that is not computed from arguments and ids in words: ``what `perm` holds, loaded at line 7``."""
+        loaded = self.walker.loaded.get(atom)
+        if loaded is None or loaded.space[0] not in (BUFFER, SHARED) or loaded.space[1] < 0:
+            return f"{atom.why} at line {atom.line}"
+        return f"what `{self._name(loaded.space[1])}` holds, loaded at line {atom.line}"
 
     # ---- races
 

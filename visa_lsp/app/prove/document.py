@@ -220,7 +220,7 @@ def prove_kernel(
 
     Raises UserError for a mistake in an assumption, and for a kernel whose arguments are not known.
     """
-    from visa_lsp.app.kernel_source import may_lack_barriers, private_arrays_in, with_local_arrays
+    from visa_lsp.app.kernel_source import may_lack_barriers, private_arrays_in, with_source
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import propose
     from visa_lsp.app.prove.answers import Prover
@@ -245,7 +245,7 @@ def prove_kernel(
         platform = propose(module, run, place, {"kernel": kernel.name}, tries=False).platform
         described = find_or_infer_ze_info(kernel, [path], finder, platform.name)
         info = next(one for one in read(described.text) if one.name == kernel.name)
-        info = with_local_arrays(info, kernel, place.parent)  # as in runs
+        info = with_source(info, kernel, place.parent)  # as in runs
         if described.path is None and boundary(kernel) is not None:
             raise UserError(
                 f"{name}: kernel {kernel.name} has no ze_info beside it, which has the places of its arguments; "
@@ -330,10 +330,13 @@ def _without_contradicted(results: list[ProofResult], prover: Prover, runs: Laun
     from visa_lsp.app.prove.small_launches import holds
 
     def contradicts(proof: ProofResult, launch: str) -> bool:
-        if proof.property == "bounds" and launch in runs.usual:
-            return True
         values = runs.values.get(launch)
-        claims = [prover.claims[words] for words in proof.assumptions if words in prover.claims]
+        has_usual_sizes = proof.property == "bounds" and launch in runs.usual
+        claims = [
+            prover.claims[words]
+            for words in proof.assumptions
+            if words in prover.claims and not (has_usual_sizes and " has at least " in words)
+        ]
         # Also one about the arithmetic of each work item, because a small launch has no sizes that excuse a wrap.
         return values is not None and all(
             holds(one, values, prover.pool) is not False for one in (*claims, *prover.facts)

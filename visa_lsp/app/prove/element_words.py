@@ -51,6 +51,12 @@ class ElementWords:
             atom: f"{function}({axis})" for function, terms in named.items() for axis, term in terms.items()
             for atom, _ in term.factors
         }  # fmt: skip
+        self._names |= {
+            atom: f"get_global_size({axis})"
+            for axis in range(len(AXES))
+            for atom, _ in symbols.totals(axis).factors
+            if atom.is_product
+        }
         self._global_ids = [
             (item.factors[0][0], offset.factors[0][0])
             for item, offset in zip(self._ids.ids, symbols.offsets, strict=True)

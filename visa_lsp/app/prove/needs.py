@@ -263,6 +263,7 @@ class NeedFinder:
         for atom, axis in self.free_pitches_of(self.accesses).items():
             if atom in sample and axis:
                 sample[atom] = totals[axis - 1] + (3 if axis - 1 in guards else 0)
+        sample |= {atom: totals[axis] for atom, axis in self.edges.items() if atom in sample.keys() - given.keys()}
         for axis in range(3):
             for own, value in (
                 (symbols.local[axis], local[axis]),
@@ -324,9 +325,9 @@ class NeedFinder:
         return arguments_by_axis
 
     def _find_guards(self, accesses: Iterable[ItemAccess]) -> Iterator[set[Atom]]:
-        """Yield the atoms of each condition about arguments."""
+        """Yield the atoms of each condition about arguments; an equality, and its opposite, bound no ids."""
         for part, offset in {(part, one.offset): None for one in accesses for part in parts_of(one.path)}:
-            atoms = set(atoms_of(part))
+            atoms = set(atoms_of(part)) if any(_comparisons(part)) else set[Atom]()
             if atoms & self._values.keys() and {atom for atom in atoms if atom.line}.issubset(atoms_of(offset)):
                 yield atoms
 
@@ -386,9 +387,10 @@ class NeedFinder:
         exchanged = self.pool.replace_atoms(term, lambda atom: number(sample[atom]) if atom in sample else None, {})
         return exchanged.constant if exchanged.is_constant else 0
 
-    def axes_of(self, atoms: set[Atom]) -> set[int]:
+    def axes_of(self, atoms: Iterable[Atom]) -> set[int]:
         """Return the axes whose ids are among some atoms."""
-        return {axis for axis, ids in enumerate(self._ids) if ids & atoms}
+        own = set(atoms)
+        return {axis for axis, ids in enumerate(self._ids) if ids & own}
 
     def free_pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, int]:
         """Return the pitches that no condition compares with ids, with the first axis that they are multiplied by.
@@ -408,6 +410,19 @@ class NeedFinder:
             for value in inner & self._values.keys():
                 axes_by_pitch.setdefault(value, set()).update(self.axes_of(inner))
         return axes_by_pitch
+
+    @cached_property
+    def edges(self) -> dict[Atom, int]:
+        """The arguments with which choices in offsets compare the ids of one axis, ``y == h - 1 ? i : i + w``, with the axis."""
+        axis_by_edge: dict[Atom, int] = {}
+        tests = [atom.test for atom in atoms_of(*(one.offset for one in self.accesses)) if atom.test is not None]
+        for test in tests:
+            for part in _comparisons(test, "eq"):
+                atoms = {atom for atom, _ in part.term.factors}
+                axes = self.axes_of(atoms_of(part.term))
+                if len(values := atoms & self._values.keys()) == len(axes) == 1:
+                    axis_by_edge[values.pop()] = axes.pop()
+        return axis_by_edge
 
     def sizes_as_pitches(self, accesses: Iterable[ItemAccess]) -> dict[int, set[Atom]]:
         """Return for each axis the numbers of groups that are factors in offsets: ``a[k * get_global_size(0) + i]``.
@@ -657,12 +672,12 @@ def parts_of(path: Claim) -> tuple[Claim, ...]:
     return path.parts if path.word == "and" else (path,)
 
 
-def _comparisons(path: Claim) -> Iterator[Claim]:
-    """Yield the comparisons in a condition, at any depth."""
+def _comparisons(path: Claim, word: str = "le") -> Iterator[Claim]:
+    """Yield the comparisons in a condition, at any depth, by their word in claims."""
     work = [path]
     while work:
         one = work.pop()
-        if one.word == "le":
+        if one.word == word:
             yield one
         work += one.parts
 

@@ -140,6 +140,9 @@ def _kernel_lines(
             elif need.exceeds is not None:
                 amount += f", more than the natural size {need.exceeds}"
             lines.append(f"  - {need.buffer}: {amount}".replace(" // ", " / "))  # as in C
+        sized = {need.buffer for need in needs} | {size[1] for size in sizes} | overrun
+        if unsized := sorted(filter(None, undecided - sized)):
+            lines.append(f"  - {', '.join(unsized)}: no size is known, as said above")
     return lines
 
 

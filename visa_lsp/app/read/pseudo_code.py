@@ -10,7 +10,7 @@ from msgspec import Struct, structs
 from visa_lsp.app.assemble import module_of_object, problem_lines, program_of_text
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import decode, is_object
-from visa_lsp.app.kernel_source import with_local_arrays
+from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.lines import is_expressed, lines_of, source_marks
 from visa_lsp.app.read.lower import statements_of
@@ -149,7 +149,7 @@ def _info(kernel: Kernel, place: Path, finder: Beside) -> KernelInfo | None:
     except ZeInfoError:
         return None
     info = next((description for description in descriptions if description.name == kernel.name), None)
-    return with_local_arrays(info, kernel, place.parent) if info is not None else None
+    return with_source(info, kernel, place.parent) if info is not None else None
 
 
 def _kernel(kernel: Kernel, platform: Platform, texts: Sequence[str], info: KernelInfo | None) -> ReadKernel:
