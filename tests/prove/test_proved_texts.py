@@ -37,8 +37,6 @@ ANSWERS = {
     ("clamped", "bounds"): {"proved"},
     # A row for each thread of a group: with groups of one work item, none of the sizes that a host would choose fits.
     ("rows_of_threads", "bounds"): {"unknown"},
-    # Which of two stores a work item makes bounds no ids; its source names the types.
-    ("either_way", "bounds"): {"proved"},
     # `y == h - 1 ? i : i + w`: a host starts as many work items as there are rows.
     ("last_row", "bounds"): {"proved"},
     # One buffer of w * h, one of (w // 2) * (h // 2) elements.
@@ -85,10 +83,19 @@ def test_a_row_for_each_work_item_is_part_of_a_need():
     assert needs == {"base": "3 * global_size", "out": "global_size"}
 
 
-def test_needs_are_in_elements_of_the_types_that_a_source_names():
-    path = CASES / "either_way.visaasm"
-    needs = {need.buffer: need.elements for one in prove(path, path.read_text(), "bounds") for need in one.needs}
-    assert needs == {"mark": "global_size", "cost": "global_size"}
+@pytest.mark.parametrize(
+    ("name", "expected"),
+    [
+        # In elements of the types that a source names.
+        ("either_way", {"mark": "global_size", "cost": "global_size"}),
+        ("by_argument", {"a": "n", "b": "step + 1"}),
+    ],
+)
+def test_needs_are_those_that_a_host_would_recognise(name, expected):
+    path = CASES / f"{name}.visaasm"
+    results = prove(path, path.read_text(), "bounds")
+    assert {one.answer for one in results} == {"proved"}
+    assert {need.buffer: need.elements for one in results for need in one.needs} == expected
 
 
 @pytest.mark.full

@@ -535,7 +535,13 @@ class NeedFinder:
         if all(rest <= 0 for rest in rests):
             return Need(nothing.name, nothing.bytes_each, formula)
         whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
-        return Need(nothing.name, nothing.bytes_each, whole, formula)
+        return Need(nothing.name, nothing.bytes_each, whole, None if self._is_index(formula, rests[0]) else formula)
+
+    def _is_index(self, formula: Formula, rest: int) -> bool:
+        """Return whether a need of one element more than an argument is that of an index: nothing counts with the argument."""
+        products = {atom for one in self.accesses for atom in atoms_of(one.offset) if atom.is_product}
+        counted = set(atoms_of(*self._compared, *(part for atom in products for part in atom.parts)))
+        return rest == 1 and formula.factor == 1 and set(atoms_of(formula.value)) <= self._values.keys() - counted
 
     def _leaves_a_group(self, formula: Formula, rests: Sequence[int]) -> bool:
         """Return whether accesses leave out less than the elements of a group: those of the first work item of each do."""

@@ -11,7 +11,19 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.prove.arithmetic import Arithmetic, NotModelled
 from visa_lsp.app.prove.registers import ItemRegisters, LanePlace, limits
-from visa_lsp.app.prove.terms import TRUE, UNFOLLOWED, Claim, Level, Sum, SumPool, at_most, either, negation, number
+from visa_lsp.app.prove.terms import (
+    TRUE,
+    UNFOLLOWED,
+    Claim,
+    Level,
+    Sum,
+    SumPool,
+    at_most,
+    either,
+    negation,
+    number,
+    without_multiples,
+)
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, Lanes
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier
@@ -41,6 +53,9 @@ if TYPE_CHECKING:
 ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
 # Words that the engines compute exactly before they clamp the result.
+_RING: Final = frozenset(
+    {"src", "const", "add", "add3", "sub", "mul", "mad"}
+)  # words whose low bits depend on low bits only
 _EXACT_SUMS: Final = frozenset({"src", "const", "add", "add3", "sub", "mul", "mad", "min", "max"})
 
 
@@ -223,6 +238,9 @@ class LaneOperands:
         low, high = limits(target.size, signed=target.is_signed)
         result: Sum | None = None
         why = "saturation"
+        if target.size == 4 and not value.saturate and used <= _RING and used & {"mul", "mad"}:
+            # What a source has wrapped by does not count in the low bits, and a product of it is one that no lemma knows.
+            sources = [without_multiples(one, target.bits) for one in sources]
         if not value.saturate or used <= _EXACT_SUMS:
             try:
                 result = arithmetic.value(value.meaning, sources)

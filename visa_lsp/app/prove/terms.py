@@ -525,3 +525,9 @@ def atoms_of(*things: Sum | Claim, without: Iterable[Atom] = ()) -> Iterator[Ato
                 work += atom.parts
                 if atom.test is not None:
                     work.append(atom.test)
+
+
+def without_multiples(term: Sum, bits: int) -> Sum:
+    """Return a sum without what its wraps take away from it, multiples of a power of two."""
+    kept = [(atom, factor) for atom, factor in term.factors if not (atom.divisor and factor % (1 << bits) == 0)]
+    return Sum(tuple(kept), term.constant)
