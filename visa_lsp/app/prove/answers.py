@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import BufferNeed, Cause, ProofResult
+from visa_lsp.app.prove import NO_FORMULA, BufferNeed, Cause, ProofResult
 from visa_lsp.app.prove.assume import assumption, name_of, vector_type
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
@@ -837,7 +837,7 @@ class Prover:
         # Any launch with a smaller buffer than an unknown product would look like a mistake; one below its start is a mistake.
         is_open = need is not None and need.formula is None and (need.nearest is None or self._leads_on(access.space))
         if need is not None and is_open:
-            excuse = f"no formula of arguments and sizes is the size that {need.name} needs: --assume 'len({need.name}) >= SIZE' states one"
+            excuse = f"{NO_FORMULA} is the size that {need.name} needs: --assume 'len({need.name}) >= SIZE' states one"
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         assumed += [one for _, one in parts]

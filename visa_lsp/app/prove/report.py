@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import to_builtins
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.prove import Cause
+from visa_lsp.app.prove import NO_FORMULA, Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -141,7 +141,7 @@ def _kernel_lines(
                 amount += f", more than the natural size {need.exceeds}"
             lines.append(f"  - {need.buffer}: {amount}".replace(" // ", " / "))  # as in C
         sized = {need.buffer for need in needs} | {size[1] for size in sizes} | overrun
-        if unsized := sorted(filter(None, undecided - sized)):
+        if unsized := sorted({one.buffer for one in results if one.buffer and _has_no_size(one)} - sized):
             lines.append(f"  - {', '.join(unsized)}: no size is known, as said above")
     return lines
 
@@ -218,6 +218,13 @@ def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str
     for one in results:
         groups.setdefault((one.property, one.answer, one.buffer or "", one.reason or ""), []).append(one)
     return groups
+
+
+def _has_no_size(result: ProofResult) -> bool:
+    """Return whether an answer says that no arguments and sizes give the size of a buffer."""
+    return result.property == "bounds" and (
+        result.cause is Cause.CONTENTS or (result.reason or "").startswith(NO_FORMULA)
+    )
 
 
 def _needs_of(results: Sequence[ProofResult]) -> list[BufferNeed]:
