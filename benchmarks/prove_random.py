@@ -341,6 +341,8 @@ def _holds_in(words: str, numbers: dict[str, int], totals: Sequence[int]) -> boo
         return numbers[width[1]] == totals["xyz".index(width[2])]
     if (limit := re.match(r"(\w+) is at most (\w+)$", words)) is not None:
         return numbers[limit[1]] <= numbers[limit[2]]
+    if (below := re.match(r"(\w+) is less than (\w+)(\^31)?$", words)) is not None:
+        return numbers[below[1]] < (1 << 31 if below[3] else numbers[below[2]])
     if (multiple := re.match(r"(\w+) is a multiple of (\d+)$", words)) is not None:
         return numbers[multiple[1]] % int(multiple[2]) == 0
     return True

@@ -89,6 +89,7 @@ def test_a_row_for_each_work_item_is_part_of_a_need():
         # In elements of the types that a source names.
         ("either_way", {"mark": "global_size", "cost": "global_size"}),
         ("by_argument", {"a": "n", "b": "step + 1"}),
+        ("long_rows", {"w": "n * (k + 1)", "a": "n"}),
     ],
 )
 def test_needs_are_those_that_a_host_would_recognise(name, expected):

@@ -214,6 +214,7 @@ class Prover:
         self._may_leave = False  # whether an access may leave its memory for another one; known once bounds are decided
         self._apart: dict[frozenset[ItemAccess], ProofResult] = {}  # pairs of accesses that never meet
         self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
+        self._signs: dict[str, dict[str, Claim]] = {}  # what else an assumption about a wrap presumes, by its words
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
         self._known_needs = known_needs
         self._needs: dict[Space, Need | None] = {}
@@ -442,10 +443,20 @@ class Prover:
             # A sum of a shifted value says that it wraps no more than that value, which has a condition of its own.
             work = [condition for condition in new_lines if condition not in lines]
             lines |= new_lines
-        return [
-            (f"the index arithmetic of line {line} does not wrap around", condition)
-            for condition, line in lines.items()
+        contract: _Contract = []
+        for condition, line in lines.items():
+            words = f"the index arithmetic of line {line} does not wrap around"
+            signs = dict.fromkeys(one for atom in atoms_of(condition) for one in self.pool.signs.get(atom, ()))
+            self._signs.setdefault(words, {}).update({self._below_half(one): one for one in signs})
+            contract.append((words, both(condition, *signs)))
+        return contract
+
+    def _below_half(self, limit: Claim) -> str:
+        """Return the words for the condition that an unsigned argument is the same as a signed number."""
+        names = [
+            self._name(index) for index, value in self.symbols.values.items() if {*atoms_of(value)} & {*atoms_of(limit)}
         ]
+        return f"{', '.join(names)} is less than 2^31"
 
     def _decide(
         self, items: Sequence[SymbolicItem], build: _Conditions, path: _Conditions, wraps: _Contract, contract: _Contract,
@@ -478,6 +489,7 @@ class Prover:
             return "yes", []
         if needs and not may_hold(needs) and may_hold([]):
             return "vacuous", []
+        needs += [pair for words, _ in wrapping for pair in self._signs.get(words, {}).items()]
         self.claims.update(needs)
         return "no", [words for words, _ in needs]
 

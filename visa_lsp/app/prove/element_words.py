@@ -15,7 +15,7 @@ from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.needs import loads_of
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
-from visa_lsp.app.prove.terms import Sum
+from visa_lsp.app.prove.terms import Sum, signed_constant, without_wraps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 
 _MAX_SUMMANDS: Final = 6
 _MAX_ELEMENTS: Final = 4  # of one instruction
-_LEAST_WRAP: Final = 1 << 28
 
 
 class _UnnamedError(Exception):
@@ -114,13 +113,13 @@ class ElementWords:
         return f"{array.name}{''.join(indices)}"
 
     def _index(self, offset: Sum, item_bytes: int) -> str:
-        term = _without_wraps(offset)
+        term = without_wraps(offset)
         if term.constant % item_bytes or any(factor % item_bytes for _, factor in term.factors):
             raise _UnnamedError
         return self._sum(term.divide(item_bytes, term.constant // item_bytes))
 
     def _sum(self, term: Sum) -> str:
-        factors = dict(_without_wraps(term).factors)
+        factors = dict(without_wraps(term).factors)
         for item, offset in self._global_ids:  # an id counts from the offset of the launch on
             if item in factors:
                 factors[offset] = factors.get(offset, 0) - factors[item]
@@ -135,7 +134,7 @@ class ElementWords:
         summands += [(self._product(atom), factor) for atom, factor in factors.items() if factor]
         if len(summands) > _MAX_SUMMANDS:
             raise _UnnamedError
-        constant = _signed(term.constant)
+        constant = signed_constant(term.constant)
         words = ""
         for name, factor in sorted(summands, key=_place):
             scaled = name if abs(factor) == 1 else f"{abs(factor)} * {f'({name})' if '%' in name else name}"
@@ -170,14 +169,3 @@ def _place(summand: tuple[str, int]) -> tuple[bool, bool, bool]:
 def _has_all(factors: Mapping[Atom, int], term: Sum) -> bool:
     """Return whether a term is a part of a sum, given by its factors, and not negative."""
     return term.limits()[0] >= 0 and all(factors.get(atom) == factor for atom, factor in term.factors)
-
-
-def _without_wraps(term: Sum) -> Sum:
-    """Return a sum without what wraps of 32 bits, or of the 28 bits of local addresses, take away from it."""
-    kept = [(atom, factor) for atom, factor in term.factors if not (atom.divisor and abs(factor) >= _LEAST_WRAP)]
-    return Sum(tuple(kept), _signed(term.constant))
-
-
-def _signed(number: int) -> int:
-    """Return a number of 32 bits as a signed one."""
-    return (number + (1 << 31)) % (1 << 32) - (1 << 31)

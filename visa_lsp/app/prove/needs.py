@@ -12,7 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import cached_property
-from itertools import combinations_with_replacement
+from itertools import combinations_with_replacement, permutations
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -38,6 +38,7 @@ from visa_lsp.app.prove.terms import (
     equal,
     negation,
     number,
+    without_wraps,
 )
 
 if TYPE_CHECKING:
@@ -525,7 +526,8 @@ class NeedFinder:
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
             guards = {} if self.sizes_as_pitches([last]) else self.guards_of([last])
             compared = {atom for atoms in guards.values() for atom in atoms}
-            plain = [fit for fit in fits if fit[3].factor == 1] if compared else []
+            # A need of more than twice a size says nothing about that size.
+            plain = [fit for fit in fits if fit[3].factor == 1 and fit[1] <= 1] if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
                 if plain
@@ -636,6 +638,28 @@ class NeedFinder:
                     ):
                         yield f"({name_of(self.walker.info, self._values[atom])} // {divisor})", value
 
+    def _find_row_lengths(self, accesses: Sequence[ItemAccess]) -> Iterator[tuple[str, Sum]]:
+        """Yield the lengths of rows that the kernel computes, with their words: the ``2 * k + 1`` of ``a[i * (2 * k + 1)]``."""
+        for access in accesses:
+            unit = element_size(self.walker.info, access.space[1])
+            factors = dict(access.offset.factors)
+            lengths: dict[Sum, Sum] = {}
+            for atom, factor in access.offset.factors:
+                for item, row in permutations(map(without_wraps, atom.parts)) if atom.is_product else ():
+                    if self.axes_of(dict(item.factors)) and dict(row.factors).keys() <= self._values.keys():
+                        lengths[item] = lengths.get(item, number(0)) + row * factor
+            for item, length in lengths.items():
+                rests = {Fraction(factors.get(atom, 0), factor) for atom, factor in item.factors}
+                whole = length + int(rests.pop())
+                if rests or any(number_ % unit for number_ in (whole.constant, *dict(whole.factors).values())):
+                    continue
+                row = whole.divide(unit, whole.constant // unit)
+                if row.constant or len(row.factors) > 1:
+                    words = [(name_of(self.walker.info, self._values[atom]), factor) for atom, factor in row.factors]
+                    text = " + ".join(name if factor == 1 else f"{factor} * {name}" for name, factor in words)
+                    text += f" {'+' if row.constant > 0 else '-'} {abs(row.constant)}" if row.constant else ""
+                    yield f"({text})".replace("+ -", "- "), row
+
     def _are_equal(self, left: Sum, right: Sum, size: Sum) -> bool:
         """Return whether two terms are certainly equal for any size that is not negative."""
         question = self.solver.question()
@@ -652,6 +676,7 @@ class NeedFinder:
             if any(atom in atoms for atom, _ in value.factors)
         }
         symbols |= dict(self._find_parts(accesses))
+        symbols |= dict(self._find_row_lengths(accesses))
         pitches = self.sizes_as_pitches(accesses)
         for axis in self.axes:
             own = [

@@ -22,7 +22,7 @@ from visa_lsp.app.prove.terms import (
     either,
     negation,
     number,
-    without_multiples,
+    without_sign,
 )
 from visa_lsp.app.read.model import Calc, Choose, Compare, Expr, Lanes
 from visa_lsp.isa import types as ty
@@ -52,11 +52,9 @@ if TYPE_CHECKING:
 
 ONE_LANE: Final = ExecControl(1, 0, no_mask=True)
 MAX_ELEMENTS: Final = 8  # of an instruction that is followed element by element
-# Words that the engines compute exactly before they clamp the result.
-_RING: Final = frozenset(
-    {"src", "const", "add", "add3", "sub", "mul", "mad"}
-)  # words whose low bits depend on low bits only
-_EXACT_SUMS: Final = frozenset({"src", "const", "add", "add3", "sub", "mul", "mad", "min", "max"})
+# Words of which the low bits of results depend on low bits only, and those that the engines compute exactly before they clamp.
+_RING: Final = frozenset({"src", "const", "add", "add3", "sub", "mul", "mad"})
+_EXACT_SUMS: Final = _RING | {"min", "max"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -238,9 +236,11 @@ class LaneOperands:
         low, high = limits(target.size, signed=target.is_signed)
         result: Sum | None = None
         why = "saturation"
+        conditions: list[Claim] = []
         if target.size == 4 and not value.saturate and used <= _RING and used & {"mul", "mad"}:
-            # What a source has wrapped by does not count in the low bits, and a product of it is one that no lemma knows.
-            sources = [without_multiples(one, target.bits) for one in sources]
+            # The low bits are the same, and lemmas know products of widths, not of what widths are as signed numbers.
+            pairs = [without_sign(one) for one in sources]
+            sources, conditions = [one for one, _ in pairs], [one for _, own in pairs for one in own]
         if not value.saturate or used <= _EXACT_SUMS:
             try:
                 result = arithmetic.value(value.meaning, sources)
@@ -256,6 +256,8 @@ class LaneOperands:
         # Signed sums and all products are index arithmetic, in which programmers expect no wrapping.
         counts = used & {"mul", "mad", "shl"} or (target.is_signed and used & {"add", "sub", "add3"})
         line = site.line if counts and target.size == 4 else 0
+        if conditions:
+            self.pool.signs.update({atom: conditions for atom, _ in result.factors if atom.is_product})
         return self.pool.wrap(result, target.bits, signed=target.is_signed, line=line)
 
     def is_by_all(self, values: Iterable[Expr | Predicate], site: InstructionSite) -> bool:

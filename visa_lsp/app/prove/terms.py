@@ -17,6 +17,7 @@ from typing import Final
 
 MAX_MASK_RUNS: Final = 3  # of ones in the constant of an ``and``
 # Why a value is not modelled.
+LEAST_WRAP: Final = 1 << 28
 LOADED: Final = "a loaded value"
 RETURNED: Final = "the result of an atomic"
 UNFOLLOWED: Final = "a register"  # written in a way that is not followed
@@ -271,6 +272,9 @@ class SumPool:
     atoms: dict[object, Atom] = field(default_factory=dict)
     wraps: dict[Atom, tuple[Claim, int]] = field(default_factory=dict)
     signed_wraps: set[Atom] = field(default_factory=set)  # of signed registers
+    signs: dict[Atom, list[Claim]] = field(
+        default_factory=dict
+    )  # products of numbers that are as they stand if the conditions hold
     facts: dict[Atom, list[Claim]] = field(default_factory=dict)
     sum_limits: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
@@ -527,7 +531,35 @@ def atoms_of(*things: Sum | Claim, without: Iterable[Atom] = ()) -> Iterator[Ato
                     work.append(atom.test)
 
 
-def without_multiples(term: Sum, bits: int) -> Sum:
-    """Return a sum without what its wraps take away from it, multiples of a power of two."""
-    kept = [(atom, factor) for atom, factor in term.factors if not (atom.divisor and factor % (1 << bits) == 0)]
-    return Sum(tuple(kept), term.constant)
+def without_wraps(term: Sum) -> Sum:
+    """Return a sum without what wraps of 32 bits, or of the 28 bits of local addresses, take away from it."""
+    kept = [(atom, factor) for atom, factor in term.factors if not (atom.divisor and abs(factor) >= LEAST_WRAP)]
+    return Sum(tuple(kept), signed_constant(term.constant))
+
+
+def signed_constant(number: int) -> int:
+    """Return a number of 32 bits as a signed one."""
+    return (number + (1 << 31)) % (1 << 32) - (1 << 31)
+
+
+def without_sign(term: Sum) -> tuple[Sum, list[Claim]]:
+    """Return a sum with unsigned symbols where it has them as signed numbers, and the conditions that the two are the same.
+
+    The two have the same low 32 bits.
+    """
+    signs = [
+        (atom, factor)
+        for atom, factor in term.factors
+        if atom.divisor == 1 << 32 and factor % atom.divisor == 0 and _is_launch_symbol(atom.parts[0])
+    ]
+    conditions = [at_most(atom.parts[0] + -atom.parts[0].constant, (1 << 31) - 1) for atom, _ in signs]
+    return term - Sum(tuple(signs), 0), conditions
+
+
+def _is_launch_symbol(term: Sum) -> bool:
+    return (
+        len(term.factors) == 1
+        and term.factors[0][1] == 1
+        and not term.factors[0][0].parts
+        and term.level is Level.LAUNCH
+    )
