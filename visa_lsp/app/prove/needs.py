@@ -526,8 +526,9 @@ class NeedFinder:
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
             guards = {} if self.sizes_as_pitches([last]) else self.guards_of([last])
             compared = {atom for atoms in guards.values() for atom in atoms}
-            # A need of more than twice a size says nothing about that size.
-            plain = [fit for fit in fits if fit[3].factor == 1 and fit[1] <= 1] if compared else []
+            # A need of more than twice a size, or of less, says nothing about that size.
+            exceeded = [fit for fit in fits if fit[3].factor == 1 and fit[1] <= 1 and min(fit[4]) > 0]
+            plain = exceeded if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
                 if plain
