@@ -184,9 +184,12 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
     """Yield the printed lines of a fault, given as in JSON; ``prove`` adds the elements that both parties access, and what leads to them."""
     yield f"  {word}: {values['text']}"
     parties = ("source", "source_excerpt"), ("other_source", "other_source_excerpt")
-    for place, excerpt in dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties):
+    for number, (place, excerpt) in enumerate(
+        dict.fromkeys((values[place], values[excerpt]) for place, excerpt in parties)
+    ):
         if place:
-            yield f"    {place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
+            who = "other party: " if number else ""
+            yield f"    {who}{place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
     if values.get("access"):
         other = values.get("other_access", "")
         yield f"    accesses {values['access']}" + (f", the other party {other}" if other else "")
@@ -194,7 +197,7 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
         yield f"    its element depends on {values['contents']}; other contents lead it elsewhere"
     if values["condition"]:
         place = values["condition"].removeprefix(f"{Path.cwd()}/")
-        yield f"    decided by {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
+        yield f"    depends on {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
     if values["is_unguarded"]:
         yield "    no condition is above it: all work items execute it"
     if values["no_barrier"]:

@@ -205,8 +205,11 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
     source, other_source = source_of(body, fault.instruction), source_of(other, place)
     branch, is_unguarded = -1, False
     if source is not None and body is not None and fault.kind is FaultKind.OUT_OF_BOUNDS:
-        branch = _branch_above(fault.instruction, graph(body.name))
-        is_unguarded = branch < 0 and not condition_text(body.instructions[fault.instruction], body)
+        branches = _branches_above(fault.instruction, graph(body.name))
+        is_unguarded = not branches and not condition_text(body.instructions[fault.instruction], body)
+        # Compilers move an access behind a branch that its source does not have above it.
+        places = {one: source_of(body, one) or source for one in branches}
+        branch = max((one for one, place in places.items() if place[0] != source[0] or place <= source), default=-1)
     condition = source_of(body, branch)
     return replace(
         fault,
@@ -252,12 +255,12 @@ def _place_words(body: Kernel, instruction: int) -> str:
     return f"{source[0]}:{source[1]}" if source is not None else f"line {body.instructions[instruction].line + 1}"
 
 
-def _branch_above(instruction: int, graph: Graph) -> int:
-    """Return the innermost branch above an instruction that decides whether it is executed; -1 if none does."""
+def _branches_above(instruction: int, graph: Graph) -> list[int]:
+    """Return the branches above an instruction that decide whether it is executed."""
     branches = graph.deciding_branches[graph.block_of[instruction]]
     # What follows a loop is executed where its condition does not hold.
     loops = {graph.blocks[edge.source].last for edge in graph.edges if edge.kind is EdgeKind.BACK}
-    return max((one for one in branches if one < instruction and one not in loops), default=-1)
+    return [one for one in branches if one < instruction and one not in loops]
 
 
 def source_of(body: Kernel | None, instruction: int) -> tuple[str, int] | None:

@@ -6,7 +6,9 @@ from typing import Any, Final
 from msgspec import Struct
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-NO_FORMULA: Final = "no formula of arguments and sizes"  # the reason, where none is the size of a buffer, begins so
+NO_FORMULA: Final = (
+    "no product of arguments and sizes of the launch"  # the reason, where none is the size of a buffer, begins so
+)
 
 
 class Cause(Enum):

@@ -97,7 +97,7 @@ _STAYS: Final = "accesses of shared local memory stay in their arrays (see the a
 _STAYS_PRIVATE: Final = "accesses of private memory stay in the part of their work item"
 _EQUAL: Final = "the work items seem to store equal values, which the simulator does not report"
 _STAYS_IN_MEMORY: Final = "no access leaves its memory for another one (see the answers for bounds)"
-_STAYS_INDIRECT: Final = "indirect operands stay in their variables (see the answers for bounds)"
+_STAYS_INDIRECT: Final = "indices of private arrays stay inside the arrays (see the answers for bounds)"
 _ITEM: Final = SymbolicItem(1, 0)
 _OF_A_GROUP: Final = SymbolicItem(1, 0), SymbolicItem(2, 0)
 _OF_TWO_GROUPS: Final = SymbolicItem(1, 1), SymbolicItem(2, 2)
@@ -849,7 +849,9 @@ class Prover:
         # Any launch with a smaller buffer than an unknown product would look like a mistake; one below its start is a mistake.
         is_open = need is not None and need.formula is None and (need.nearest is None or self._leads_on(access.space))
         if need is not None and is_open:
-            excuse = f"{NO_FORMULA} is the size that {need.name} needs: --assume 'len({need.name}) >= SIZE' states one"
+            excuse = (
+                f"{NO_FORMULA} was found to suffice for {need.name}: --assume 'len({need.name}) >= SIZE' states one"
+            )
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]
         assumed += [one for _, one in parts]

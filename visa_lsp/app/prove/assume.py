@@ -148,7 +148,12 @@ class _AssumptionReader:
         if axis not in AXES or not word or not axis:
             word, axis = name, "x"
         axis_index = AXES.index(axis)
-        sizes = {"groups": self.symbols.counts, "local_size": self.symbols.local, "offset": self.symbols.offsets}
+        sizes = {
+            "groups": self.symbols.counts,
+            "num_groups": self.symbols.counts,
+            "local_size": self.symbols.local,
+            "offset": self.symbols.offsets,
+        }
         if word in sizes:
             return sizes[word][axis_index]
         if word == "global_size":

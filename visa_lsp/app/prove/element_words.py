@@ -16,6 +16,7 @@ from visa_lsp.app.prove.needs import loads_of
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import Sum, signed_constant, without_wraps
+from visa_lsp.program.elements import cl_element, element_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -93,8 +94,11 @@ class ElementWords:
         kind, index = access.space
         if kind == BUFFER or (kind == SHARED and index >= 0):
             vector = vector_type(self._info, index)
-            words = f"{name_of(self._info, index)}[{self._index(offset, element_size(self._info, index))}]"
-            return f"{words} of {vector}" if vector else words
+            unit = element_size(self._info, index)
+            words = f"{name_of(self._info, index)}[{self._index(offset, unit)}]"
+            if vector:
+                words += f", a {vector} of {unit // element_bytes(cl_element(vector))} elements"
+            return words + _and_next(access.size // unit - 1)
         array = self._info.local_array_at(offset.constant)
         if kind != SHARED or array is None:
             raise _UnnamedError
@@ -110,7 +114,7 @@ class ElementWords:
             indices.append(f"[{self._index(part, pitch)}]")
         if rest.factors or rest.constant:
             raise _UnnamedError
-        return f"{array.name}{''.join(indices)}"
+        return f"{array.name}{''.join(indices)}" + _and_next(access.size // array.item_bytes - 1)
 
     def _index(self, offset: Sum, item_bytes: int) -> str:
         term = without_wraps(offset)
@@ -158,6 +162,11 @@ class ElementWords:
     def _factor(self, term: Sum) -> str:
         words = self._sum(term)
         return f"({words})" if " " in words else words
+
+
+def _and_next(count: int) -> str:
+    """Return words for the elements behind the first one that an instruction accesses for a work item."""
+    return f" and the next {'element' if count == 1 else f'{count} elements'}" if count > 0 else ""
 
 
 def _place(summand: tuple[str, int]) -> tuple[bool, bool, bool]:

@@ -188,7 +188,7 @@ class _Head:
         """Return the registers at the beginning of any round, and the facts about them."""
         presumed = self.walker.presumed
         for limit in (*MAX_TRIPS, 0):
-            self.trip = self.pool.fresh("the number of a round", self.lowest, 0, limit or MAX_TRIPS[0], self.line)
+            self.trip = self.pool.fresh("the round of a loop", self.lowest, 0, limit or MAX_TRIPS[0], self.line)
             with self.walker.trial():
                 head, symbols, end = self._converge()
                 facts = (*self._facts(symbols, end), *self._invariants(symbols, end))
@@ -244,7 +244,7 @@ class _Head:
                     lowest = self.lowest if not cell.place.stride else Level.ITEM
                     level = self.levels.setdefault(key, max(value.level, lowest))
                     low, high = limits(cell.place.size, signed=cell.signed)
-                    value = self.pool.fresh("a value of a loop", level, low, high, self.line)
+                    value = self.pool.fresh("a value that changes in a loop", level, low, high, self.line)
                     symbols[key] = value
                 by_all = cell.by_all and key not in self.masked
                 cells.append(Cell(cell.place, value, cell.signed, by_all, cell.bits))
@@ -327,7 +327,9 @@ class _Head:
             if atom in own or (atom.line and atom not in known_before):
                 found = exchanged.get(atom)
                 if found is None:
-                    found = self.pool.fresh(atom.why or "a value of a loop", atom.level, atom.low, atom.high, atom.line)
+                    found = self.pool.fresh(
+                        atom.why or "a value that changes in a loop", atom.level, atom.low, atom.high, atom.line
+                    )
                     exchanged[atom] = found
                 return found
             return None

@@ -22,6 +22,7 @@ MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
+_GROUPS: Final = re.compile(r"\bgroups((?:_[xyz])?)\b")
 _SIZE: Final = re.compile(r"(\w+) has at least (.+)")  # that no need states
 _LABELS: Final = {"uninitialised": "uninitialised registers"}  # memory that nothing has written is not part of it
 _LINES: Final = re.compile(r"\blines? ([\d, and]*\d)\b(?! \()")  # without a place in the source
@@ -129,14 +130,14 @@ def _kernel_lines(
         lines.append("  needs buffers of at least")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
         for size in sizes:
-            remark = " for the proved accesses; others are not decided" if size[1] in undecided else "; fewer may do"
+            remark = "; accesses that are not decided may need more" if size[1] in undecided else "; fewer may do"
             lines.append(f"  - {size[1]}: {size[2]}{remark}")
         for need in needs:
-            unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
-            unit += f" of {need.vector}" if need.vector else ""
-            amount = f"{need.elements} {unit}"
+            unit = need.vector or (need.unit.removesuffix("s") if need.elements == "1" else need.unit)
+            elements = _GROUPS.sub(r"num_groups\1", need.elements)  # no argument of the kernel
+            amount = f"{elements} {unit}"
             if need.exceeds is not None and need.buffer in overrun:
-                amount = f"{need.exceeds} {unit} if the refuted access is mended, else {need.elements}"
+                amount = f"{need.exceeds} {unit} if the refuted access is mended, else {elements}"
             elif need.exceeds is not None:
                 amount += f", more than the natural size {need.exceeds}"
             lines.append(f"  - {need.buffer}: {amount}".replace(" // ", " / "))  # as in C
@@ -200,7 +201,12 @@ def _group_faults(faults: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
 
 
 def _cut(line: str) -> str:
-    return line if len(line) <= MAX_CHARS else f"{line[: MAX_CHARS - 3]}..."
+    """Return a line of a launch file, shortened before the comment with the name of an argument."""
+    if len(line) <= MAX_CHARS:
+        return line
+    text, mark, name = line.rpartition("}  # ")
+    comment = f"{mark}{name}" if text and len(name) < MAX_CHARS // 2 else ""
+    return f"{line[: MAX_CHARS - 3 - len(comment)]}...{comment}"
 
 
 def _list_lines(results: Sequence[ProofResult]) -> str:

@@ -802,7 +802,11 @@ class Walker:
             address = site.registers.addresses.get((value.var, value.addr_offset, count))
             variable, position = address or (0, ZERO)
             declared = self.kernel.variable(variable)
-            why = "" if address and declared is not None else "the address of its indirect operand is not modelled"
+            why = (
+                ""
+                if address and declared is not None
+                else "the index of a private array, or the address of another operand in registers, is not followed"
+            )
             size = (max(elements) + 1) * value.type.size
             self._record(place, way, (ARRAY, variable), position + value.offset, size, condition, write=False, why=why)
 

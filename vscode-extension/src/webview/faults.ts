@@ -37,7 +37,7 @@ export function parties(fault: Fault, more?: HTMLElement): (HTMLElement | string
     where(fault),
     ...(more === undefined ? [] : [more]),
     ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, fault.access),
-    ...sourceLine('decided by ', fault.condition ?? '', fault.condition_excerpt ?? ''),
+    ...sourceLine('depends on ', fault.condition ?? '', fault.condition_excerpt ?? ''),
     ...(fault.is_unguarded ? [element('div', 'where', 'no condition is above it: all work items execute it')] : []),
     ...missingBarrier(fault.no_barrier ?? []),
     ...(fault.contents ? [element('div', 'where', `its element depends on ${fault.contents}; other contents lead it elsewhere`)] : []),
