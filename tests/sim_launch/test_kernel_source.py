@@ -7,7 +7,7 @@ from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_arrays_in, types_in
+from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_arrays_in, records_in, types_in
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo
 
 SOURCE = """#define T 16
@@ -54,6 +54,18 @@ typedef float value;
     // typedef char real;
  typedef struct { int n; } record; typedef record row;"""
     assert types_in(source) == {"real": "float", "length": "float", "word": "uint", "pixel": "uchar4"}
+
+
+def test_fields_of_structures_are_aligned_to_their_sizes():
+    source = """#define N 3
+    typedef float real; typedef struct { uchar tag; real x, y[N]; float4 v; } wide;
+    typedef struct { int a; } twice;\n#ifdef A\ntypedef struct { int b; } twice;\n#endif
+    typedef struct { global int *p; } pointer; typedef struct __attribute__((packed)) { uchar a; int b; } packed;"""
+    (record,) = records_in(source)
+    assert (record.name, record.size) == ("wide", 48)
+    assert [astuple(one) for one in record.fields] == [
+        ("tag", 0, "uchar", 0), ("x", 4, "float", 0), ("y", 8, "float", 3), ("v", 32, "float4", 0),
+    ]  # fmt: skip
 
 
 def test_a_dropped_barrier_belongs_to_its_kernel(tmp_path):

@@ -9,6 +9,7 @@ used only if they explain the allocation.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from contextlib import suppress
 from functools import partial
 from math import prod
@@ -19,7 +20,7 @@ from msgspec.structs import replace
 from visa_lsp.launchfile.formulas import FormulaError, number, read_formula
 from visa_lsp.program.elements import cl_bytes
 from visa_lsp.program.model import AddressOf
-from visa_lsp.program.payload import LocalArray
+from visa_lsp.program.payload import LocalArray, Record, RecordField
 from visa_lsp.program.traits import Mark
 from visa_lsp.safe_io import read_file
 
@@ -42,6 +43,10 @@ _PRIVATE: Final = re.compile(
     r"(?<=[;{}])\s*(?:(?:const|unsigned|(?:__)?private)\s+)*(\w+)\s+(\w+)\s*((?:\[[^\]]+\]\s*)+)[;=]"
 )
 _TYPEDEF: Final = re.compile(r"\btypedef\s+((?:(?:un)?signed\s+)?\w+)\s+(\w+)\s*;")
+_RECORD: Final = re.compile(r"\btypedef\s+struct(?:\s+\w+)?\s*\{([^{}]*)\}\s*(\w+)\s*;")  # without attributes
+_FIELDS: Final = re.compile(
+    r"\s*(?:(unsigned|signed)\s+)?(\w+)\s+(\w+(?:\s*\[\s*\w+\s*\])?(?:\s*,\s*\w+(?:\s*\[\s*\w+\s*\])?)*)\s*"
+)
 _NAME: Final = re.compile(r"\w+")
 _ARRAY: Final = re.compile(r"\s*(\w+)\s*((?:\[[^\]]+\]\s*)*)")
 
@@ -55,7 +60,7 @@ def with_source(info: KernelInfo, kernel: Kernel, folder: Path) -> KernelInfo:
     for source in map(_without_comments, _read_sources(kernel, folder)):
         types = types_in(source)
         arguments = [replace(one, type_name=_NAME.sub(partial(_named, types), one.type_name)) for one in info.arguments]
-        info = replace(info, arguments=tuple(arguments))
+        info = replace(info, arguments=tuple(arguments), records=info.records or records_in(source))
         arrays = local_arrays_of(source, kernel.name) if info.env.slm_size else ()
         end = arrays[-1].start + arrays[-1].size if arrays else 0
         if end and -(-end // _ALLOCATION) * _ALLOCATION == info.env.slm_size:
@@ -79,6 +84,36 @@ def types_in(source: str) -> dict[str, str]:
         is_other = types.setdefault(name, full) != full
         types[name] = "" if is_other or not cl_bytes(full) else full
     return {name: full for name, full in types.items() if full}
+
+
+def records_in(source: str) -> tuple[Record, ...]:
+    """Return the structures that a source names by ``typedef``, as far as their fields are numbers, vectors and arrays of these."""
+    source = _without_comments(source)
+    macros, types = dict(_MACRO.findall(source)), types_in(source)
+    declared = _RECORD.findall(source)
+    names = Counter(name for _, name in declared)  # a branch of the preprocessor may declare another one
+    records = (_record(name, fields, types, macros) for fields, name in declared if names[name] == 1)
+    return tuple([one for one in records if one is not None])
+
+
+def _record(name: str, declared: str, types: Mapping[str, str], macros: Mapping[str, str]) -> Record | None:
+    fields: list[RecordField] = []
+    end = alignment = 0
+    for text in filter(str.strip, declared.split(";")):
+        match = _FIELDS.fullmatch(text)
+        type_name = types.get(match[2], match[2]) if match is not None else ""
+        type_name = f"u{type_name}" if match is not None and match[1] == "unsigned" else type_name
+        size = cl_bytes(type_name)
+        if match is None or not size:
+            return None
+        for own, brackets in re.findall(r"(\w+)\s*(\[[^\]]*\])?", match[3]):
+            count = _shape(brackets, macros)[0] if brackets else 0
+            if brackets and not count:
+                return None
+            start = -(-end // size) * size  # a number or a vector is aligned to its size
+            fields.append(RecordField(own, start, type_name, count))
+            end, alignment = start + size * max(1, count), max(alignment, size)
+    return Record(name, -(-end // alignment) * alignment, tuple(fields)) if fields else None
 
 
 def _read_sources(kernel: Kernel, folder: Path) -> Iterator[str]:

@@ -12,7 +12,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.program.elements import cl_element
+from visa_lsp.program.elements import cl_bytes, cl_element
 
 _NAMED: Final = 40  # arguments that a message lists
 KIND_WORDS: Final = {
@@ -124,6 +124,28 @@ class LocalArray(Struct, frozen=True):
         return prod(self.shape) * self.item_bytes
 
 
+class RecordField(Struct, frozen=True):
+    """A field of a structure: its first byte, its type in OpenCL, and the elements of an array (0: none)."""
+
+    name: str
+    start: int
+    type_name: str
+    count: int = 0
+
+
+class Record(Struct, frozen=True):
+    """A structure that a source declares, of ``size`` bytes. Its fields are numbers, vectors and arrays of these."""
+
+    name: str
+    size: int
+    fields: tuple[RecordField, ...]
+
+    def field_at(self, byte: int, size: int) -> RecordField | None:
+        """Return the number of so many bytes at a byte; None if there is none."""
+        own = (one for one in self.fields if one.start == byte and not one.count)
+        return next((one for one in own if cl_bytes(one.type_name) == size), None)
+
+
 class KernelInfo(Struct, frozen=True):
     """The facts of ze_info about one kernel, with the local arrays of its source where that is known."""
 
@@ -136,6 +158,7 @@ class KernelInfo(Struct, frozen=True):
     inline_samplers: tuple[InlineSampler, ...] = ()
     arguments: tuple[ArgumentInfo, ...] = ()
     local_arrays: tuple[LocalArray, ...] = ()
+    records: tuple[Record, ...] = ()
     user_attributes: tuple[tuple[str, str], ...] = ()  # of the source: name, and values separated by commas
 
     @property
@@ -159,6 +182,10 @@ class KernelInfo(Struct, frozen=True):
     def pointee_of(self, index: int) -> str:
         """Return the source's type of the elements of a buffer argument, ``float4``; empty if unknown."""
         return self.type_of(index).replace("*", "").strip()
+
+    def record_of(self, index: int) -> Record | None:
+        """Return the structure that the elements of a buffer argument are; None if they are none, or it is unknown."""
+        return next((one for one in self.records if one.name == self.pointee_of(index)), None)
 
     def element_of(self, index: int) -> str:
         """Return the element type of an argument by value; empty if unknown, and for structs."""

@@ -69,12 +69,15 @@ def name_of(info: KernelInfo, index: int) -> str:
 
 def element_size(info: KernelInfo, index: int) -> int:
     """Return the number of bytes of an element of a buffer argument; 1 if its type is unknown."""
-    return cl_bytes(info.pointee_of(index)) or 1
+    record = info.record_of(index)
+    return record.size if record is not None else cl_bytes(info.pointee_of(index)) or 1
 
 
 def vector_type(info: KernelInfo, index: int) -> str:
-    """Return the type of the elements of a buffer argument that are vectors, ``float4``; empty for numbers and unknown types."""
+    """Return the type of the elements of a buffer argument that are vectors or structures; empty for numbers and unknown types."""
     name = info.pointee_of(index)
+    if info.record_of(index) is not None:
+        return name
     element = cl_element(name)
     return name if element and cl_bytes(name) > element_bytes(element) else ""
 

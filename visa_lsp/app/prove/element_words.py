@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.spaces import ItemAccess
     from visa_lsp.app.prove.terms import Atom
     from visa_lsp.app.prove.walk import Walker
+    from visa_lsp.program.payload import Record
 
 _MAX_SUMMANDS: Final = 6
 _MAX_ELEMENTS: Final = 4  # of one instruction
@@ -95,6 +96,9 @@ class ElementWords:
         if kind == BUFFER or (kind == SHARED and index >= 0):
             vector = vector_type(self._info, index)
             unit = element_size(self._info, index)
+            record = self._info.record_of(index)
+            if record is not None:
+                return self._field(name_of(self._info, index), record, offset, access.size)
             words = f"{name_of(self._info, index)}[{self._index(offset, unit)}]"
             if vector:
                 words += f", a {vector} of {unit // element_bytes(cl_element(vector))} elements"
@@ -115,6 +119,15 @@ class ElementWords:
         if rest.factors or rest.constant:
             raise _UnnamedError
         return f"{array.name}{''.join(indices)}" + _and_next(access.size // array.item_bytes - 1)
+
+    def _field(self, name: str, record: Record, offset: Sum, size: int) -> str:
+        """Return a field of an element of a structure, or the element."""
+        start = without_wraps(offset).constant % record.size
+        words = f"{name}[{self._index(offset - start, record.size)}]"
+        field = record.field_at(start, size)
+        if field is None and start:
+            raise _UnnamedError
+        return f"{words}.{field.name}" if field is not None else words
 
     def _index(self, offset: Sum, item_bytes: int) -> str:
         term = without_wraps(offset)

@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.read.expressions import Text
     from visa_lsp.isa.types import DataType
+    from visa_lsp.program.payload import Record
 
 _ASSIGNED: Final = re.compile(r"(\w+) = ")
 _REALS: Final = ("float", "half", "double")
@@ -114,6 +115,7 @@ class Body:
     lanes: int = 0  # of a thread
     private_bytes: int = 0  # of scratch memory, for the arrays of all lanes
     fields: dict[str, str] = field(default_factory=dict)  # structures with their fields
+    records: Mapping[str, Record] = field(default_factory=dict)  # structures of the source by name
 
     def new(self, kind: DataType, count: int = 0) -> str:
         """Return a new variable, or an array."""

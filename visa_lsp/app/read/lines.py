@@ -253,7 +253,8 @@ class CodePrinter:
         scalars = dict(text.split()[::-1] for text in parameters if text.count(" ") == 1)
         names = self.names
         return Body(
-            main, declarations, kinds, elements, scalars, names.group_size, self._surfaces(), names.simd, names.private_bytes
+            main, declarations, kinds, elements, scalars, names.group_size, self._surfaces(), names.simd, names.private_bytes,
+            records=names.records,
         )  # fmt: skip
 
     def _local_pointers(self) -> tuple[PointerArgument, ...]:

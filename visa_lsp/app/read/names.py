@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.operand_text import OperandNames
-    from visa_lsp.program.payload import KernelInfo, PayloadArgument
+    from visa_lsp.program.payload import KernelInfo, PayloadArgument, Record
 
 _C_TYPES: Final[dict[DataType, str]] = {
     ty.UD: "uint", ty.D: "int", ty.UW: "ushort", ty.W: "short", ty.UB: "uchar", ty.B: "char", ty.DF: "double",
@@ -116,6 +116,7 @@ class ReadingNames(Struct, frozen=True):
     slm_bytes: int  # of shared local memory, without that of arguments
     private_bytes: int  # of scratch memory, for the arrays of all lanes
     group_size: tuple[int, ...]  # that a launch must have; zeros for any
+    records: Mapping[str, Record]  # structures of the source by name
     ids: tuple[int, int, int]  # the first byte of local ids in these registers, the step between axes, number of axes
 
     def variable(self, number: int) -> str:
@@ -168,7 +169,8 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     return ReadingNames(
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(),
         tuple(arrays), tuple(parameters), launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts,
-        frozenset(launch.offsets), launch.structures, *sizes, launch.ids,
+        frozenset(launch.offsets), launch.structures, *sizes,
+        {_identifier(one.name, set()): one for one in info.records} if info is not None else {}, launch.ids,
     )  # fmt: skip
 
 
@@ -332,13 +334,16 @@ class _LaunchNames:
                 self.bound[root, place, type_.size] = Bound(part, type_, 0, name)
 
 
-def fields_text(fields: Sequence[tuple[int, int, str]], size: int) -> str:
-    """Return the fields of a structure of so many bytes, given the first byte, the bytes and the type of those that are known."""
+def fields_text(fields: Sequence[tuple[int, int, str]], size: int, names: Mapping[int, str] | None = None) -> str:
+    """Return the fields of a structure of so many bytes, given the first byte, the bytes and the type of those that are known.
+
+    ``names`` are those of the source by the first byte, with the brackets of arrays.
+    """
     out, end = [], 0
     for start, length, word in fields:
         if start >= end:
             out += [f"uchar pad{end}[{start - end}];"] if start > end else []
-            out.append(f"{word} at{start};")
+            out.append(f"{word} {(names or {}).get(start, f'at{start}')};")
             end = start + length
     return " ".join([*out, *([f"uchar pad{end}[{size - end}];"] if end < size else [])])
 
