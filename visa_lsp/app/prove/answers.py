@@ -887,18 +887,15 @@ class Prover:
         """Return an example whose buffer has the least whole number of elements that meets the assumptions, if there is one."""
         values = dict(example.values)
         atom = self.symbols.sizes[index].factors[0][0] if index in self.symbols.sizes else None
-        if atom is None or atom.name not in values:
+        claims = [one for one in assumed if atom is not None and atom in atoms_of(one)]
+        if atom is None or not claims or atom.name not in values:
             return example
         size = atom.name
 
         def is_met(count: int) -> bool:
             values[size] = count * unit
             known = {name: number(value) for name, value in values.items()}
-            return all(
-                self.pool.replace_in(one, lambda atom: known.get(atom.name), {}) == TRUE
-                for one in assumed
-                if atom in atoms_of(one)
-            )
+            return all(self.pool.replace_in(one, lambda own: known.get(own.name), {}) == TRUE for one in claims)
 
         counts = range(1, values[size] // unit + 1)
         least = bisect_left(counts, True, key=is_met)

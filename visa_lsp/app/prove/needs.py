@@ -8,6 +8,7 @@ that a larger buffer would hide: ``n + 1`` elements. The formulas are guesses; t
 
 from __future__ import annotations
 
+import re
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -89,6 +90,8 @@ class Formula:
         names = " * ".join(self.symbols)
         if not names:
             return str(self.factor)
+        if len(self.symbols) == 1 and self.factor == 1:
+            names = re.sub(r"^\((.*)\)$", r"\1", names)
         if self.factor.denominator > 1:
             divisor = self.factor.denominator  # rounded up
             return f"({names} + {divisor - 1}) // {divisor}{self.rest}"
@@ -288,6 +291,13 @@ class NeedFinder:
     def _compared(self) -> tuple[Claim, ...]:
         """The comparisons in the conditions of all accesses, each once."""
         return tuple(dict.fromkeys(part for one in self.accesses for part in _comparisons(one.path)))
+
+    @cached_property
+    def _indices(self) -> set[Atom]:
+        """The arguments that nothing counts with: a host has one element, row or plane more than such an index."""
+        products = {atom for one in self.accesses for atom in atoms_of(one.offset) if atom.is_product}
+        pitches = {part for atom in products if self.axes_of(atoms_of(*atom.parts)) for part in atom.parts}
+        return self._values.keys() - set(atoms_of(*self._compared, *pitches))
 
     @cached_property
     def _starts(self) -> set[Atom]:
@@ -538,13 +548,7 @@ class NeedFinder:
         if all(rest <= 0 for rest in rests):
             return Need(nothing.name, nothing.bytes_each, formula)
         whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
-        return Need(nothing.name, nothing.bytes_each, whole, None if self._is_index(formula, rests[0]) else formula)
-
-    def _is_index(self, formula: Formula, rest: int) -> bool:
-        """Return whether a need of one element more than an argument is that of an index: nothing counts with the argument."""
-        products = {atom for one in self.accesses for atom in atoms_of(one.offset) if atom.is_product}
-        counted = set(atoms_of(*self._compared, *(part for atom in products for part in atom.parts)))
-        return rest == 1 and formula.factor == 1 and set(atoms_of(formula.value)) <= self._values.keys() - counted
+        return Need(nothing.name, nothing.bytes_each, whole, formula)
 
     def _leaves_a_group(self, formula: Formula, rests: Sequence[int]) -> bool:
         """Return whether accesses leave out less than the elements of a group: those of the first work item of each do."""
@@ -675,6 +679,11 @@ class NeedFinder:
             name_of(self.walker.info, index): value
             for index, value in self.symbols.values.items()
             if any(atom in atoms for atom, _ in value.factors)
+        }
+        symbols |= {
+            f"({name} + 1)": value + 1
+            for name, value in symbols.items()
+            if atoms.intersection(self._indices, atoms_of(value))
         }
         symbols |= dict(self._find_parts(accesses))
         symbols |= dict(self._find_row_lengths(accesses))
