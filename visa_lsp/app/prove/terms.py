@@ -272,9 +272,7 @@ class SumPool:
     atoms: dict[object, Atom] = field(default_factory=dict)
     wraps: dict[Atom, tuple[Claim, int]] = field(default_factory=dict)
     signed_wraps: set[Atom] = field(default_factory=set)  # of signed registers
-    signs: dict[Atom, list[Claim]] = field(
-        default_factory=dict
-    )  # products of numbers that are as they stand if the conditions hold
+    signs: dict[Atom, list[Claim]] = field(default_factory=dict)  # products of numbers without a sign, on conditions
     facts: dict[Atom, list[Claim]] = field(default_factory=dict)
     sum_limits: dict[tuple[tuple[Atom, int], ...], tuple[int, int]] = field(default_factory=dict)  # bounds of sums
 
@@ -543,17 +541,17 @@ def signed_constant(number: int) -> int:
 
 
 def without_sign(term: Sum) -> tuple[Sum, list[Claim]]:
-    """Return a sum with unsigned symbols where it has them as signed numbers, and the conditions that the two are the same.
+    """Return a sum with symbols as they are where it has them with another sign, and the conditions that no bit counts as a sign.
 
-    The two have the same low 32 bits.
+    The two have the same low 32 bits. A negative number that is read as unsigned needs none: there its product wraps.
     """
     signs = [
         (atom, factor)
         for atom, factor in term.factors
         if atom.divisor == 1 << 32 and factor % atom.divisor == 0 and _is_launch_symbol(atom.parts[0])
     ]
-    conditions = [at_most(atom.parts[0] + -atom.parts[0].constant, (1 << 31) - 1) for atom, _ in signs]
-    return term - Sum(tuple(signs), 0), conditions
+    limits = [at_most(atom.parts[0] + -atom.parts[0].constant, (1 << 31) - 1) for atom, _ in signs]
+    return term - Sum(tuple(signs), 0), [one for one in limits if one != TRUE]
 
 
 def _is_launch_symbol(term: Sum) -> bool:
