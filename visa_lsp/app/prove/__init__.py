@@ -6,15 +6,13 @@ from typing import Any, Final
 from msgspec import Struct
 
 PROPERTIES: Final = ("race", "bounds", "divergence", "uninitialised")
-NO_FORMULA: Final = (
-    "no product of arguments and sizes of the launch"  # the reason, where none is the size of a buffer, begins so
-)
 
 
 class Cause(Enum):
     """The cause of an unknown access that says something about other answers, too."""
 
     CONTENTS = "contents"  # contents of a buffer lead it anywhere, so that a launch with a fault shows no mistake
+    OPEN = "open"  # nothing gives a size of the buffer
     SIZE = "size"  # the need of the buffer is known, and exceeds what a host would choose
 
 

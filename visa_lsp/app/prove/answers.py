@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, cast
 import z3
 from msgspec import structs
 
-from visa_lsp.app.prove import NO_FORMULA, BufferNeed, Cause, ProofResult
+from visa_lsp.app.prove import BufferNeed, Cause, ProofResult
 from visa_lsp.app.prove.assume import assumption, name_of, vector_type
 from visa_lsp.app.prove.axes import find_used_axes
 from visa_lsp.app.prove.definedness import Definedness, IndexedRow
@@ -293,7 +293,11 @@ class Prover:
         self._may_leave |= property_ == "bounds" and result.answer != PROVED and group.access.space in self._neighbours
         if property_ == "race" and result.answer == PROVED and self._may_leave:
             result = structs.replace(result, assumptions=(*result.assumptions, _STAYS_IN_MEMORY))
+        kind, argument = group.access.space
         need = self._needs.get(group.access.space) if property_ == "bounds" else None
+        if property_ == "bounds" and kind in (BUFFER, SHARED) and argument >= 0 and result.answer == UNKNOWN_ANSWER:
+            is_open = need is None or need.formula is None
+            result = structs.replace(result, cause=result.cause or (Cause.OPEN if is_open else None))
         if need is not None and need.formula is not None:
             exceeds = need.nearest.words if need.nearest is not None else None
             vector = vector_type(self.walker.info, group.access.space[1])
@@ -850,7 +854,8 @@ class Prover:
         is_open = need is not None and need.formula is None and (need.nearest is None or self._leads_on(access.space))
         if need is not None and is_open:
             excuse = (
-                f"{NO_FORMULA} was found to suffice for {need.name}: --assume 'len({need.name}) >= SIZE' states one"
+                f"no product of arguments and sizes of the launch was found to suffice for {need.name}: "
+                f"--assume 'len({need.name}) >= SIZE' states one"
             )
         # A launch that breaks any of these would not show a mistake, because the author may have assumed it.
         assumed = [one for part in self._contract(access, "bounds") for _, one in part]

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from msgspec import to_builtins
 
 from visa_lsp.app.errors import printable
-from visa_lsp.app.prove import NO_FORMULA, Cause
+from visa_lsp.app.prove import Cause
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -133,7 +133,8 @@ def _kernel_lines(
             remark = "; accesses that are not decided may need more" if size[1] in undecided else "; fewer may do"
             lines.append(f"  - {size[1]}: {size[2]}{remark}")
         for need in needs:
-            unit = need.vector or (need.unit.removesuffix("s") if need.elements == "1" else need.unit)
+            unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
+            unit = f"{need.vector} {unit}" if need.vector else unit
             elements = _GROUPS.sub(r"num_groups\1", need.elements)  # no argument of the kernel
             amount = f"{elements} {unit}"
             if need.exceeds is not None and need.buffer in overrun:
@@ -228,9 +229,7 @@ def _group_by_reason(results: Iterable[ProofResult]) -> dict[tuple[str, str, str
 
 def _has_no_size(result: ProofResult) -> bool:
     """Return whether an answer says that no arguments and sizes give the size of a buffer."""
-    return result.property == "bounds" and (
-        result.cause is Cause.CONTENTS or (result.reason or "").startswith(NO_FORMULA)
-    )
+    return result.property == "bounds" and result.cause in (Cause.CONTENTS, Cause.OPEN)
 
 
 def _needs_of(results: Sequence[ProofResult]) -> list[BufferNeed]:

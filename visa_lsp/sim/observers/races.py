@@ -318,7 +318,8 @@ class RaceChecker(Checker):
             parts = split(access.space, starts[n + 1 : n + 2], common)
             if not parts or parts[0][0].private or not parts[0][1].size:
                 continue
-            other_lane, lane, offset = int(lanes[n]), int(lanes[n + 1]), int(parts[0][1][0])
+            lane, offset = int(lanes[n + 1]), int(parts[0][1][0])
+            other_lane = access.thread.lane(int(lanes[n]))
             line = access.thread.frame.code.kernel.instructions[access.thread.frame.pc].line
             self._find(
                 FaultKind.RACE,
@@ -328,6 +329,7 @@ class RaceChecker(Checker):
                 address=offset,
                 other=f"lane {other_lane} of the same thread" + (f", line {line + 1}" if line >= 0 else ""),
                 other_line=line,
+                other_items=access.thread.work_items([other_lane]) if other_lane is not None else (),
             )
             return
 
