@@ -204,9 +204,10 @@ def _add_source(fault: Fault, bodies: Mapping[str, Kernel], graph: Callable[[str
         place = int(match[1])
     source, other_source = source_of(body, fault.instruction), source_of(other, place)
     branch, is_unguarded = -1, False
-    if source is not None and body is not None and fault.kind is FaultKind.OUT_OF_BOUNDS:
+    if source is not None and body is not None and fault.kind in (FaultKind.OUT_OF_BOUNDS, FaultKind.BARRIER):
         branches = _branches_above(fault.instruction, graph(body.name))
-        is_unguarded = not branches and not condition_text(body.instructions[fault.instruction], body)
+        is_access = fault.kind is FaultKind.OUT_OF_BOUNDS
+        is_unguarded = is_access and not branches and not condition_text(body.instructions[fault.instruction], body)
         # Compilers move an access behind a branch that its source does not have above it.
         places = {one: source_of(body, one) or source for one in branches}
         branch = max((one for one, place in places.items() if place[0] != source[0] or place <= source), default=-1)
