@@ -269,7 +269,7 @@ def _others(access: MemoryAccess, lanes: int) -> str:
     """Return words for the number of other lanes; empty for a block of the whole thread."""
     frame = access.thread.frame
     count = lanes - 1 if frame.code.lane(frame.pc, 0) is not None else 0
-    return f", as {'does' if count == 1 else 'do'} {count} more {'lane' if count == 1 else 'lanes'}" if count else ""
+    return f"; {count} more {'lane does' if count == 1 else 'lanes do'} the same" if count else ""
 
 
 def _place(access: MemoryAccess, address: int, size: int = 0) -> str:
