@@ -683,7 +683,7 @@ class NeedFinder:
         symbols |= {
             f"({name} + 1)": value + 1
             for name, value in symbols.items()
-            if atoms.intersection(self._indices, atoms_of(value))
+            if atoms.intersection(self._indices | self._starts, atoms_of(value))
         }
         symbols |= dict(self._find_parts(accesses))
         symbols |= dict(self._find_row_lengths(accesses))
