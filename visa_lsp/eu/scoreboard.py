@@ -129,6 +129,11 @@ class Scoreboard:
         """Return the hazards so far, in the order of the code."""
         return tuple(sorted(self._found.values(), key=lambda h: (h.inst.index, h.behind.index)))
 
+    @property
+    def is_full(self) -> bool:
+        """True if no further thread is watched."""
+        return len(self._states) >= MAX_THREADS
+
     def fork(self, thread: Thread) -> Scoreboard:
         """Return a scoreboard without hazards that continues from the state of a thread."""
         states = {key: (t, state.copy()) for key, (t, state) in self._states.items() if t is thread}
@@ -138,7 +143,7 @@ class Scoreboard:
         """Follow an instruction that a thread is about to execute."""
         watched = self._states.get(id(thread))
         if watched is None or watched[0] is not thread:
-            if self.rules is None or len(self._states) >= MAX_THREADS:
+            if self.rules is None or self.is_full:
                 return
             none = [_Flight(inst, _NO_PIPE)]
             watched = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32), none)
