@@ -10,7 +10,6 @@ from visa_lsp.eu.decode import with_ranges
 from visa_lsp.eu.model import NO_WAIT, Target, Wait
 from visa_lsp.isa.platforms import platform_named
 
-
 NEXT = Wait((("", 1),))  # for the instruction ahead
 
 
