@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register
-from visa_lsp.eu.scoreboard import OUT_OF_ORDER, Scoreboard
+from visa_lsp.eu.scoreboard import OUT_OF_ORDER, Scoreboard, function_of
 from visa_lsp.program import regions
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Pl
     if any(_leaves(inst) or inst.op in ("brd", "brc") for inst in code.instructions):
         return False
     lost, flights = code.instructions[index].wait, _Flights(also, platform)
-    functions = {i.subop for i in code.instructions if (i.wait.token, i.wait.use) == (lost.token, "set")}
+    functions = {function_of(i) for i in code.instructions if (i.wait.token, i.wait.use) == (lost.token, "set")}
     return not any(
-        sender.wait.token == lost.token or (lost.use == "src" and sender.subop in functions)
+        sender.wait.token == lost.token or (lost.use == "src" and function_of(sender) in functions)
         for sender in flights.hazards()
     )
 
@@ -136,7 +136,7 @@ class _Flights:
         left: _Flying = {}
         for (sender, side), before in flying.items():
             flight = self._waited(inst, sender, before)
-            is_together = is_sender and instructions[sender].subop == inst.subop
+            is_together = is_sender and function_of(instructions[sender]) == function_of(inst)
             later = flight.later | {inst.index} if is_together else flight.later
             if side and not inst.no_mask and inst.lanes > 1:
                 left[sender, side] = replace(flight, later=later)  # other lanes have other bytes

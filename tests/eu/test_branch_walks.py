@@ -92,3 +92,14 @@ def test_a_load_of_any_length_comes_after_the_reads_of_an_earlier_message():
     assert not list(hazards_behind_branches(code_of(store, load, waits), platform_named("TGLLP")))
     (hazard,) = hazards_behind_branches(code_of(store, waits), platform_named("TGLLP"))
     assert hazard.needs.startswith(f"${store.wait.token}.src")
+
+
+@pytest.mark.parametrize(("op", "count"), [("math", 0), ("mad", 1)])
+def test_math_reads_its_registers_before_later_math_writes_them(op, count):
+    mad = pieces()[2]
+    source = mad.sources[1]
+    cosine = replace(mad, op="math", subop="cos", sources=(source,), wait=Wait((), 6, "set"))
+    later = replace(mad, op=op, subop="sin" if op == "math" else "", sources=(), wait=Wait((), 8, "set"))
+    later = replace(later, dst=replace(mad.dst, register=source.register, start=source.start))
+    hazards = list(hazards_behind_branches(code_of(cosine, later), platform_named("TGLLP")))
+    assert [h.needs.partition(" ")[0] for h in hazards] == ["$6.src"] * count

@@ -6,7 +6,7 @@ The rules are facts about hardware pipes, per platform, as data (``PIPES``); the
 * Instructions of an in-order pipe finish in order. ``@N`` waits for all but the N-1 youngest instructions of a pipe; without a
   letter it is the instruction's own pipe, beside a token that of its sources' type; ``A`` is every pipe.
 * Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
-  reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
+  reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order, and so do all ``math``.
 * A write of `cr0` waits for every pipe; all finalizers write it so.
 * Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
 * Instructions of two sides of a branch have no lane in common and touch different bytes of a register.
@@ -240,14 +240,14 @@ class Scoreboard:
             if wait.use != "set":
                 self.executed_waits.add(inst.index)
             if wait.use == "src":
-                function = state.flights[old].inst.subop if old else ""
+                function = function_of(state.flights[old].inst) if old else ""
                 for flight_number in (old, *(w for w in state.by_function[function] if w <= old)):
                     _mark(state.flights[flight_number], inst.index, done=False)
             else:
                 _mark(state.flights[old], inst.index, done=True)
             if wait.use == "set":
                 state.tokens[wait.token] = own
-                state.by_function[inst.subop].append(own)
+                state.by_function[function_of(inst)].append(own)
         if inst.op == "sync" and inst.subop in ("allwr", "allrd"):
             self.executed_waits.add(inst.index)
             for flight_number in state.tokens.values():
@@ -293,7 +293,7 @@ class Scoreboard:
                 self._report(state, own, earlier, "writes", start, done=True)
         for earlier in set(state.readers[start:end].tolist()):
             other = state.flights[earlier]
-            together = flight.pipe == OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
+            together = earlier and flight.pipe == OUT_OF_ORDER and function_of(other.inst) == function_of(flight.inst)
             if (
                 earlier
                 and earlier != own
@@ -321,6 +321,11 @@ class Scoreboard:
         words = {"reads": "writes it", "writes": "writes it, too", "overwrites": "reads it"}[verb]
         needs = f"{word} before it {verb} {register}, because an instruction in flight {words}: {_without_words(shown)}"
         self._found[key] = Hazard(inst, needs, flight.inst)
+
+
+def function_of(inst: MachineInst) -> str:
+    """Return the name of the unit that reads the registers of a message, ``math`` or ``dpas``, in order."""
+    return inst.subop if inst.is_message else inst.op
 
 
 def unneeded_waits(board: Scoreboard) -> tuple[MachineInst, ...]:
