@@ -16,6 +16,7 @@ Only general registers are watched. The ranges of an instruction are those of al
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
@@ -93,11 +94,18 @@ class _ThreadState:
     readers: Any
     flights: list[_Flight]  # number 0 stands for none
     counts: Counter[str] = field(default_factory=Counter)
-    ended: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # (number, instruction)
+    # By pipe, in the order of numbers: those up to which instructions have ended, with the instruction whose wait ended them.
+    ended: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     tokens: dict[int, int] = field(default_factory=dict)
     by_function: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     steps: int = 0
     last: int = -1
+
+    def end(self, pipe: str, number: int, index: int) -> None:
+        """Note that instructions of a pipe up to a number have ended by the wait of an instruction."""
+        ends = self.ended[pipe]
+        if not ends or number > ends[-1][0]:
+            ends.append((number, index))
 
     def copy(self) -> _ThreadState:
         """Return a state that continues apart from this one."""
@@ -156,7 +164,7 @@ class Scoreboard:
     def _follow(self, thread: Thread, inst: MachineInst, state: _ThreadState) -> None:
         if state.last >= 0 and inst.index != state.last + 1:
             for pipe, count in state.counts.items():
-                state.ended[pipe].append((count, -1))
+                state.end(pipe, count, -1)
         state.last = inst.index
         flight = _Flight(inst, self.pipe_of(inst), -1 if inst.no_mask else thread.frame.emask)
         own = len(state.flights)
@@ -234,15 +242,17 @@ class Scoreboard:
                 has_own = wait.token is None and flight.pipe not in (OUT_OF_ORDER, _NO_PIPE)
                 pipes = [flight.pipe if has_own else self._guess_pipe(inst)]
             for pipe in pipes:
-                state.ended[pipe].append((state.counts[pipe] - distance + 1, inst.index))
+                state.end(pipe, state.counts[pipe] - distance + 1, inst.index)
         if wait.token is not None:
             old = state.tokens.get(wait.token, 0)
             if wait.use != "set":
                 self.executed_waits.add(inst.index)
             if wait.use == "src":
                 function = function_of(state.flights[old].inst) if old else ""
-                for flight_number in (old, *(w for w in state.by_function[function] if w <= old)):
+                earlier = state.by_function[function]
+                for flight_number in (old, *(w for w in earlier if w <= old)):
                     _mark(state.flights[flight_number], inst.index, done=False)
+                state.by_function[function] = [w for w in earlier if w > old]
             else:
                 _mark(state.flights[old], inst.index, done=True)
             if wait.use == "set":
@@ -265,11 +275,12 @@ class Scoreboard:
         settled = _SETTLED_LONG if flight.pipe == "L" else _SETTLED
         if state.counts[flight.pipe] - flight.number >= settled:
             return False
-        for number, index in state.ended[flight.pipe]:
-            if number >= flight.number:
-                self.needed_waits.add(index)
-                return False
-        return True
+        ends = state.ended[flight.pipe]
+        at = bisect_left(ends, (flight.number,))
+        if at == len(ends):
+            return True
+        self.needed_waits.add(ends[at][1])
+        return False
 
     # ---- uses of registers
 
