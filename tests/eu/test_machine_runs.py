@@ -197,6 +197,20 @@ def test_a_copy_has_the_bits_and_a_joined_comparison_the_relation_of_the_text(tm
     assert len(list(line_faults(body, code))) == faults
 
 
+@pytest.mark.parametrize(("op", "bits", "faults"), [("cmp", 5, 0), ("cmp", 7, 0), ("cmp", 6, 1), ("shl", 6, 0)])
+def test_an_immediate_without_a_line_is_one_of_the_operation_or_of_a_copy(tmp_path, op, bits, faults):
+    path = tmp_path / "saxpy.visaasm"
+    given = TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8")
+    compare = "cmp.lt (M1, 16) P1 index(0,0)<1;1,0> n(0,0)<0;1,0>"
+    assert compare in given
+    further = "mov (M1, 16) index(0,0)<1> 0x7:ud\n    cmp.lt (M1, 16) P1 index(0,0)<1;1,0> 0x5:ud"
+    path.write_text(given.replace(compare, f"{compare}\n    {further}"), encoding="utf-8")
+    body, code = saxpy_body(path), saxpy()
+    place = place_of(code, op)
+    sources = (code.instructions[place].sources[0], Immediate(ty.UD, bits))
+    assert len(list(line_faults(body, edit(code, place, sources=sources, line=-1, is_numbered=False)))) == faults
+
+
 @pytest.mark.parametrize(("elements", "faults"), [(0xC080400, 0), (0xC840, 1)])
 def test_elements_of_a_vector_immediate_lie_apart_as_words_do(tmp_path, elements, faults):
     path = tmp_path / "saxpy.visaasm"

@@ -38,6 +38,7 @@ _OF_LANES: Final = (
     "tgm",
     "smpl",
 )  # shared functions whose messages of several lanes have an element for each
+_OF_FLOATS: Final = ("add", "mul", "mad", "sel")  # opcodes whose floats finalizers take from lines of their operation
 _BLOCKS: Final = ("oword", "media", "raw")  # messages of blocks, and those whose lanes the text does not tell
 _ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
 _OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
@@ -94,6 +95,7 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     pieces, spare = defaultdict[int, list["MachineInst"]](list), Counter[str]()
     # With calls, the operations of the kernel's text are not all.
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
+    copies = [value for line in by_operation["mov"] for value in line.immediates]
     sums, zeros = _sums(by_operation["add"]), _comparisons_with_zero(by_operation["cmp"])
     # Finalizers give the rest of a product or of a carry to the next line.
     for piece in code.instructions:
@@ -118,7 +120,7 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         elif own is not None and own.operation == "sel" and piece.op == "mov":
             yield from ((piece, fault) for fault in _other_choice(piece, own))
         elif piece.line < 0 and not calls and by_operation[operation]:
-            yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
+            yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation], copies))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
             if _is_vector(piece):
                 pieces[piece.line].append(piece)
@@ -178,8 +180,16 @@ def _is_vector(inst: MachineInst) -> bool:
     return dst.register.kind in ("r", "f") or (dst.register.is_null and inst.condition != "")
 
 
-def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterator[str]:
-    """Yield what no line with the operation of an instruction has, where no listing tells its line."""
+def _other_operation(piece: MachineInst, candidates: Sequence[_Line], copies: Sequence[Immediate]) -> Iterator[str]:
+    """Yield what no line with the operation of an instruction has, where no listing tells its line.
+
+    ``copies`` are the immediates of copies in the text, which a finalizer may put in place of a variable.
+    """
+    used = [source for source in piece.sources if isinstance(source, Immediate)]
+    is_kept = len(used) == 1 and (piece.op == "cmp" or (used[0].type.is_float and piece.op in _OF_FLOATS))
+    given = [*copies, *(value for line in candidates for value in line.immediates)]
+    if is_kept and not any(_may_be(value, used[0]) for value in given):
+        yield f"another immediate than {immediate(used[0])}, which no `{_operation(piece)}` of the text has"
     vectors = [line for line in candidates if line.control.exec_size > 1]
     # Headers of messages, and flags with all bits, are made of scalars in all lanes.
     if all(isinstance(s, Immediate) or (isinstance(s, Direct) and s.region == SCALAR_REGION) for s in piece.sources):
@@ -190,6 +200,12 @@ def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterato
     relations = {relation for line in candidates for relation in (line.relation, MIRRORED.get(line.relation))}
     if candidates[0].relation and piece.condition not in relations:
         yield f"another relation than `{piece.condition}`, which no comparison of the text has"
+
+
+def _may_be(given: Immediate, used: Immediate) -> bool:
+    """Return whether a used immediate may be a given one: with the same bits, or converted."""
+    bits = 8 * min(given.type.size, used.type.size)
+    return given.type.is_float != used.type.is_float or not (given.bits ^ used.bits) & (1 << bits) - 1
 
 
 # ---- relations, immediates, regions
