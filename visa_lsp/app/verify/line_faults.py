@@ -32,12 +32,7 @@ if TYPE_CHECKING:
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
 _LARGEST: Final = 4  # bytes of immediates and sources that are compared; finalizers split larger ones
 _PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
-_OF_LANES: Final = (
-    "ugm",
-    "slm",
-    "tgm",
-    "smpl",
-)  # shared functions whose messages of several lanes have an element for each
+_OF_LANES: Final = ("ugm", "slm", "tgm", "smpl")  # functions whose messages have an element for each lane
 _OF_FLOATS: Final = ("add", "mul", "mad", "sel")  # opcodes whose floats finalizers take from lines of their operation
 _BLOCKS: Final = ("oword", "media", "raw")  # messages of blocks, and those whose lanes the text does not tell
 _ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
