@@ -218,7 +218,7 @@ class Text:
             "asr",
         )
         if op == "mad" and not is_float:
-            others = ["w", "uw", "d", "ud"]
+            others = [pick.choice(("w", "uw")), "d", "ud"]  # what words of both signs mean is open
         if op in ("bfn", "add3"):
             others = ["uw", "d", "ud"]  # a signed word of bfn is a known find
             if self.platform == "TGLLP":

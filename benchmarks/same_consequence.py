@@ -12,7 +12,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from visa_lsp.eu.model import Direct, Indirect, Layout, MachineInst, Payload, Register
-from visa_lsp.eu.scoreboard import OUT_OF_ORDER, Scoreboard
+from visa_lsp.eu.scoreboard import OUT_OF_ORDER, Scoreboard, function_of
 from visa_lsp.program import regions
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ _BLOCK_ADDRESS = {".a32": 4, ".a64": 8}  # bytes of the payload of a block, whic
 _BLOCK = re.compile(r"\bload\.\w+\.d\d+x\d+t\.")
 _OLDER_GRF = 32  # bytes of a register before Xe-HPC, where `mach` without AccWrEn leaves the accumulator
 _NEAR = 200  # instructions; the pipes forget older ones
-_LEAVING = ("jmpi", "call", "calla", "ret")
+_JOINS = ("join", "endif", "else", "while")
+_CALLS = ("call", "calla", "ret")
 
 
 def idle_instructions(code: MachineCode) -> frozenset[int]:
@@ -56,12 +57,12 @@ def needs_no_wait(code: MachineCode, also: MachineCode, index: int, platform: Pl
 
     What is in flight follows every edge of the code. Messages of one function read in order, so that the reads of one come after those of earlier ones.
     """
-    if any(inst.op in (*_LEAVING, "brd", "brc") for inst in code.instructions):
+    if any(_leaves(inst) or inst.op in ("brd", "brc") for inst in code.instructions):
         return False
     lost, flights = code.instructions[index].wait, _Flights(also, platform)
-    functions = {i.subop for i in code.instructions if (i.wait.token, i.wait.use) == (lost.token, "set")}
+    functions = {function_of(i) for i in code.instructions if (i.wait.token, i.wait.use) == (lost.token, "set")}
     return not any(
-        sender.wait.token == lost.token or (lost.use == "src" and sender.subop in functions)
+        sender.wait.token == lost.token or (lost.use == "src" and function_of(sender) in functions)
         for sender in flights.hazards()
     )
 
@@ -97,8 +98,8 @@ class _Flights:
             targets = inst.targets
             leaves = inst.op == "else" or (inst.op == "goto" and inst.guard is None)
             others = self._of_other_side(after) if leaves else after
-            edges = [(n, after) for t in targets[-1:] for n in (t, t + 1)]  # where lanes that leave go on
-            edges += [(n, others) for t in targets[:-1] if t != targets[-1] for n in (t, t + 1)]
+            edges = [(n, after) for t in targets[-1:] for n in self._places(t)]  # where lanes that leave go on
+            edges += [(n, others) for t in targets[:-1] if t != targets[-1] for n in self._places(t)]
             if "EOT" not in inst.options:
                 edges.append((inst.index + 1, others))
             for n, flights in edges:
@@ -112,6 +113,12 @@ class _Flights:
                     before[n] = joined
                     work.append(n)
         return [instructions[n] for n in self.early]
+
+    def _places(self, target: int) -> tuple[int, ...]:
+        """Return where a thread goes on at a target; lanes that wait at a join go on behind it."""
+        instructions = self.code.instructions
+        waits = target < len(instructions) and instructions[target].op in _JOINS
+        return (target, target + 1) if waits else (target,)
 
     def _of_other_side(self, flying: _Flying) -> _Flying:
         """Return what is in flight where only lanes go on that are not those of the instructions in flight."""
@@ -129,7 +136,7 @@ class _Flights:
         left: _Flying = {}
         for (sender, side), before in flying.items():
             flight = self._waited(inst, sender, before)
-            is_together = is_sender and instructions[sender].subop == inst.subop
+            is_together = is_sender and function_of(instructions[sender]) == function_of(inst)
             later = flight.later | {inst.index} if is_together else flight.later
             if side and not inst.no_mask and inst.lanes > 1:
                 left[sender, side] = replace(flight, later=later)  # other lanes have other bytes
@@ -164,6 +171,11 @@ def _is_straight_walk_same(code: MachineCode, also: MachineCode, platform: Platf
                 board.before(thread, inst)
         found.append({(h.inst.index, h.behind.index, h.needs.partition("before")[2]) for h in board.hazards()})
     return found[1] <= found[0]
+
+
+def _leaves(inst: MachineInst) -> bool:
+    """Return whether an instruction goes to a place that the code does not tell."""
+    return inst.op in _CALLS or (inst.op == "jmpi" and not inst.targets)
 
 
 def _has_places_of_execution(inst: MachineInst) -> bool:
@@ -229,7 +241,7 @@ class _Surplus:
         if in_whole and inst.index not in self.whole:
             return False
         stores = inst.is_message and (not isinstance(inst.dst, Payload) or inst.dst.start < 0)
-        if stores or inst.op.startswith(("call", "ret")) or any(i.op in _LEAVING for i in self.code.instructions):
+        if stores or inst.op.startswith(("call", "ret")) or any(map(_leaves, self.code.instructions)):
             return False
         if inst.is_message and ("flat" in inst.text or "a64" in inst.text or "A64" in inst.text):
             return False  # a surplus load of any address may fail
@@ -240,7 +252,7 @@ class _Surplus:
     def _writes_wide_accumulator(self) -> bool:
         """Return whether the instruction writes the upper bits of accumulators, which no range of bytes has."""
         inst = self.inst
-        is_accumulator = isinstance(inst.dst, Direct) and inst.dst.register.kind == "acc"
+        is_accumulator = isinstance(inst.dst, Direct) and inst.dst.register.kind == "acc" and inst.dst.type.is_int
         is_high = inst.op == "mach" and self.code.grf_bytes > _OLDER_GRF
         return "AccWrEn" in inst.options or is_accumulator or is_high or inst.op in ("addc", "subb")
 
@@ -332,7 +344,7 @@ class _Slice:
         self.code, self.starts = code, Layout(code.grf_bytes).starts
         self.all_general = (1 << self.starts["acc"]) - 1
         self.joins = {place for inst in code.instructions for place in inst.landings}
-        self.joins |= {i.index + 1 for i in code.instructions if i.op in _LEAVING}
+        self.joins |= {i.index + 1 for i in code.instructions if _leaves(i)}
 
     def live_after(self) -> list[int]:
         """Return the bytes that matter after each instruction, as bits."""
@@ -345,7 +357,7 @@ class _Slice:
             for inst in reversed(instructions):
                 nexts = set() if "EOT" in inst.options else {inst.index + 1}
                 nexts.update(inst.landings)
-                if inst.op in _LEAVING:
+                if _leaves(inst):
                     nexts |= self.joins
                 out = 0
                 for n in nexts:
@@ -371,7 +383,7 @@ class _Slice:
                 or "atomic" in inst.text
                 or inst.dst.registers is None
             )
-        if inst.targets or inst.op in _LEAVING or isinstance(inst.dst, Indirect):
+        if inst.targets or _leaves(inst) or isinstance(inst.dst, Indirect):
             return True
         return isinstance(inst.dst, Direct) and inst.dst.register.kind not in ("r", "acc", "f", "a", "null")
 

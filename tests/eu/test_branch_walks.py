@@ -10,6 +10,8 @@ from visa_lsp.eu.decode import with_ranges
 from visa_lsp.eu.model import NO_WAIT, Target, Wait
 from visa_lsp.isa.platforms import platform_named
 
+NEXT = Wait((("", 1),))  # for the instruction ahead
+
 
 def code_of(*instructions):
     """Return machine code of instructions of ``saxpy`` at new places."""
@@ -23,6 +25,7 @@ def pieces():
     code = read_case("saxpy.TGLLP").instructions
     mad = next(inst for inst in code if inst.op == "mad")
     load = next(inst for inst in code if inst.is_message and inst.wait.token == mad.wait.token)
+    mad = replace(mad, wait=replace(mad.wait, distances=NEXT.distances))
     return load, next(inst for inst in code if inst.op == "goto"), mad
 
 
@@ -31,7 +34,7 @@ def test_a_wait_in_a_skipped_block_does_not_serve_those_behind(has_wait, skips, 
     load, goto, mad = pieces()
     target = 3 if skips else 2
     goto = replace(goto, sources=(Target(target), Target(target)), wait=NO_WAIT)
-    code = code_of(load, goto, mad, replace(mad, wait=mad.wait if has_wait else NO_WAIT))
+    code = code_of(load, goto, mad, replace(mad, wait=mad.wait if has_wait else NEXT))
     hazards = list(hazards_behind_branches(code, platform_named("TGLLP")))
     assert len(hazards) == count
     assert all((h.inst.index, h.behind.index) == (3, 0) and h.needs.startswith("$") for h in hazards)
@@ -41,11 +44,20 @@ def test_both_sides_of_a_branch_are_never_on_one_path():
     load, goto, mad = pieces()
     to_else = replace(goto, sources=(Target(3), Target(3)), wait=NO_WAIT)
     to_end = replace(goto, sources=(Target(3), Target(4)), wait=NO_WAIT, guard=None)
-    unwaited = replace(mad, wait=NO_WAIT)
+    unwaited = replace(mad, wait=NEXT)
     sides = (to_else, load, to_end, unwaited, mad)
     assert not list(hazards_behind_branches(code_of(*sides), platform_named("TGLLP")))
     (hazard,) = hazards_behind_branches(code_of(*sides[:-1], unwaited), platform_named("TGLLP"))
     assert (hazard.inst.index, hazard.behind.index) == (4, 1)
+
+
+def test_a_distance_that_only_the_path_without_a_jump_needs():
+    load, goto, mad = pieces()
+    to_end = replace(goto, sources=(Target(4), Target(4)), wait=NO_WAIT)
+    code = code_of(load, mad, to_end, replace(mad, wait=NO_WAIT), replace(mad, wait=NO_WAIT))
+    hazards = list(hazards_behind_branches(code, platform_named("TGLLP")))
+    # The last one reads what the one ahead of it writes; a jump to it drains the pipe.
+    assert [(h.inst.index, h.behind.index, h.needs.partition(" ")[0]) for h in hazards] == [(3, 1, "@2"), (4, 3, "@1")]
 
 
 def back_to(index):
@@ -54,7 +66,7 @@ def back_to(index):
 
 def test_a_jump_back_without_a_condition_ends_a_walk():
     load, _, mad = pieces()
-    code = code_of(load, replace(back_to(0), guard=None), replace(mad, wait=NO_WAIT))
+    code = code_of(load, replace(back_to(0), guard=None), replace(mad, wait=NEXT))
     assert not list(hazards_behind_branches(code, platform_named("TGLLP")))
 
 
@@ -63,7 +75,7 @@ def test_a_loop_needs_waits_for_its_last_round(has_wait):
     load, _, mad = pieces()
     hazards = list(
         hazards_behind_branches(
-            code_of(replace(mad, wait=mad.wait if has_wait else NO_WAIT), load, back_to(0), mad),
+            code_of(replace(mad, wait=mad.wait if has_wait else NEXT), load, back_to(0), mad),
             platform_named("TGLLP"),
         )
     )
@@ -80,3 +92,14 @@ def test_a_load_of_any_length_comes_after_the_reads_of_an_earlier_message():
     assert not list(hazards_behind_branches(code_of(store, load, waits), platform_named("TGLLP")))
     (hazard,) = hazards_behind_branches(code_of(store, waits), platform_named("TGLLP"))
     assert hazard.needs.startswith(f"${store.wait.token}.src")
+
+
+@pytest.mark.parametrize(("op", "count"), [("math", 0), ("mad", 1)])
+def test_math_reads_its_registers_before_later_math_writes_them(op, count):
+    mad = pieces()[2]
+    source = mad.sources[1]
+    cosine = replace(mad, op="math", subop="cos", sources=(source,), wait=Wait((), 6, "set"))
+    later = replace(mad, op=op, subop="sin" if op == "math" else "", sources=(), wait=Wait((), 8, "set"))
+    later = replace(later, dst=replace(mad.dst, register=source.register, start=source.start))
+    hazards = list(hazards_behind_branches(code_of(cosine, later), platform_named("TGLLP")))
+    assert [h.needs.partition(" ")[0] for h in hazards] == ["$6.src"] * count

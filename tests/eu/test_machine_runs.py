@@ -13,13 +13,15 @@ from visa_lsp.app.verify.verify_launches import launches_of
 from visa_lsp.app.verify.verify_report import Answer, as_json, exit_status, text_lines
 from visa_lsp.eu.decode import with_ranges
 from visa_lsp.eu.machine_run import compile_op, unmodelled_in
-from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Register
+from visa_lsp.eu.model import NO_WAIT, Direct, Guard, Layout, Register
 from visa_lsp.eu.scoreboard import Scoreboard, unneeded_waits
 from visa_lsp.eu.site import MachineFrame, MachineProgram, MachineSite
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.operands import OperandModifier, Region
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Immediate
+
+CR0 = Layout(32).starts["cr"]
 
 
 def verify_case(name, code=None, steps=MACHINE_STEPS):
@@ -148,6 +150,65 @@ def test_an_instruction_does_what_its_line_says(op, change, needs):
     line = line_of(body, op)
     code = edit(code, place_of(code, op), **{"line": line, "is_numbered": True, **fields})
     assert needs == [what for _, what in line_faults(body, code)]
+
+
+@pytest.mark.parametrize(
+    ("fields", "needs"),
+    [
+        ({}, []),
+        ({"no_mask": True}, ["the mask of its line, which is not executed in lanes that are off"]),
+        ({"offset": 16}, ["lane 0 of the thread, which its line executes, but none of its instructions"]),
+        ({"no_mask": True, "comment": "scratch block write"}, []),
+        ({"line": -1, "is_numbered": False, "no_mask": True, "subop": "dc1"}, []),
+        (
+            {"line": -1, "is_numbered": False, "no_mask": True, "subop": "ugm"},
+            ["the mask, because no message of the text is executed in lanes that are off"],
+        ),
+    ],
+)
+def test_a_message_has_the_lanes_of_its_line(fields, needs):
+    body, code = saxpy_body(TEXTS["saxpy.TGLLP"]), saxpy()
+    line = line_of(body, "gather4_scaled")
+    code = edit(code, place_of(code, "send", no_mask=False), **{"line": line, "is_numbered": True, **fields})
+    assert needs == [what for _, what in line_faults(body, code)]
+
+
+@pytest.mark.parametrize(
+    ("text", "fields", "faults"),
+    [
+        ("mov (M1, 16) offset(0,0)<1> 0x2:d", {"op": "mov", "sources": (Immediate(ty.F, 2),)}, 0),
+        ("mov (M1, 16) offset(0,0)<1> 0x2:d", {"op": "mov", "sources": (Immediate(ty.F, 3),)}, 1),
+        ("mov (M1, 16) x_value(0,0)<1> 0x2:d", {"op": "mov", "sources": (Immediate(ty.F, 0x40000000),)}, 0),
+        ("(P1) sel (M1, 16) offset(0,0)<1> index(0,0)<1;1,0> 0x2:ud", {"op": "mov", "sources": (Immediate(ty.UD, 2),)}, 0),
+        ("(P1) sel (M1, 16) offset(0,0)<1> index(0,0)<1;1,0> 0x2:ud", {"op": "mov", "sources": (Immediate(ty.UD, 3),)}, 1),
+        ("shl (M1, 16) index(0,0)<1> index(0,0)<1;1,0> 0x2:ud\n    cmp.eq (M1, 16) P1 index(0,0)<1;1,0> 0x0:ud", {"condition": "eq"}, 0),
+        ("shl (M1, 16) index(0,0)<1> index(0,0)<1;1,0> 0x2:ud\n    cmp.eq (M1, 16) P1 index(0,0)<1;1,0> 0x0:ud", {"condition": "ne"}, 1),
+    ],
+)  # fmt: skip
+def test_a_copy_has_the_bits_and_a_joined_comparison_the_relation_of_the_text(tmp_path, text, fields, faults):
+    path = tmp_path / "saxpy.visaasm"
+    shift = "shl (M1, 16) offset(0,0)<1> index(0,0)<1;1,0> 0x2:ud"
+    given = TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8")
+    assert shift in given
+    path.write_text(given.replace(shift, text), encoding="utf-8")
+    body, code = saxpy_body(path), saxpy()
+    line = line_of(body, text.removeprefix("(P1) ").partition(" ")[0])
+    code = edit(code, place_of(code, "shl"), **{"line": line, "is_numbered": True, **fields})
+    assert len(list(line_faults(body, code))) == faults
+
+
+@pytest.mark.parametrize(("op", "bits", "faults"), [("cmp", 5, 0), ("cmp", 7, 0), ("cmp", 6, 1), ("shl", 6, 0)])
+def test_an_immediate_without_a_line_is_one_of_the_operation_or_of_a_copy(tmp_path, op, bits, faults):
+    path = tmp_path / "saxpy.visaasm"
+    given = TEXTS["saxpy.TGLLP"].read_text(encoding="utf-8")
+    compare = "cmp.lt (M1, 16) P1 index(0,0)<1;1,0> n(0,0)<0;1,0>"
+    assert compare in given
+    further = "mov (M1, 16) index(0,0)<1> 0x7:ud\n    cmp.lt (M1, 16) P1 index(0,0)<1;1,0> 0x5:ud"
+    path.write_text(given.replace(compare, f"{compare}\n    {further}"), encoding="utf-8")
+    body, code = saxpy_body(path), saxpy()
+    place = place_of(code, op)
+    sources = (code.instructions[place].sources[0], Immediate(ty.UD, bits))
+    assert len(list(line_faults(body, edit(code, place, sources=sources, line=-1, is_numbered=False)))) == faults
 
 
 @pytest.mark.parametrize(("elements", "faults"), [(0xC080400, 0), (0xC840, 1)])
@@ -330,6 +391,14 @@ def test_what_is_not_modelled_is_named_with_its_count():
     assert unmodelled_in(code) == {"sad2": 2}
     assert (verdict.answer, verdict.unmodelled) == (Answer.UNMODELLED, (("sad2", 2),))
     assert exit_status([verdict]) == 3
+
+
+def test_modes_that_are_not_modelled_are_named():
+    code = saxpy()
+    control = replace(code.instructions[place_of(code, "shl")].dst, register=Register("cr", 0), start=CR0, type=ty.UD)
+    modes = {"op": "mov", "lanes": 1, "no_mask": True, "dst": control, "sources": (Immediate(ty.UD, 0x4C1),)}
+    verdict, _ = verify_case("saxpy.TGLLP", edit(code, place_of(code, "shl"), **modes))
+    assert (verdict.answer, verdict.unmodelled) == (Answer.UNMODELLED, (("cr0 with bits 0x1", 1),))
 
 
 def test_an_endless_kernel_ends_by_its_budget():

@@ -1,4 +1,4 @@
-"""``bfrev`` between float and integer types: the bits are reversed, no value is converted."""
+"""Bits that no instruction converts: of ``bfrev`` between float and integer types, and of floats that ``sel`` copies."""
 
 from __future__ import annotations
 
@@ -49,3 +49,25 @@ def test_bits_are_reversed_and_not_converted(source, target):
     )
     assert result.ok, result
     np.testing.assert_array_equal(out, [int(f"{bits:032b}"[::-1], 2) for bits in BITS])
+
+
+@pytest.mark.parametrize("engine", ["interp", "jit"])
+def test_sel_copies_a_float_without_modifier_whatever_the_other_source_is(engine):
+    text = (
+        TEXT.replace("SRC", "f")
+        .replace("DST", "f")
+        .replace(".kernel_attr Target", ".decl P1 v_type=P num_elts=16\n.kernel_attr Target")
+    )
+    steps = """    mov (M1, 16) y(0,0)<1> x(0,0)<1;1,0>
+    cmp.lt (M1, 16) P1 x(0,0)<1;1,0> 0x0:f
+    (P1) sel (M1, 16) y(0,0)<1> (abs)x(0,0)<1;1,0> y(0,0)<1;1,0>
+"""
+    text = text.replace("    bfrev (M1, 16) y(0,0)<1> x(0,0)<1;1,0>\n", steps)
+    smallest, negative = 0x00000001, 0xBF800000
+    out = np.zeros(16, np.uint32)
+    bits = np.array([smallest, negative] * 8, np.uint32)
+    kernel = visa_lsp.load(text.encode(), platform="TGLLP").kernels["k"]
+    result = kernel.launch(groups=1, local_size=16, args={"a": bits, "out": out}, engine=engine)
+    assert result.ok, result
+    # The modes flush denormals: a value that is computed is 0, one that is copied stays.
+    np.testing.assert_array_equal(out, [smallest, negative & 0x7FFFFFFF] * 8)

@@ -1,7 +1,7 @@
 """Finds waits that are missing on a path that no launch takes: walks through the code as a thread whose lanes stay together.
 
 Such a thread executes one side of a branch, with all lanes, and a branch continues at UIP. Each edge of the code is taken once, and once more behind
-each jump back, until a call or the end. Reported are uses of registers of messages, ``dpas`` and ``math``; operands whose place only a run knows are left out.
+each jump back, until a call or the end. Operands whose place only a run knows are left out.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def hazards_behind_branches(code: MachineCode, platform: Platform) -> Iterator[H
                 walks.append((board.fork(thread), target, _MAX_STEPS, last_jump))
         for hazard in board.hazards():
             use = hazard.inst.index, hazard.behind.index
-            if use not in reported and hazard.needs.startswith("$"):
+            if use not in reported:
                 reported.add(use)
                 yield hazard
 

@@ -6,7 +6,7 @@ The rules are facts about hardware pipes, per platform, as data (``PIPES``); the
 * Instructions of an in-order pipe finish in order. ``@N`` waits for all but the N-1 youngest instructions of a pipe; without a
   letter it is the instruction's own pipe, beside a token that of its sources' type; ``A`` is every pipe.
 * Messages, ``dpas``, and ``math`` of some platforms finish at any time. ``$n.dst`` waits for their results, ``$n.src`` for their
-  reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order.
+  reads, and a second instruction with ``$n`` waits for both. Messages of one shared function read their registers in order, and so do all ``math``.
 * A write of `cr0` waits for every pipe; all finalizers write it so.
 * Assumed: the result of an in-order instruction is there after ``_SETTLED`` younger ones of its pipe; a taken branch drains pipes.
 * Instructions of two sides of a branch have no lane in common and touch different bytes of a register.
@@ -16,6 +16,7 @@ Only general registers are watched. The ranges of an instruction are those of al
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections import Counter, defaultdict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final, TypeGuard
@@ -93,11 +94,18 @@ class _ThreadState:
     readers: Any
     flights: list[_Flight]  # number 0 stands for none
     counts: Counter[str] = field(default_factory=Counter)
-    ended: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))  # (number, instruction)
+    # By pipe, in the order of numbers: those up to which instructions have ended, with the instruction whose wait ended them.
+    ended: dict[str, list[tuple[int, int]]] = field(default_factory=lambda: defaultdict(list))
     tokens: dict[int, int] = field(default_factory=dict)
     by_function: dict[str, list[int]] = field(default_factory=lambda: defaultdict(list))
     steps: int = 0
     last: int = -1
+
+    def end(self, pipe: str, number: int, index: int) -> None:
+        """Note that instructions of a pipe up to a number have ended by the wait of an instruction."""
+        ends = self.ended[pipe]
+        if not ends or number > ends[-1][0]:
+            ends.append((number, index))
 
     def copy(self) -> _ThreadState:
         """Return a state that continues apart from this one."""
@@ -129,6 +137,11 @@ class Scoreboard:
         """Return the hazards so far, in the order of the code."""
         return tuple(sorted(self._found.values(), key=lambda h: (h.inst.index, h.behind.index)))
 
+    @property
+    def is_full(self) -> bool:
+        """True if no further thread is watched."""
+        return len(self._states) >= MAX_THREADS
+
     def fork(self, thread: Thread) -> Scoreboard:
         """Return a scoreboard without hazards that continues from the state of a thread."""
         states = {key: (t, state.copy()) for key, (t, state) in self._states.items() if t is thread}
@@ -138,7 +151,7 @@ class Scoreboard:
         """Follow an instruction that a thread is about to execute."""
         watched = self._states.get(id(thread))
         if watched is None or watched[0] is not thread:
-            if self.rules is None or len(self._states) >= MAX_THREADS:
+            if self.rules is None or self.is_full:
                 return
             none = [_Flight(inst, _NO_PIPE)]
             watched = thread, _ThreadState(np.zeros(self._end, np.int32), np.zeros(self._end, np.int32), none)
@@ -151,7 +164,7 @@ class Scoreboard:
     def _follow(self, thread: Thread, inst: MachineInst, state: _ThreadState) -> None:
         if state.last >= 0 and inst.index != state.last + 1:
             for pipe, count in state.counts.items():
-                state.ended[pipe].append((count, -1))
+                state.end(pipe, count, -1)
         state.last = inst.index
         flight = _Flight(inst, self.pipe_of(inst), -1 if inst.no_mask else thread.frame.emask)
         own = len(state.flights)
@@ -229,20 +242,22 @@ class Scoreboard:
                 has_own = wait.token is None and flight.pipe not in (OUT_OF_ORDER, _NO_PIPE)
                 pipes = [flight.pipe if has_own else self._guess_pipe(inst)]
             for pipe in pipes:
-                state.ended[pipe].append((state.counts[pipe] - distance + 1, inst.index))
+                state.end(pipe, state.counts[pipe] - distance + 1, inst.index)
         if wait.token is not None:
             old = state.tokens.get(wait.token, 0)
             if wait.use != "set":
                 self.executed_waits.add(inst.index)
             if wait.use == "src":
-                function = state.flights[old].inst.subop if old else ""
-                for flight_number in (old, *(w for w in state.by_function[function] if w <= old)):
+                function = function_of(state.flights[old].inst) if old else ""
+                earlier = state.by_function[function]
+                for flight_number in (old, *(w for w in earlier if w <= old)):
                     _mark(state.flights[flight_number], inst.index, done=False)
+                state.by_function[function] = [w for w in earlier if w > old]
             else:
                 _mark(state.flights[old], inst.index, done=True)
             if wait.use == "set":
                 state.tokens[wait.token] = own
-                state.by_function[inst.subop].append(own)
+                state.by_function[function_of(inst)].append(own)
         if inst.op == "sync" and inst.subop in ("allwr", "allrd"):
             self.executed_waits.add(inst.index)
             for flight_number in state.tokens.values():
@@ -260,11 +275,12 @@ class Scoreboard:
         settled = _SETTLED_LONG if flight.pipe == "L" else _SETTLED
         if state.counts[flight.pipe] - flight.number >= settled:
             return False
-        for number, index in state.ended[flight.pipe]:
-            if number >= flight.number:
-                self.needed_waits.add(index)
-                return False
-        return True
+        ends = state.ended[flight.pipe]
+        at = bisect_left(ends, (flight.number,))
+        if at == len(ends):
+            return True
+        self.needed_waits.add(ends[at][1])
+        return False
 
     # ---- uses of registers
 
@@ -288,7 +304,7 @@ class Scoreboard:
                 self._report(state, own, earlier, "writes", start, done=True)
         for earlier in set(state.readers[start:end].tolist()):
             other = state.flights[earlier]
-            together = flight.pipe == OUT_OF_ORDER and other.inst.subop == flight.inst.subop if earlier else False
+            together = earlier and flight.pipe == OUT_OF_ORDER and function_of(other.inst) == function_of(flight.inst)
             if (
                 earlier
                 and earlier != own
@@ -316,6 +332,11 @@ class Scoreboard:
         words = {"reads": "writes it", "writes": "writes it, too", "overwrites": "reads it"}[verb]
         needs = f"{word} before it {verb} {register}, because an instruction in flight {words}: {_without_words(shown)}"
         self._found[key] = Hazard(inst, needs, flight.inst)
+
+
+def function_of(inst: MachineInst) -> str:
+    """Return the name of the unit that reads the registers of a message, ``math`` or ``dpas``, in order."""
+    return inst.subop if inst.is_message else inst.op
 
 
 def unneeded_waits(board: Scoreboard) -> tuple[MachineInst, ...]:

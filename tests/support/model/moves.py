@@ -11,7 +11,7 @@ import ml_dtypes
 import numpy as np
 
 from tests.support.model.lanes import kinds_of, lane_sources, modifier, saturates, sources_of, store
-from tests.support.model.numbers import SIZES, decode, encode, exact, execution_type, round_number
+from tests.support.model.numbers import FLOATS, SIZES, decode, encode, exact, execution_type, round_number
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand
 from visa_lsp.program.model import State as StateOperand
 
@@ -41,9 +41,17 @@ def _copy(state: State, inst, operands, choice: list[int], on: list[bool]) -> No
         state.put(inst, dst, {i: columns[choice[i]][i] for i in range(lanes) if on[i]}, lanes)
         return
     exec_kind = execution_type(kinds)
+    # A lane that takes a float of the destination's type without modifier copies its bits.
+    raw = set()
+    if len(operands) > 1 and exec_kind in FLOATS and not saturates(dst):
+        raw = {n for n, o in enumerate(operands) if kinds[n] == kind and modifier(o) == "NONE"}
+    columns = {n: state.elements(operands[n], lanes) for n in raw}
+    copied = {i: columns[choice[i]][i] for i in range(lanes) if on[i] and choice[i] in raw}
     # A copy computes nothing: it flushes where its result is converted, and a plain move where it is read.
     rows = lane_sources(state, operands, exec_kind, lanes, flush=len(operands) == 1)
-    store(state, inst, {i: rows[i][choice[i]] for i in range(lanes) if on[i]}, exec_kind)
+    if copied:
+        state.put(inst, dst, copied, lanes)
+    store(state, inst, {i: rows[i][choice[i]] for i in range(lanes) if on[i] and i not in copied}, exec_kind)
 
 
 def _move_address(state: State, inst, dst, src) -> None:

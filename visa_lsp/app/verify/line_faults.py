@@ -2,7 +2,7 @@
 
 Looks only at instructions with the operation of their line, because those that a finalizer adds (products in accumulators,
 spills, headers) choose their own lanes and numbers. They have the lanes, the relation, the immediate and the scalar sources of
-their line. Where no listing tells the lines, all lines with the operation are candidates.
+their line. Messages with an element for each lane have its lanes. Where no listing tells the lines, all lines with the operation are candidates.
 """
 
 from __future__ import annotations
@@ -16,8 +16,9 @@ from visa_lsp.eu.lane_owners import lane_faults
 from visa_lsp.eu.model import Direct
 from visa_lsp.eu.opcodes import MIRRORED, RELATIONS, operation_of
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.model import SENDING
 from visa_lsp.isa.operands import SCALAR_REGION
-from visa_lsp.isa.types import ExecControl
+from visa_lsp.isa.types import DataType, ExecControl
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.program.operand_text import immediate
 
@@ -31,6 +32,9 @@ if TYPE_CHECKING:
 _LEAST_LANES: Final = 8  # without lines: shorter vectors are single lanes of a text that the finalizer has joined
 _LARGEST: Final = 4  # bytes of immediates and sources that are compared; finalizers split larger ones
 _PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
+_OF_LANES: Final = ("ugm", "slm", "tgm", "smpl")  # functions whose messages have an element for each lane
+_OF_FLOATS: Final = ("add", "mul", "mad", "sel")  # opcodes whose floats finalizers take from lines of their operation
+_BLOCKS: Final = ("oword", "media", "raw")  # messages of blocks, and those whose lanes the text does not tell
 _ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
 _OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
 
@@ -42,7 +46,12 @@ class _Line:
     inst: Inst
     operation: str
     control: ExecControl
-    size: int  # bytes of an element of the destination; 0 if that is no general variable
+    result: DataType | None  # type of the destination, if that is a general variable
+
+    @property
+    def size(self) -> int:
+        """The bytes of an element of the destination; 0 if that is no general variable."""
+        return self.result.size if self.result is not None else 0
 
     @property
     def relation(self) -> str:
@@ -73,14 +82,16 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         if control is not None:
             dst = inst.get("dst")
             type_ = kernel.variable_type(dst.var) if isinstance(dst, General) else None
-            lines[inst.line] = _Line(inst, operation_of(inst), control, type_.size if type_ is not None else 0)
+            lines[inst.line] = _Line(inst, operation_of(inst), control, type_)
+    yield from _faults_of_messages(lines, code)
     by_operation = defaultdict[str, list[_Line]](list)
     for line in lines.values():
         by_operation[line.operation].append(line)
     pieces, spare = defaultdict[int, list["MachineInst"]](list), Counter[str]()
     # With calls, the operations of the kernel's text are not all.
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
-    sums = _sums(by_operation["add"])
+    copies = [value for line in by_operation["mov"] for value in line.immediates]
+    sums, zeros = _sums(by_operation["add"]), _comparisons_with_zero(by_operation["cmp"])
     # Finalizers give the rest of a product or of a carry to the next line.
     for piece in code.instructions:
         own = lines.get(piece.line) if piece.is_numbered else None
@@ -100,8 +111,11 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
             if lanes_of[piece.line] <= own.control.exec_size:  # else a part of a line nearby is among them
                 is_copied = piece.line in copied
                 yield from ((piece, fault) for fault in _other_values(piece, own, sums, is_copied=is_copied))
+            yield from ((piece, fault) for fault in _other_comparison(piece, own, zeros))
+        elif own is not None and own.operation == "sel" and piece.op == "mov":
+            yield from ((piece, fault) for fault in _other_choice(piece, own))
         elif piece.line < 0 and not calls and by_operation[operation]:
-            yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation]))
+            yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation], copies))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
             if _is_vector(piece):
                 pieces[piece.line].append(piece)
@@ -112,6 +126,38 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         spare[lines[number].operation] += max(0, surplus)
     for number, of_line in pieces.items():
         yield from _faults_of_line(of_line, lines[number].control, spare[lines[number].operation])
+
+
+def _faults_of_messages(lines: dict[int, _Line], code: MachineCode) -> Iterator[tuple[MachineInst, str]]:
+    """Yield each message with an element for each lane that has other lanes than its line."""
+    messages = [piece for piece in code.instructions if piece.is_message and not _is_added(piece)]
+    by_line = defaultdict[int, list["MachineInst"]](list)
+    for piece in messages:
+        own = lines.get(piece.line) if piece.is_numbered else None
+        if own is not None and _sends_lanes(own):
+            by_line[piece.line].append(piece)
+    for number, of_line in by_line.items():
+        yield from _faults_of_line(of_line, lines[number].control, 0)
+    has_calls = any(inst.op in ("call", "calla") for inst in code.instructions)
+    vectors = [line for line in lines.values() if line.control.exec_size > 1 and line.inst.row.family in SENDING]
+    if has_calls or any(line.control.no_mask for line in vectors):
+        return
+    for piece in messages:
+        if piece.line < 0 and piece.no_mask and piece.lanes > 1 and piece.subop in _OF_LANES:
+            yield piece, "the mask, because no message of the text is executed in lanes that are off"
+
+
+def _is_added(message: MachineInst) -> bool:
+    """Return whether a message is one that finalizers add, of a spill or at the end of a thread."""
+    words = f"{message.text} {message.comment}"
+    return "scratch" in words or ".ss" in words or "EOT" in message.options
+
+
+def _sends_lanes(line: _Line) -> bool:
+    """Return whether a line sends an element for each lane, not a block."""
+    name = line.inst.row.mnemonic
+    is_block = name.startswith(_BLOCKS) or "block" in name
+    return line.control.exec_size > 1 and line.inst.row.family in SENDING and not is_block
 
 
 def _operation(inst: MachineInst) -> str:
@@ -129,8 +175,16 @@ def _is_vector(inst: MachineInst) -> bool:
     return dst.register.kind in ("r", "f") or (dst.register.is_null and inst.condition != "")
 
 
-def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterator[str]:
-    """Yield what no line with the operation of an instruction has, where no listing tells its line."""
+def _other_operation(piece: MachineInst, candidates: Sequence[_Line], copies: Sequence[Immediate]) -> Iterator[str]:
+    """Yield what no line with the operation of an instruction has, where no listing tells its line.
+
+    ``copies`` are the immediates of copies in the text, which a finalizer may put in place of a variable.
+    """
+    used = [source for source in piece.sources if isinstance(source, Immediate)]
+    is_kept = len(used) == 1 and (piece.op == "cmp" or (used[0].type.is_float and piece.op in _OF_FLOATS))
+    given = [*copies, *(value for line in candidates for value in line.immediates)]
+    if is_kept and not any(_may_be(value, used[0]) for value in given):
+        yield f"another immediate than {immediate(used[0])}, which no `{_operation(piece)}` of the text has"
     vectors = [line for line in candidates if line.control.exec_size > 1]
     # Headers of messages, and flags with all bits, are made of scalars in all lanes.
     if all(isinstance(s, Immediate) or (isinstance(s, Direct) and s.region == SCALAR_REGION) for s in piece.sources):
@@ -141,6 +195,12 @@ def _other_operation(piece: MachineInst, candidates: Sequence[_Line]) -> Iterato
     relations = {relation for line in candidates for relation in (line.relation, MIRRORED.get(line.relation))}
     if candidates[0].relation and piece.condition not in relations:
         yield f"another relation than `{piece.condition}`, which no comparison of the text has"
+
+
+def _may_be(given: Immediate, used: Immediate) -> bool:
+    """Return whether a used immediate may be a given one: with the same bits, or converted."""
+    bits = 8 * min(given.type.size, used.type.size)
+    return given.type.is_float != used.type.is_float or not (given.bits ^ used.bits) & (1 << bits) - 1
 
 
 # ---- relations, immediates, regions
@@ -154,7 +214,7 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int], *, is_copied:
     given, used = line.immediates, [source for source in piece.sources if isinstance(source, Immediate)]
     is_vector = len(used) == 1 and used[0].type in (ty.V, ty.UV)
     is_same = _is_same_vector if is_vector and piece.lanes == line.control.exec_size else _is_same
-    if len(given) == len(used) == 1 and not is_same(given[0], used[0], piece, sums):
+    if len(given) == len(used) == 1 and not is_same(given[0], used[0], piece, line, sums):
         yield f"{immediate(given[0])}, the immediate of its line"
     # The other way round is a copy of a scalar that the finalizer has left out.
     if line.operation != "mov" and not is_copied and line.control.exec_size > 1 < piece.lanes:
@@ -166,29 +226,59 @@ def _other_values(piece: MachineInst, line: _Line, sums: set[int], *, is_copied:
             yield "one element for all lanes, as its line has"
 
 
+def _comparisons_with_zero(comparisons: Sequence[_Line]) -> dict[int, set[str]]:
+    """Return the relations of comparisons of a variable with zero, by the variable."""
+    relations = defaultdict[int, set[str]](set)
+    for line in comparisons:
+        left, right = line.inst.get("src0"), line.inst.get("src1")
+        if isinstance(left, General) and isinstance(right, Immediate) and not right.bits:
+            relations[left.var].add(line.relation)
+    return relations
+
+
+def _other_comparison(piece: MachineInst, line: _Line, zeros: dict[int, set[str]]) -> Iterator[str]:
+    """Yield that an instruction compares its result with zero by another relation than the text."""
+    dst = line.inst.get("dst")
+    relations = zeros.get(dst.var) if isinstance(dst, General) else None
+    if relations and piece.condition and line.operation not in ("cmp", "sel") and piece.condition not in relations:
+        yield f"`{'` or `'.join(sorted(relations))}`, as the text compares its result with zero"
+
+
+def _other_choice(piece: MachineInst, line: _Line) -> Iterator[str]:
+    """Yield that a copy, which is a part of a choice, has another immediate than the choice."""
+    given, used = line.immediates, [source for source in piece.sources if isinstance(source, Immediate)]
+    is_whole = len(given) == len(used) == 1 and line.size <= _LARGEST and given[0].type is used[0].type
+    if is_whole and given[0].bits != used[0].bits:
+        yield f"{immediate(given[0])}, the immediate of its line"
+
+
 def _scalars(sources: Sequence[Any]) -> int | None:
-    """Return how many of one or two registers have one element for all lanes, whatever their order; None for other operands."""
+    """Return how many of some registers have one element for all lanes, whatever their order; None for other operands."""
     for source in sources:
         is_register = isinstance(source, General) or (isinstance(source, Direct) and source.register.kind == "r")
         if not is_register or (isinstance(source, Direct) and source.type.size > _LARGEST):
             return None
     regions = [source.region for source in sources]
-    return sum(r.vert_stride == r.horz_stride == 0 for r in regions) if 0 < len(regions) < 3 else None
+    return sum(r.vert_stride == r.horz_stride == 0 for r in regions) if regions else None
 
 
-def _is_same(given: Immediate, used: Immediate, piece: MachineInst, sums: set[int]) -> bool:
+def _is_same(given: Immediate, used: Immediate, piece: MachineInst, line: _Line, sums: set[int]) -> bool:
     """Return whether an immediate of a piece may stand for that of its line."""
     op, bits = piece.op, 8 * min(given.type.size, used.type.size)
     if used.type in (ty.V, ty.UV) or given.type.size > _LARGEST or (op == "mul" and given.bits >> _PRODUCT_BITS):
         return True
     difference = used.bits - given.bits & (1 << bits) - 1
-    if not difference or given.type.is_float != used.type.is_float:
-        return True  # a conversion that the finalizer has done
+    if not difference:
+        return True
+    if given.type.is_float != used.type.is_float:
+        # A conversion that the finalizer has done, unless it copies the bits of an integer as those of a float.
+        is_copy = piece.op == "mov" and line.result is not None and line.result.is_int
+        return not (is_copy and given.type.is_int)
     # A finalizer adds up the constants of several additions.
     return op == "add" and difference in {number & (1 << bits) - 1 for number in sums}
 
 
-def _is_same_vector(given: Immediate, used: Immediate, piece: MachineInst, _sums: set[int]) -> bool:
+def _is_same_vector(given: Immediate, used: Immediate, piece: MachineInst, _line: _Line, _sums: set[int]) -> bool:
     step = piece.dst.word_step if isinstance(piece.dst, Direct) else 1
     return all(
         given.bits >> 4 * lane & 15 == used.bits >> 4 * step * lane & 15 for lane in range(min(piece.lanes, 8 // step))
