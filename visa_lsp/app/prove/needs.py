@@ -536,9 +536,8 @@ class NeedFinder:
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
             guards = {} if self.sizes_as_pitches([last]) else self.guards_of([last])
             compared = {atom for atoms in guards.values() for atom in atoms}
-            # A need of more than twice a size, or of less, says nothing about that size.
-            exceeded = [fit for fit in fits if fit[3].factor == 1 and fit[1] <= 1 and min(fit[4]) > 0]
-            plain = exceeded if compared else []
+            related = [fit for fit in fits if fit[3].factor == 1 and _is_related(ends, fit[4])]
+            plain = related if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
                 if plain
@@ -706,6 +705,15 @@ class NeedFinder:
             symbols[f"local_size{suffix}"] = self.symbols.local[axis]
             symbols[f"groups{suffix}"] = self.symbols.counts[axis]
         return {name: value for name, value in list(symbols.items())[:MAX_SYMBOLS] if not value.is_constant}
+
+
+def _is_related(ends: Sequence[int], rests: Sequence[int]) -> bool:
+    """Return whether needs say anything about a size that they exceed by some rests: in no sample are they more than twice as large.
+
+    In some sample they are at least half as large; in others the work items may not get to the end.
+    """
+    parts = [Fraction(rest, end - rest) for end, rest in zip(ends, rests, strict=True)]
+    return max(parts) <= 1 and min(map(abs, parts)) <= Fraction(1, 2)
 
 
 def parts_of(path: Claim) -> tuple[Claim, ...]:
