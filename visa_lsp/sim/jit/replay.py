@@ -55,6 +55,7 @@ class Replay:
         kept = any(buffer.private or buffer.undefined for buffer in dispatch.buffers)
         # Bytes that may still be copied.
         self._left = 0 if kept or self._bytes > MAX_BUFFER_BYTES else COPIED * steps
+        self._together = 0  # groups that were interpreted one after another
 
     def run(self) -> None:
         """Run all groups.
@@ -87,7 +88,10 @@ class Replay:
             self._machine.take_findings()
 
     def _replay(self, start: int, group: int | None) -> int:
-        """Interpret the suspect group; ``start`` is the group of the checkpoint. Return the group to continue with."""
+        """Interpret the suspect group; ``start`` is the group of the checkpoint. Return the group to continue with.
+
+        Where compiled code ran no group since the checkpoint, twice as many are interpreted as at the last one.
+        """
         machine, result = self._machine, self._machine.result
         self._left -= 8 * self._bytes  # buffers and their marks are restored from one checkpoint and copied to the next
         if group is None or self._left < 0:
@@ -95,13 +99,16 @@ class Replay:
         assert self._checkpoint is not None
         self._checkpoint.restore()
         self._run_compiled(range(start, group))
-        result.interpreted = result.replayed_groups == group
-        result.replayed_groups += 1
-        self._interpret(group)
+        self._together = max(1, 2 * self._together) if group == start else 1
+        end = min(self._total, group + self._together)
+        for number in range(group, end):
+            result.interpreted = result.replayed_groups == number
+            result.replayed_groups += 1
+            self._interpret(number)
         self._checkpoint = None  # frees the memory before the next checkpoint
-        if group + 1 < self._total:
+        if end < self._total:
             self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
-        return group + 1
+        return end
 
     def _interpret(self, group: int) -> None:
         machine, dispatch = self._machine, self._machine.dispatch
