@@ -36,7 +36,7 @@ CHECKED_STEP: Final = 0.5
 CHECKED_BYTE: Final = 0.05
 SAMPLED: Final = 0.03  # of the time of compiling: what the interpreter takes before a launch is estimated
 PIECE: Final = 500  # steps of a thread between two estimates
-MAX_COPIED_BYTES: Final = 1 << 24  # memory that is copied for a sample; with more, a launch is compiled without one
+MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
 _BY_INTERPRETER: Final = "the interpreter ran the launch: "
 WATCHED: Final = (
@@ -134,8 +134,8 @@ class Sample(CompiledMachine):
         spent = steps + len(self.observers) * (CHECKED_STEP * steps + CHECKED_BYTE * moved)
         compiling = WARM * (START + sum(len(code.kernel.instructions) for code in self._codes.values()))
         # The steps of threads that have not begun are estimated from the others.
-        threads = math.prod(self.dispatch.groups) * self.dispatch.threads_per_group
-        if spent >= SAMPLED * compiling and spent * threads >= compiling * len(self._begun):
+        begun = len(self._begun) / (math.prod(self.dispatch.groups) * self.dispatch.threads_per_group)
+        if spent >= compiling * max(SAMPLED, begun):
             raise Hot
 
 

@@ -88,10 +88,7 @@ class Replay:
             self._machine.take_findings()
 
     def _replay(self, start: int, group: int | None) -> int:
-        """Interpret the suspect group; ``start`` is the group of the checkpoint. Return the group to continue with.
-
-        Where compiled code ran no group since the checkpoint, twice as many are interpreted as at the last one.
-        """
+        """Interpret the suspect group; ``start`` is the group of the checkpoint. Return the group to continue with."""
         machine, result = self._machine, self._machine.result
         self._left -= 8 * self._bytes  # buffers and their marks are restored from one checkpoint and copied to the next
         if group is None or self._left < 0:
@@ -99,6 +96,7 @@ class Replay:
         assert self._checkpoint is not None
         self._checkpoint.restore()
         self._run_compiled(range(start, group))
+        # Where compiled code ran no group since the checkpoint, twice as many are interpreted as before it.
         self._together = max(1, 2 * self._together) if group == start else 1
         end = min(self._total, group + self._together)
         for number in range(group, end):
