@@ -29,12 +29,12 @@ if TYPE_CHECKING:
     from visa_lsp.sim.group import ThreadGroup
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 600  # interpreting an instruction this many times takes as long as compiling it
-START: Final = 300  # instructions whose compilation takes as long as loading the compiler
+WARM: Final = 500  # interpreting an instruction this many times takes as long as compiling it
+START: Final = 250  # instructions whose compilation takes as long as loading the compiler
 # The time of a checker for a step, and for a byte that a step moves, where that of the interpreter for a step is 1.
-CHECKED_STEP: Final = 0.5
-CHECKED_BYTE: Final = 0.05
-SAMPLED: Final = 0.03  # of the time of compiling: what the interpreter takes before a launch is estimated
+CHECKED_STEP: Final = 0.4
+CHECKED_BYTE: Final = 0.04
+SAMPLED: Final = 0.02  # of the time of compiling: what the interpreter takes before a launch is estimated
 PIECE: Final = 500  # steps of a thread between two estimates
 MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
