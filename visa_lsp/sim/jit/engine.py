@@ -31,9 +31,8 @@ if TYPE_CHECKING:
 
 WARM: Final = 500  # interpreting an instruction this many times takes as long as compiling it
 START: Final = 250  # instructions whose compilation takes as long as loading the compiler
-# The time of a checker for a step, and for a byte that a step moves, where that of the interpreter for a step is 1.
-CHECKED_STEP: Final = 0.4
-CHECKED_BYTE: Final = 0.04
+CHECKED_STEP: Final = 0.4  # of the time of interpreting an instruction: what each checker takes for it
+CHECKED_BYTE: Final = 0.04  # the same for each byte that a message moves
 SAMPLED: Final = 0.02  # of the time of compiling: what the interpreter takes before a launch is estimated
 PIECE: Final = 500  # steps of a thread between two estimates
 MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
@@ -144,7 +143,8 @@ class _SampledThread(Thread):
 
     def slice(self, least: int, most: int = PIECE) -> tuple[int | None, int]:
         """Execute a time slice, in pieces; after each of them, the launch is estimated. Raises Hot."""
-        used, signal = 0, PAUSED
+        signal: int | None = PAUSED
+        used = 0
         while signal == PAUSED:
             signal, steps = super().slice(least - used, most)
             used += steps
