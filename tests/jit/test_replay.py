@@ -97,6 +97,10 @@ def test_several_groups_that_are_struck_are_interpreted_and_no_other():
     assert report.result.replayed_groups == 5
 
 
+def test_where_groups_in_a_row_are_struck_ever_more_are_interpreted_at_a_time():
+    assert both(only(3, 4, 5, 6) + FAR + STORE).result.replayed_groups == 1 + 2 + 4
+
+
 def test_where_each_group_is_struck_each_is_interpreted():
     report = both(every(0, 1) + FAR + STORE)
     assert (report.result.replayed_groups, report.engine) == (64, "interp")
