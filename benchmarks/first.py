@@ -1,4 +1,4 @@
-"""First runs: every kernel of the corpus, and ten long texts, as whole processes with an empty cache.
+"""First runs: every kernel of the corpora, and ten long texts, as whole processes with an empty cache.
 
 The launch of a kernel is the one that ``run --init`` proposes, with --groups groups. The engine ``auto`` is compared with the
 better of ``jit`` and ``interp``: it may take 1.2 times its CPU time, or 1 s. Prints a table; exit 1 where a kernel takes more.
@@ -93,7 +93,7 @@ def main() -> None:
     rows: list[list[object]] = []
     with TemporaryDirectory(prefix="visa-bench-") as name:
         folder = Path(name)
-        texts = [t for t in (*short_texts(asked.platform), *long_texts(folder)) if asked.only in t[0]]
+        texts = [t for t in (*short_texts(asked.platform, "run*"), *long_texts(folder)) if asked.only in t[0]]
         for number, (words, path) in enumerate(texts):
             launch = launch_of(path, number, asked.groups, folder)
             if isinstance(launch, str):

@@ -65,6 +65,7 @@ KERNELS = {
     "a float that signals, as a half": ("h", ["mov (M1_NM, 16) f(0,0)<1> 0x7f800001:f", "mov (M1_NM, 16) h(0,0)<1> f(0,0)<1;1,0>"]),
     "lanes that wait while others are at a barrier": ("r", ["(P3) goto (M1, 16) L1", "mov (M1, 16) r(0,0)<1> 0x1:ud", "barrier", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
     "lanes that wait while others use up their time": ("r", ["(P3) goto (M1, 16) L1", "L0:", "add (M1, 16) r(0,0)<1> r(0,0)<1;1,0> 0x1:ud", "cmp.lt (M1, 16) P2 r(0,0)<1;1,0> 0x2710:ud", "(P2) goto (M1, 16) L0", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
+    "an unsigned number turned over, shifted as a signed one": ("r", ["asr (M1_NM, 16) r(0,0)<1> (~)r(2,0)<1;1,0> 0x1:ud"]),
     "the root of less than nothing": ("f", ["sqrt (M1_NM, 16) f(0,0)<1> -4.0:f"]),
 }  # fmt: skip
 

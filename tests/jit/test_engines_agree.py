@@ -107,5 +107,5 @@ def test_a_watched_launch_gives_the_same(launch, monkeypatch):
 def test_a_launch_that_is_compiled_on_its_way_gives_the_same(launch, monkeypatch):
     """Some steps are interpreted, then memory is restored, and the launch begins again as compiled code."""
     monkeypatch.setattr(native, "LEVEL", 0)
-    sample_first(monkeypatch, 3, 400)
+    sample_first(monkeypatch, 3)
     assert differences(*reports(*launch, "none", monkeypatch)) == set()

@@ -156,7 +156,7 @@ def test_functions_without_memory_for_their_activations_do_the_same(checks, monk
 
 @pytest.mark.parametrize("what", PLACES)
 def test_functions_that_are_compiled_on_their_way_do_the_same(what, monkeypatch):
-    sample_first(monkeypatch, 1, 100)
+    sample_first(monkeypatch, 1)
     check(what, "none", groups=8)
 
 

@@ -92,9 +92,13 @@ def test_a_fault_in_the_last_of_many_groups_has_one_group_interpreted():
 
 
 def test_several_groups_that_are_struck_are_interpreted_and_no_other():
-    report = both(only(0, 3, 4, 40, 63) + FAR + DIVIDE + STORE)
+    report = both(only(0, 3, 5, 40, 63) + FAR + DIVIDE + STORE)
     assert kinds(report) == ["out-of-bounds", "division-by-zero"]
     assert report.result.replayed_groups == 5
+
+
+def test_where_groups_in_a_row_are_struck_ever_more_are_interpreted_at_a_time():
+    assert both(only(3, 4, 5, 6) + FAR + STORE).result.replayed_groups == 1 + 2 + 4
 
 
 def test_where_each_group_is_struck_each_is_interpreted():

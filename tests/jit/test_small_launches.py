@@ -9,6 +9,7 @@ pytest.importorskip("llvmlite", reason="llvmlite is not installed")
 from test_replay import LOOP, STORE, ran
 
 from visa_lsp.sim.jit import engine, machine, native
+from visa_lsp.sim.machine import QUANTUM
 
 
 @pytest.fixture(autouse=True)
@@ -47,8 +48,23 @@ def test_a_named_engine_runs_a_launch_of_any_size():
 @pytest.mark.parametrize("checks", ["all", "none"])
 def test_a_launch_is_compiled_where_the_first_group_says_that_it_pays(checks, monkeypatch):
     """A group executes each instruction once: that many groups are too few, or enough."""
-    monkeypatch.setattr(engine, "WARM", 8)
-    assert [ran(STORE, "auto", groups=count, checks=checks).engine for count in (4, 40)] == ["interp", "jit"]
+    monkeypatch.setattr(engine, "WARM", 16)
+    monkeypatch.setattr(engine, "START", 0)
+    assert [ran(STORE, "auto", groups=count, checks=checks).engine for count in (1, 40)] == ["interp", "jit"]
+
+
+@pytest.mark.parametrize("checks", ["all", "none"])
+def test_a_long_thread_is_estimated_before_its_time_slice_ends(checks, monkeypatch):
+    monkeypatch.setattr(engine, "WARM", 50)
+    steps = []
+    before = engine.Sample.estimate
+    monkeypatch.setattr(
+        engine.Sample, "estimate", lambda self, thread, used: (steps.append(used), before(self, thread, used))
+    )
+    long = LOOP.replace("0x20:", "0x100000:")
+    assert ran(long + STORE, "auto", groups=1, checks=checks).engine == "jit"
+    assert steps == [engine.PIECE * (number + 1) for number in range(len(steps))]
+    assert steps[-1] < QUANTUM
 
 
 def test_a_report_says_why_a_named_engine_could_not_run_the_launch(monkeypatch):

@@ -50,11 +50,16 @@ def compile_at_once(put=setattr):
         put(engine, name, value)
 
 
-def sample_first(monkeypatch, warm, steps=None):
-    """Interpret the beginning of a launch, and compile it where ``warm`` steps of an instruction follow; ``steps`` are those of a sample."""
+def sample_first(monkeypatch, warm):
+    """Compile a launch after ``warm`` interpreted steps for each instruction, where as many are estimated to follow."""
     from visa_lsp.sim.jit import engine
 
-    monkeypatch.setattr(engine, "WARM", warm)
-    monkeypatch.setattr(engine, "MAX_COPIED_BYTES", 1 << 24)
-    if steps is not None:
-        monkeypatch.setattr(engine, "SAMPLE_STEPS", steps)
+    for name, value in (
+        ("WARM", warm),
+        ("MAX_COPIED_BYTES", 1 << 24),
+        ("START", 0),
+        ("SAMPLED", 1),
+        ("CHECKED_STEP", 0),
+        ("CHECKED_BYTE", 0),
+    ):
+        monkeypatch.setattr(engine, name, value)

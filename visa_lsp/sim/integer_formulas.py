@@ -123,7 +123,8 @@ class Words:
         return self._low(a) >> self._shift(n)
 
     def _asr(self, a: Lanes, n: Lanes) -> Lanes:
-        return a >> self._shift(n)
+        # An unsigned source has no sign to extend; what a modifier makes of it may be negative.
+        return (a if self.signed else self._low(a)) >> self._shift(n)
 
     def _rol(self, a: Lanes, n: Lanes) -> Lanes:
         left, right = n & self.bits - 1, -n & self.bits - 1

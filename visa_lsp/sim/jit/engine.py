@@ -13,7 +13,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.sim.contents import Contents
-from visa_lsp.sim.interp import Thread
+from visa_lsp.sim.interp import PAUSED, Thread
 from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, is_large
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.machine import Machine
@@ -29,9 +29,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.group import ThreadGroup
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 600  # interpreting an instruction this many times takes as long as compiling it
-SAMPLE_STEPS: Final = 5_000  # steps to interpret, or one group, before the steps of a launch are estimated
-MAX_COPIED_BYTES: Final = 1 << 24  # memory that is copied for a sample; with more, a launch is compiled without one
+WARM: Final = 500  # interpreting an instruction this many times takes as long as compiling it
+START: Final = 250  # instructions whose compilation takes as long as loading the compiler
+CHECKED_STEP: Final = 0.4  # of the time of interpreting an instruction: what each checker takes for it
+CHECKED_BYTE: Final = 0.04  # the same for each byte that a message moves
+SAMPLED: Final = 0.02  # of the time of compiling: what the interpreter takes before a launch is estimated
+PIECE: Final = 500  # steps of a thread between two estimates
+MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
 _BY_INTERPRETER: Final = "the interpreter ran the launch: "
 WATCHED: Final = (
@@ -120,20 +124,32 @@ class Sample(CompiledMachine):
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """Return an interpreted thread."""
-        return Thread(self, group, number, frame)
+        return _SampledThread(self, group, number, frame)
 
-    def spend(self, steps: int) -> None:
-        """Subtract steps from the budget. Raises Hot if compiling pays, too."""
-        super().spend(steps)
-        assert self._running is not None
-        self._begun.add((self._running.group.id, self._running.number))
-        if self.steps < SAMPLE_STEPS and not self.result.groups:
-            return
+    def estimate(self, thread: Thread, used: int) -> None:
+        """Raise Hot if compiling pays; ``used`` are the steps of the present time slice of a thread."""
+        self._begun.add((thread.group.id, thread.number))
+        steps, moved = self.steps + used, self.result.reads + self.result.writes
+        spent = steps + len(self.observers) * (CHECKED_STEP * steps + CHECKED_BYTE * moved)
+        compiling = WARM * (START + sum(len(code.kernel.instructions) for code in self._codes.values()))
         # The steps of threads that have not begun are estimated from the others.
-        begun, threads = len(self._begun), math.prod(self.dispatch.groups) * self.dispatch.threads_per_group
-        count = sum(len(code.kernel.instructions) for code in self._codes.values())
-        if self.steps * threads >= WARM * count * begun:
+        begun = len(self._begun) / (math.prod(self.dispatch.groups) * self.dispatch.threads_per_group)
+        if spent >= compiling * max(SAMPLED, begun):
             raise Hot
+
+
+class _SampledThread(Thread):
+    machine: Sample
+
+    def slice(self, least: int, most: int = PIECE) -> tuple[int | None, int]:
+        """Execute a time slice, in pieces; after each of them, the launch is estimated. Raises Hot."""
+        signal: int | None = PAUSED
+        used = 0
+        while signal == PAUSED:
+            signal, steps = super().slice(least - used, most)
+            used += steps
+            self.machine.estimate(self, used)
+        return signal, used
 
 
 def _fresh(observers: Sequence[Observer]) -> list[Observer]:

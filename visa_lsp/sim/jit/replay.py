@@ -55,6 +55,7 @@ class Replay:
         kept = any(buffer.private or buffer.undefined for buffer in dispatch.buffers)
         # Bytes that may still be copied.
         self._left = 0 if kept or self._bytes > MAX_BUFFER_BYTES else COPIED * steps
+        self._together = 0  # groups that were interpreted one after another
 
     def run(self) -> None:
         """Run all groups.
@@ -95,13 +96,17 @@ class Replay:
         assert self._checkpoint is not None
         self._checkpoint.restore()
         self._run_compiled(range(start, group))
-        result.interpreted = result.replayed_groups == group
-        result.replayed_groups += 1
-        self._interpret(group)
+        # Where compiled code ran no group since the checkpoint, twice as many are interpreted as before it.
+        self._together = max(1, 2 * self._together) if group == start else 1
+        end = min(self._total, group + self._together)
+        for number in range(group, end):
+            result.interpreted = result.replayed_groups == number
+            result.replayed_groups += 1
+            self._interpret(number)
         self._checkpoint = None  # frees the memory before the next checkpoint
-        if group + 1 < self._total:
+        if end < self._total:
             self._checkpoint = _Checkpoint(machine, Contents(machine.dispatch), marked=True)
-        return group + 1
+        return end
 
     def _interpret(self, group: int) -> None:
         machine, dispatch = self._machine, self._machine.dispatch
