@@ -13,7 +13,7 @@ from visa_lsp.isa.lane import S0
 from visa_lsp.isa.operands import OperandModifier
 from visa_lsp.program.model import Address, AddressOf, General, Immediate, Predicate, PredicateOperand, State, Value
 from visa_lsp.sim import values
-from visa_lsp.sim.effects.moves import copies_a_float, same_bits
+from visa_lsp.sim.effects.moves import same_bits
 from visa_lsp.sim.effects.wide import high_half
 from visa_lsp.sim.integer_formulas import boolean_function, carry
 from visa_lsp.sim.jit import numbers, state
@@ -92,37 +92,26 @@ def _read_typed(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, 
 
 def _select(e: Emitter, site: Site) -> None:
     """Take src0 where the predicate holds, else src1, on the lanes of the execution mask."""
-    dst, src0, src1 = (site.inst.get(n) for n in ("dst", "src0", "src1"))
-    pred, lanes = site.inst.get("pred"), site.lanes
-    same = same_bits(site, dst, [src0, src1])
+    dst, src0, src1, pred = (site.inst.get(n) for n in ("dst", "src0", "src1", "pred"))
     exec_type = values.execution_type([site.operand_type(src0), site.operand_type(src1)])
-    has_copy = copies_a_float(site, dst, exec_type, [src0, src1])
-    if same:
-        a, b = numbers.read(e, site, src0), numbers.read(e, site, src1)
-    elif has_copy:
-        a, b = (_as_stored(e, site, dst, s, exec_type) for s in (src0, src1))
-    else:
-        if not exec_type.is_float and exec_type.size == 8 and (saturates(dst) or not site.operand_type(dst).is_int):
-            raise Uncompiled
-        a, b = (_read_typed(e, site, s, exec_type, 64, compared=False) for s in (src0, src1))
-    value = a
+    value, other = (_as_stored(e, site, dst, source, exec_type) for source in (src0, src1))
     if isinstance(pred, Predicate):
-        bits = e.lanes(e.predicate(pred, site.control.mask_offset, lanes), lanes)
-        value = e.builder.select(bits, a, b)
-    if not same and not has_copy:
-        if exec_type.is_float:
-            value = numbers.from_floats(e, value, exec_type, site, dst)
-        else:
-            value = numbers.from_integers(e, value, site.operand_type(dst), sat=saturates(dst))
+        bits = e.lanes(e.predicate(pred, site.control.mask_offset, site.lanes), site.lanes)
+        value = e.builder.select(bits, value, other)
     numbers.write(e, site, dst, value, e.enable(site, predicate=False))
 
 
 def _as_stored(e: Emitter, site: Site, dst: Value, source: Value, exec_type: ty.DataType) -> Node:
-    """Return a float source as a destination stores it: its bits, or converted."""
+    """Return a source as a destination stores it: its bits, or converted."""
     if same_bits(site, dst, [source]):
         return numbers.read(e, site, source)
+    own = site.operand_type(dst)
+    if not exec_type.is_float and exec_type.size == 8 and (saturates(dst) or not own.is_int):
+        raise Uncompiled
     value = _read_typed(e, site, source, exec_type, 64, compared=False)
-    return numbers.from_floats(e, value, exec_type, site, dst)
+    if exec_type.is_float:
+        return numbers.from_floats(e, value, exec_type, site, dst)
+    return numbers.from_integers(e, value, own, sat=saturates(dst))
 
 
 def _compare(e: Emitter, site: Site) -> None:
