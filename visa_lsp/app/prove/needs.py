@@ -536,7 +536,16 @@ class NeedFinder:
         if is_far or (len(set(rests)) > 1 and max(rests) > 0):
             guards = {} if self.sizes_as_pitches([last]) else self.guards_of([last])
             compared = {atom for atoms in guards.values() for atom in atoms}
-            related = [fit for fit in fits if fit[3].factor == 1 and _is_related(ends, fit[4])]
+            # Several planes are a size where one sample needs more of them, and another one less.
+            related = [
+                fit
+                for fit in fits
+                if _is_related(ends, fit[4])
+                and (
+                    fit[3].factor == 1
+                    or (min(fit[4]) < 0 < max(fit[4]) and compared == self._values.keys() & set(atoms_of(fit[3].value)))
+                )
+            ]
             plain = related if compared else []
             nearest = (
                 min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
@@ -708,12 +717,12 @@ class NeedFinder:
 
 
 def _is_related(ends: Sequence[int], rests: Sequence[int]) -> bool:
-    """Return whether needs say anything about a size that they exceed by some rests: in no sample are they more than twice as large.
+    """Return whether needs say anything about a size that they exceed by some rests, in no sample by more than its half.
 
     In some sample they are at least half as large; in others the work items may not get to the end.
     """
     parts = [Fraction(rest, end - rest) for end, rest in zip(ends, rests, strict=True)]
-    return max(parts) <= 1 and min(map(abs, parts)) <= Fraction(1, 2)
+    return max(parts) <= Fraction(1, 2) and min(map(abs, parts)) <= Fraction(1, 2)
 
 
 def parts_of(path: Claim) -> tuple[Claim, ...]:
