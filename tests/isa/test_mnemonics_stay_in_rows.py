@@ -107,7 +107,7 @@ OTHERS = (
     ("listing.py", {"bdpas", "dpas", "dpasw"}, "opcodes of machine code"),
     ("schedule.py", {"call", "ret", "wait"}, "opcodes of machine code"),
     ("allocation.py", {"mov"}, "an opcode of machine code"),
-    ("line_faults.py", {"add", "call", "mov", "mul", "nop"}, "opcodes of machine code"),
+    ("line_faults.py", {"add", "call", "cmp", "mad", "mov", "mul", "nop", "sel"}, "opcodes of machine code"),
     ("meanings.py", {"cmp"}, "an opcode of machine code"),
     ("toolchain", {"line", "label", "max", "file"}, "words of what the tools say"),
     (
@@ -133,7 +133,6 @@ OTHERS = (
     ("stats", {"line", "max"}, "keys of the figures"),
     ("prove", EFFECTS.keys(), "names of effects: those of one work item are computed on symbols"),
     ("prove", VOCABULARY.keys(), "words of isa.lane, and of conditions between symbols"),
-    ("hooks.py", {"do"}, "English: what several lanes do"),
     ("verify_report.py", {"wait"}, "English: what the scoreboard does"),
 )
 

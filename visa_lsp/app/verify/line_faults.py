@@ -19,6 +19,7 @@ from visa_lsp.isa import types as ty
 from visa_lsp.isa.model import SENDING
 from visa_lsp.isa.operands import SCALAR_REGION
 from visa_lsp.isa.types import DataType, ExecControl
+from visa_lsp.program.message import ElementMessage, SampleMessage, TexelMessage, understood_message_of
 from visa_lsp.program.model import General, Immediate
 from visa_lsp.program.operand_text import immediate
 
@@ -34,7 +35,6 @@ _LARGEST: Final = 4  # bytes of immediates and sources that are compared; finali
 _PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
 _OF_LANES: Final = ("ugm", "slm", "tgm", "smpl")  # functions whose messages have an element for each lane
 _OF_FLOATS: Final = ("add", "mul", "mad", "sel")  # opcodes whose floats finalizers take from lines of their operation
-_BLOCKS: Final = ("oword", "media", "raw")  # messages of blocks, and those whose lanes the text does not tell
 _ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
 _OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
 
@@ -155,9 +155,13 @@ def _is_added(message: MachineInst) -> bool:
 
 def _sends_lanes(line: _Line) -> bool:
     """Return whether a line sends an element for each lane, not a block."""
-    name = line.inst.row.mnemonic
-    is_block = name.startswith(_BLOCKS) or "block" in name
-    return line.control.exec_size > 1 and line.inst.row.family in SENDING and not is_block
+    message = understood_message_of(line.inst)
+    is_single = isinstance(message, ElementMessage) and message.single
+    return (
+        line.control.exec_size > 1
+        and isinstance(message, ElementMessage | TexelMessage | SampleMessage)
+        and not is_single
+    )
 
 
 def _operation(inst: MachineInst) -> str:
