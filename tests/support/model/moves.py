@@ -35,8 +35,8 @@ def _copy(state: State, inst, operands, choice: list[int], on: list[bool]) -> No
     dst = inst.get("dst")
     kind, kinds = state.type_name(dst), kinds_of(state, operands)
     lanes = len(on)
-    packed = any(isinstance(o, Immediate) and o.type.is_packed for o in operands)
-    if set(kinds) == {kind} and not saturates(dst) and all(modifier(o) == "NONE" for o in operands) and not packed:
+    packed = [isinstance(o, Immediate) and o.type.is_packed for o in operands]
+    if set(kinds) == {kind} and not saturates(dst) and all(modifier(o) == "NONE" for o in operands) and not any(packed):
         columns = [state.elements(o, lanes) for o in operands]
         state.put(inst, dst, {i: columns[choice[i]][i] for i in range(lanes) if on[i]}, lanes)
         return
@@ -44,7 +44,7 @@ def _copy(state: State, inst, operands, choice: list[int], on: list[bool]) -> No
     # A lane that takes a float of the destination's type without modifier copies its bits.
     raw = set()
     if len(operands) > 1 and exec_kind in FLOATS and not saturates(dst):
-        raw = {n for n, o in enumerate(operands) if kinds[n] == kind and modifier(o) == "NONE"}
+        raw = {n for n, o in enumerate(operands) if kinds[n] == kind and modifier(o) == "NONE" and not packed[n]}
     columns = {n: state.elements(operands[n], lanes) for n in raw}
     copied = {i: columns[choice[i]][i] for i in range(lanes) if on[i] and choice[i] in raw}
     # A copy computes nothing: it flushes where its result is converted, and a plain move where it is read.
