@@ -72,9 +72,10 @@ class TextRun:
         return any(fault.kind is FaultKind.BUDGET for fault in self.result.faults)
 
     @cached_property
-    def depends_on_undefined(self) -> bool:
-        """Whether the text stores other values if variables that nothing has written begin with other values than zero."""
-        return self._has_other_stores(self._again(has_undefined=True))
+    def with_undefined(self) -> TextRun | None:
+        """The run in which variables that nothing has written begin with other values than zero; None if the text stores the same."""
+        again = self._again(has_undefined=True)
+        return again if self._has_other_stores(again) else None
 
     @cached_property
     def with_one_nan(self) -> TextRun | None:
@@ -115,10 +116,10 @@ def compare_with(
     if unmodelled:
         return Outcome(text_run.result.threads, None, unmodelled, text_run.is_endless)
     outcome = _compared(text_run, code, text, watchers, steps)
-    if outcome.first is not None and text_run.depends_on_undefined:
+    if outcome.first is not None and text_run.with_undefined is not None:
         outcome = _compared(text_run, code, text, watchers, steps, has_undefined=False)
     if outcome.first is not None and text_run.with_one_nan is not None:
-        has_undefined = not text_run.depends_on_undefined
+        has_undefined = text_run.with_undefined is None
         outcome = _compared(text_run.with_one_nan, code, text, watchers, steps, has_undefined=has_undefined)
     return outcome
 
@@ -148,7 +149,7 @@ def _compared(
     stuck = _stuck_fault(text_run.result)
     if stuck is not None and _stuck_fault(done) is not None:
         fault = None
-    difference = _first_difference(text_run.ready, right, [text_run.log, log], code, text)
+    difference = _first_difference(text_run, right, [text_run.log, log], code, text, has_undefined=has_undefined)
     if stuck is not None and fault is None and _stuck_fault(done) is None and difference is None:
         difference = _difference_by_fault(replace(stuck, instruction=-1), code, "the text")
     if fault is not None:
@@ -211,17 +212,21 @@ def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:
 
 
 def _first_difference(
-    left: ReadyRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str
+    text_run: TextRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str, *, has_undefined: bool
 ) -> FirstDifference | None:
-    difference = None if any(log.is_full for log in logs) else find_difference(*logs)
+    """Return the first difference; without ``has_undefined``, of the bytes that the text stores whatever variables begin with."""
+    left, undefined = text_run.ready, None if has_undefined else text_run.with_undefined
+    undefined_log = undefined.log if undefined is not None else None
+    difference = None if any(log.is_full for log in logs) else find_difference(logs[0], logs[1], undefined_log)
     if difference is not None:
         return _describe(left, difference, code, text)
     others = {b.address: b for b in right.prepared.dispatch.buffers if not b.private and b.address}
-    for buffer in left.prepared.dispatch.buffers:
+    doubtful = undefined.ready.prepared.dispatch.buffers if undefined is not None else left.prepared.dispatch.buffers
+    for buffer, again in zip(left.prepared.dispatch.buffers, doubtful, strict=True):
         other = others.get(buffer.address)
         if buffer.private or other is None or buffer.size != other.size:
             continue
-        places = np.flatnonzero(buffer.data != other.data)
+        places = np.flatnonzero((buffer.data != other.data) & (buffer.data == again.data))
         if places.size:
             return _describe_memory(left, logs, buffer, other, int(places[0]), code, text)
     load = None if any(log.is_full for log in logs) else find_load(*logs)
