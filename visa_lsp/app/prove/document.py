@@ -327,7 +327,8 @@ def prove_kernel(
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:
     """Return the answers without proofs that a launch contradicts: it shows the fault and keeps the assumptions.
 
-    Buffers of the launches that ``run`` would make have natural sizes, so that a proof may not presume larger ones.
+    Buffers of the launches that ``run`` would make have natural sizes, so that a proof may not presume larger ones, but of rows
+    whose length the kernel computes.
     """
     from visa_lsp.app.prove.small_launches import holds
 
