@@ -7,7 +7,14 @@ from each_case import each_of
 from msgspec.structs import astuple
 
 from visa_lsp.app.assemble import program_of_text
-from visa_lsp.app.kernel_source import local_arrays_of, may_lack_barriers, private_arrays_in, records_in, types_in
+from visa_lsp.app.kernel_source import (
+    local_arrays_of,
+    may_lack_barriers,
+    private_arrays_in,
+    records_in,
+    types_in,
+    without_comments,
+)
 from visa_lsp.program.payload import ExecutionEnv, KernelInfo
 
 SOURCE = """#define T 16
@@ -41,7 +48,7 @@ kernel void none(local int *t) { t[0] = 1; }
 )
 def test_the_places_of_local_arrays_follow_from_their_declarations(case):
     kernel, arrays = case
-    assert tuple(astuple(array)[:4] for array in local_arrays_of(SOURCE, kernel)) == arrays
+    assert tuple(astuple(array)[:4] for array in local_arrays_of(without_comments(SOURCE), kernel)) == arrays
 
 
 def test_names_of_types_are_followed_where_all_branches_agree():
@@ -53,7 +60,7 @@ typedef float value;
 #endif
     // typedef char real;
  typedef struct { int n; } record; typedef record row;"""
-    assert types_in(source) == {"real": "float", "length": "float", "word": "uint", "pixel": "uchar4"}
+    assert types_in(without_comments(source)) == {"real": "float", "length": "float", "word": "uint", "pixel": "uchar4"}
 
 
 def test_fields_of_structures_are_aligned_to_their_sizes():
@@ -61,7 +68,7 @@ def test_fields_of_structures_are_aligned_to_their_sizes():
     typedef float real; typedef struct { uchar tag; real x, y[N]; float4 v; } wide;
     typedef struct { int a; } twice;\n#ifdef A\ntypedef struct { int b; } twice;\n#endif
     typedef struct { global int *p; } pointer; typedef struct __attribute__((packed)) { uchar a; int b; } packed;"""
-    (record,) = records_in(source)
+    (record,) = records_in(source, types_in(source))
     assert (record.name, record.size) == ("wide", 48)
     assert [astuple(one) for one in record.fields] == [
         ("tag", 0, "uchar", 0), ("x", 4, "float", 0), ("y", 8, "float", 3), ("v", 32, "float4", 0),

@@ -57,10 +57,12 @@ def with_source(info: KernelInfo, kernel: Kernel, folder: Path) -> KernelInfo:
     The end of the last array becomes the size of shared local memory, unless arguments follow. ``folder`` is that of the
     text, to which the names of its sources are relative.
     """
-    for source in map(_without_comments, _read_sources(kernel, folder)):
+    if not info.env.slm_size and all(cl_bytes(info.pointee_of(one.index)) for one in info.arguments):
+        return info  # numbers and vectors, of which a source says no more
+    for source in _read_sources(kernel, folder):
         types = types_in(source)
         arguments = [replace(one, type_name=_NAME.sub(partial(_named, types), one.type_name)) for one in info.arguments]
-        info = replace(info, arguments=tuple(arguments), records=info.records or records_in(source))
+        info = replace(info, arguments=tuple(arguments), records=info.records or records_in(source, types))
         arrays = local_arrays_of(source, kernel.name) if info.env.slm_size else ()
         end = arrays[-1].start + arrays[-1].size if arrays else 0
         if end and -(-end // _ALLOCATION) * _ALLOCATION == info.env.slm_size:
@@ -75,9 +77,9 @@ def _named(types: Mapping[str, str], name: re.Match[str]) -> str:
 
 
 def types_in(source: str) -> dict[str, str]:
-    """Return the numbers and vectors that a source gives names by ``typedef``, where all its branches agree, by name."""
+    """Return the numbers and vectors that a source without comments names by ``typedef``, where all its branches agree, by name."""
     types: dict[str, str] = {}
-    for words, name in _TYPEDEF.findall(_without_comments(source)):
+    for words, name in _TYPEDEF.findall(source):
         sign, _, type_name = words.rpartition(" ")
         full = types.get(type_name, type_name)
         full = f"u{full}" if sign.strip() == "unsigned" else full
@@ -86,10 +88,12 @@ def types_in(source: str) -> dict[str, str]:
     return {name: full for name, full in types.items() if full}
 
 
-def records_in(source: str) -> tuple[Record, ...]:
-    """Return the structures that a source names by ``typedef``, as far as their fields are numbers, vectors and arrays of these."""
-    source = _without_comments(source)
-    macros, types = dict(_MACRO.findall(source)), types_in(source)
+def records_in(source: str, types: Mapping[str, str]) -> tuple[Record, ...]:
+    """Return the structures that a source without comments names by ``typedef``, as far as their fields are numbers, vectors and arrays.
+
+    ``types`` are the names of types in the source.
+    """
+    macros = dict(_MACRO.findall(source))
     declared = _RECORD.findall(source)
     names = Counter(name for _, name in declared)  # a branch of the preprocessor may declare another one
     records = (_record(name, fields, types, macros) for fields, name in declared if names[name] == 1)
@@ -117,12 +121,13 @@ def _record(name: str, declared: str, types: Mapping[str, str], macros: Mapping[
 
 
 def _read_sources(kernel: Kernel, folder: Path) -> Iterator[str]:
-    """Yield the sources of a kernel that can be read, from the folder of its text."""
+    """Yield the sources of a kernel that can be read, from the folder of its text, without comments."""
     for inst in kernel.instructions:
         name = inst.get(inst.row.fields[0].name) if inst.row.marks_source is Mark.FILE else None
         if isinstance(name, int) and 0 <= name < len(kernel.strings):
             with suppress(OSError, ValueError):
-                yield read_file(folder / kernel.strings[name], _MAX_SOURCE_BYTES).decode("utf-8", "replace")
+                source = read_file(folder / kernel.strings[name], _MAX_SOURCE_BYTES).decode("utf-8", "replace")
+                yield without_comments(source)
 
 
 def may_lack_barriers(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
@@ -132,16 +137,14 @@ def may_lack_barriers(info: KernelInfo, kernel: Kernel, folder: Path) -> bool:
     """
     is_one_thread = 0 < prod(info.env.required_work_group_size) <= info.env.simd_size
     codes = [
-        _KERNEL.split(source, maxsplit=1)[0] + _body_of(source, kernel.name)
-        for source in map(_without_comments, _read_sources(kernel, folder))
+        _KERNEL.split(source, maxsplit=1)[0] + _body_of(source, kernel.name) for source in _read_sources(kernel, folder)
     ]
     has_any = any("barrier" in code for code in codes) or not codes
     return (is_one_thread and has_any) or any(_SUB_GROUP_BARRIER in code for code in codes)
 
 
 def local_arrays_of(source: str, kernel: str) -> tuple[LocalArray, ...]:
-    """Return the local arrays and variables of a kernel in their order; empty if one has an unknown size."""
-    source = _without_comments(source)
+    """Return the local arrays and variables of a kernel in a source without comments, in their order; empty if one has an unknown size."""
     macros = dict(_MACRO.findall(source))
     end = 0
     arrays: list[LocalArray] = []
@@ -174,7 +177,7 @@ def private_arrays_in(kernel: Kernel, folder: Path) -> dict[str, str]:
     if not lanes or not variables:
         return {}
     arrays: dict[int, list[str]] = {}  # by size in bytes, of all lanes
-    for source in map(_without_comments, _read_sources(kernel, folder)):
+    for source in _read_sources(kernel, folder):
         macros = dict(_MACRO.findall(source))
         for type_name, name, brackets in _PRIVATE.findall(f"{{{_body_of(source, kernel.name)}"):
             size = lanes * prod(_shape(brackets, macros)) * cl_bytes(type_name)
@@ -183,7 +186,8 @@ def private_arrays_in(kernel: Kernel, folder: Path) -> dict[str, str]:
     return {variables[size][0]: arrays[size][0] for size in sizes}
 
 
-def _without_comments(source: str) -> str:
+def without_comments(source: str) -> str:
+    """Return a source of OpenCL C with a space for each comment."""
     return _COMMENT.sub(" ", source)
 
 
