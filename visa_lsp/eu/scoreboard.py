@@ -276,10 +276,10 @@ class Scoreboard:
         if state.counts[flight.pipe] - flight.number >= settled:
             return False
         ends = state.ended[flight.pipe]
-        at = bisect_left(ends, (flight.number,))
-        if at == len(ends):
+        position = bisect_left(ends, (flight.number,))
+        if position == len(ends):
             return True
-        self.needed_waits.add(ends[at][1])
+        self.needed_waits.add(ends[position][1])
         return False
 
     # ---- uses of registers

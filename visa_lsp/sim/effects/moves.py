@@ -29,7 +29,7 @@ from visa_lsp.sim.lanes import (
 from visa_lsp.sim.operands import Fetch, Op, Site, lane_mask, mask_bits, predicate_bits
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from visa_lsp.sim.registers import Frame
 
@@ -112,30 +112,17 @@ def chosen(site: Site, pred: Predicate | None, src0: Value, src1: Value, dst: An
     """Return the lanes of one value or the other, as a predicate says, converted for a destination."""
     full, lanes = site.full, site.lanes
     bits = predicate_bits(pred, site.control.mask_offset, full) if pred is not None else lambda _f: full
-    convert: Callable[[Frame, Array], Array] | None = None
     exec_type = values.execution_type([site.operand_type(src0), site.operand_type(src1)])
-    if copies_a_float(site, dst, exec_type, [src0, src1]):
-        a, b = _as_stored(site, dst, src0, exec_type), _as_stored(site, dst, src1, exec_type)
-    elif same_bits(site, dst, [src0, src1]):
-        a, b = site.read(src0), site.read(src1)
-    else:
-        a, b = _fetch_as(site, src0, exec_type), _fetch_as(site, src1, exec_type)
-        convert = converter(site, exec_type, dst)
+    a, b = (_as_stored(site, dst, source, exec_type) for source in (src0, src1))
 
     def value(f: Frame) -> Array:
-        selected = np.where(lane_mask(bits(f), lanes), a(f), b(f))
-        return selected if convert is None else convert(f, selected)
+        return np.where(lane_mask(bits(f), lanes), a(f), b(f))
 
     return value
 
 
-def copies_a_float(site: Site, dst: Value, exec_type: ty.DataType, sources: Sequence[Value]) -> bool:
-    """Return whether a choice copies the bits of one of its two floats and converts the other."""
-    return exec_type.is_float and [same_bits(site, dst, [source]) for source in sources].count(True) == 1
-
-
 def _as_stored(site: Site, dst: Value, source: Value, exec_type: ty.DataType) -> Fetch:
-    """Return a float source as a destination stores it: its bits, or converted."""
+    """Return a source as a destination stores it: its bits, or converted."""
     if same_bits(site, dst, [source]):
         return site.read(source)
     fetch, convert = _fetch_as(site, source, exec_type), converter(site, exec_type, dst)
