@@ -74,7 +74,7 @@ class TextRun:
     @cached_property
     def with_undefined(self) -> TextRun | None:
         """The run in which variables that nothing has written begin with other values than zero; None if the text stores the same."""
-        again = self._again(has_undefined=True)
+        again = self._again(has_undefined=True, has_one_nan=self.has_one_nan)
         return again if self._has_other_stores(again) else None
 
     @cached_property
@@ -149,7 +149,8 @@ def _compared(
     stuck = _stuck_fault(text_run.result)
     if stuck is not None and _stuck_fault(done) is not None:
         fault = None
-    difference = _first_difference(text_run, right, [text_run.log, log], code, text, has_undefined=has_undefined)
+    undefined = None if has_undefined else text_run.with_undefined
+    difference = _first_difference(text_run.ready, right, [text_run.log, log], code, text, undefined)
     if stuck is not None and fault is None and _stuck_fault(done) is None and difference is None:
         difference = _difference_by_fault(replace(stuck, instruction=-1), code, "the text")
     if fault is not None:
@@ -212,10 +213,9 @@ def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:
 
 
 def _first_difference(
-    text_run: TextRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str, *, has_undefined: bool
+    left: ReadyRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str, undefined: TextRun | None
 ) -> FirstDifference | None:
-    """Return the first difference; without ``has_undefined``, of the bytes that the text stores whatever variables begin with."""
-    left, undefined = text_run.ready, None if has_undefined else text_run.with_undefined
+    """Return the first difference of bytes that the text stores in a run with ``undefined`` values too."""
     undefined_log = undefined.log if undefined is not None else None
     difference = None if any(log.is_full for log in logs) else find_difference(logs[0], logs[1], undefined_log)
     if difference is not None:
