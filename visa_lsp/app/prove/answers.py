@@ -899,8 +899,8 @@ class Prover:
 
         def is_met(count: int) -> bool:
             values[size] = count * unit
-            known = {name: number(value) for name, value in values.items()}
-            return all(self.pool.replace_in(one, lambda own: known.get(own.name), {}) == TRUE for one in claims)
+            terms = {name: number(value) for name, value in values.items()}
+            return all(self.pool.replace_in(one, lambda own: terms.get(own.name), {}) == TRUE for one in claims)
 
         counts = range(1, values[size] // unit + 1)
         least = bisect_left(counts, True, key=is_met)

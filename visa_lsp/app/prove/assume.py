@@ -82,6 +82,25 @@ def vector_type(info: KernelInfo, index: int) -> str:
     return name if element and cl_bytes(name) > element_bytes(element) else ""
 
 
+def sum_words(summands: Iterable[tuple[str, int]], constant: int) -> str:
+    """Return a sum of names, with their factors, and a constant: ``2 * k - n + 1``."""
+    words = ""
+    for name, factor in sorted(summands, key=_place):
+        scaled = name if abs(factor) == 1 else f"{abs(factor)} * {f'({name})' if '%' in name else name}"
+        words += f" {'-' if factor < 0 else '+'} {scaled}" if words else f"{'-' if factor < 0 else ''}{scaled}"
+    if not constant:
+        return words or "0"
+    if words.startswith("-"):
+        return f"{constant} - {words[1:]}"
+    return f"{words} {'-' if constant < 0 else '+'} {abs(constant)}" if words else str(constant)
+
+
+def _place(summand: tuple[str, int]) -> tuple[bool, bool, bool]:
+    """Return the place of a summand in a sum: rows, columns, what has no id, and negative ones last."""
+    words, factor = summand
+    return factor < 0, "get_" not in words, " * " not in words
+
+
 class _AssumptionReader:
     def __init__(self, text: str, info: KernelInfo, symbols: LaunchSymbols) -> None:
         self.text, self.info, self.symbols = text, info, symbols

@@ -10,7 +10,7 @@ from __future__ import annotations
 from math import prod
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.prove.assume import element_size, name_of, vector_type
+from visa_lsp.app.prove.assume import element_size, name_of, sum_words, vector_type
 from visa_lsp.app.prove.global_ids import GlobalIds
 from visa_lsp.app.prove.needs import loads_of
 from visa_lsp.app.prove.payload import AXES
@@ -151,16 +151,7 @@ class ElementWords:
         summands += [(self._product(atom), factor) for atom, factor in factors.items() if factor]
         if len(summands) > _MAX_SUMMANDS:
             raise _UnnamedError
-        constant = signed_constant(term.constant)
-        words = ""
-        for name, factor in sorted(summands, key=_place):
-            scaled = name if abs(factor) == 1 else f"{abs(factor)} * {f'({name})' if '%' in name else name}"
-            words += f" {'-' if factor < 0 else '+'} {scaled}" if words else f"{'-' if factor < 0 else ''}{scaled}"
-        if not constant:
-            return words or "0"
-        if words.startswith("-"):
-            return f"{constant} - {words[1:]}"
-        return f"{words} {'-' if constant < 0 else '+'} {abs(constant)}" if words else str(constant)
+        return sum_words(summands, signed_constant(term.constant))
 
     def _product(self, atom: Atom) -> str:
         name = self._names.get(atom)
@@ -180,12 +171,6 @@ class ElementWords:
 def _and_next(count: int) -> str:
     """Return words for the elements behind the first one that an instruction accesses for a work item."""
     return f" and the next {'element' if count == 1 else f'{count} elements'}" if count > 0 else ""
-
-
-def _place(summand: tuple[str, int]) -> tuple[bool, bool, bool]:
-    """Return the place of a summand in a sum: rows, columns, what has no id, and negative ones last."""
-    words, factor = summand
-    return factor < 0, "get_" not in words, " * " not in words
 
 
 def _has_all(factors: Mapping[Atom, int], term: Sum) -> bool:

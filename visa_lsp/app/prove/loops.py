@@ -325,13 +325,10 @@ class _Head:
             if atom is trip:
                 return self.trip + -1
             if atom in own or (atom.line and atom not in known_before):
-                found = exchanged.get(atom)
-                if found is None:
-                    found = self.pool.fresh(
-                        atom.why or "a value that changes in a loop", atom.level, atom.low, atom.high, atom.line
-                    )
-                    exchanged[atom] = found
-                return found
+                if atom not in exchanged:
+                    why = atom.why or "a value that changes in a loop"
+                    exchanged[atom] = self.pool.fresh(why, atom.level, atom.low, atom.high, atom.line)
+                return exchanged[atom]
             return None
 
         return earlier

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Final
 import numpy as np
 import z3
 
-from visa_lsp.app.prove.assume import element_size, name_of, read_term
+from visa_lsp.app.prove.assume import element_size, name_of, read_term, sum_words
 from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.sampled_values import NotSampled, SampledValues
 from visa_lsp.app.prove.solve import SymbolicItem
@@ -540,16 +540,16 @@ class NeedFinder:
             related = [
                 fit
                 for fit in fits
-                if _is_related(ends, fit[4])
+                if compared
+                and _is_related(ends, fit[4])
                 and (
                     fit[3].factor == 1
                     or (min(fit[4]) < 0 < max(fit[4]) and compared == self._values.keys() & set(atoms_of(fit[3].value)))
                 )
             ]
-            plain = related if compared else []
             nearest = (
-                min(plain, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
-                if plain
+                min(related, key=lambda fit: (len(compared - set(atoms_of(fit[3].value))), fit[0], fit[2]))[3]
+                if related
                 else None
             )
             return Need(nothing.name, nothing.bytes_each, None, nearest)
@@ -669,9 +669,7 @@ class NeedFinder:
                 row = whole.divide(unit, whole.constant // unit)
                 if row.constant or len(row.factors) > 1:
                     words = [(name_of(self.walker.info, self._values[atom]), factor) for atom, factor in row.factors]
-                    text = " + ".join(name if factor == 1 else f"{factor} * {name}" for name, factor in words)
-                    text += f" {'+' if row.constant > 0 else '-'} {abs(row.constant)}" if row.constant else ""
-                    yield f"({text})".replace("+ -", "- "), row
+                    yield f"({sum_words(words, row.constant)})", row
 
     def _are_equal(self, left: Sum, right: Sum, size: Sum) -> bool:
         """Return whether two terms are certainly equal for any size that is not negative."""
