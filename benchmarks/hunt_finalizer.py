@@ -1,9 +1,10 @@
-"""A hunt for miscompiles: random valid vISA through the finalizer with random options, its machine code verified against the text.
+"""A hunt for miscompiles: random valid vISA through a finalizer with random options, its machine code verified against the text.
 
-    python -m benchmarks.hunt_finalizer [--seconds N] [--seed N] [--iga PATH] [--keep FOLDER]
+    python -m benchmarks.hunt_finalizer [--seconds N] [--seed N] [--iga PATH] [--ocloc PATH] [--keep FOLDER]
 
-Texts mix types, regions, modifiers, predicates and register pressure. A difference or hazard is made small by leaving out instructions, and kept
-with the report of ``verify``. Exit status 1 if there is one.
+Without ``--ocloc`` the finalizer is ``GenX_IR``; with it the texts are assembly in OpenCL C. Texts mix types, regions, modifiers, predicates and
+register pressure. A difference or hazard is made small by leaving out instructions, and kept with the report of ``verify``. Exit status 1 if
+there is one.
 """
 
 from __future__ import annotations
@@ -14,275 +15,63 @@ import sys
 import tempfile
 import time
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
+from benchmarks.finalizer_texts import Inline, Text
 from visa_lsp.app.verify.verified_inputs import VerifyOptions, verify
 from visa_lsp.app.verify.verify_report import Answer, InputProblem, text_lines
+from visa_lsp.toolchain.ocloc import CompilerCall, compile_source
 
-PLATFORMS = ("TGLLP", "DG2", "PVCXT")
+PLATFORMS = ("TGLLP", "DG2", "PVCXT")  # of GenX_IR
 OPTIONS: tuple[tuple[str, ...], ...] = (
     (), (), ("-noschedule",), ("-nopresched",), ("-nolocalra",), ("-nocompaction",), ("-debug",), ("-TotalGRFNum", "256"),
     ("-TotalGRFNum", "32", "-nospillcleanup"),
 )  # fmt: skip
-_SIZES = {"b": 1, "ub": 1, "w": 2, "uw": 2, "d": 4, "ud": 4, "q": 8, "uq": 8, "hf": 2, "f": 4, "df": 8}
-_SIGNED = ("b", "w", "d", "q", "f", "hf", "df")
-_VECTORS = 8
-_BYTES = 128  # of a vector
-_COMMON = ("w", "uw", "d", "ud", "d", "ud", "b", "ub")
-_INTS = (
-    "add",
-    "mul",
-    "and",
-    "or",
-    "xor",
-    "shl",
-    "shr",
-    "asr",
-    "avg",
-    "min",
-    "max",
-    "mov",
-    "not",
-    "cmp",
-    "sel",
-    "mad",
-    "bfn",
-    "add3",
-    "dp4a",
-    "mulh",
-    "addc",
-    "subb",
-)
-_WORDS = ("lzd", "fbl", "fbh", "cbit", "bfrev", "bfe", "bfi", "rol", "ror", "madw")
-_FLOATS = ("add", "mul", "mad", "min", "max", "mov", "cmp", "sel", "rndd", "rnde", "rndz", "frc")
+_DEVICES = {"TGLLP": "tgllp", "DG2": "dg2", "PVCXT": "pvc", "BMG": "bmg", "PTL": "ptl"}  # names of ocloc
 
 
-class Text:
-    """A random text for a platform: declarations, loads of all vectors, ``body``, stores of all vectors.
+class Trial:
+    """A finalizer with its options, a folder for its files, and the way to verify a body of a text with them."""
 
-    Finds of docs/found.md are left out: `madw` that the finalizer schedules, `mulh` into its own scalar.
-    """
+    def __init__(self, made: Text, folder: Path, asked: VerifyOptions, ocloc: str | None) -> None:
+        self.made, self.folder, self.asked, self.ocloc = made, folder, asked, ocloc
 
-    def __init__(self, pick: random.Random, platform: str, options: tuple[str, ...] = ()) -> None:
-        self.pick, self.platform, self.options = pick, platform, options
-        self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if platform == "PVCXT" else ())]
-        self.vectors = _VECTORS if pick.random() < 0.7 else 40  # registers under pressure
-        self.body = [line for _ in range(pick.randrange(4, 40)) if (line := self._instruction())]
+    def answer(self, body: list[str]) -> tuple[str, str]:
+        """Return the answer about a body, and the report."""
+        source, text = self.made.text(body), self.folder / "k.visaasm"
+        if self.ocloc is None:
+            text.write_text(source, encoding="utf-8")
+            return self._verified(text, self.asked)
+        device = _DEVICES[self.made.platform]
+        options = " ".join(f"-Xfinalizer {word}" for word in self.made.options)
+        path, data = self.folder / "k.cl", source.encode()
+        path.write_bytes(data)
+        compiled = compile_source(path, data, CompilerCall(self.ocloc, device, options))
+        if compiled.program is None:
+            return "refused", f"k.cl: {' '.join((*(m.message for m in compiled.messages), compiled.failure))}"
+        text.write_text(next(t.text for t in compiled.texts if t.is_kernel), encoding="utf-8")
+        program = self.folder / "k.bin"
+        program.write_bytes(compiled.program)
+        return self._verified(program, replace(self.asked, options=(), kernel="k"))
 
-    def text(self, body: list[str]) -> str:
-        """Return the text with a body."""
-        grf = 64 if self.platform == "PVCXT" else 32
-        args = 2 * grf if grf == 32 else 3 * grf
-        lines = [".version 4.1", '.kernel "k"', ".decl lid v_type=G type=uw num_elts=16 align=GRF"]
-        lines += (
-            [f".decl {name} v_type=G type=ud num_elts=1" for name in ("x", "y")]
-            if grf == 64
-            else [f".decl {name} v_type=T num_elts=1" for name in ("x", "y")]
-        )
-        lines += [
-            ".decl at v_type=G type=ud num_elts=16 align=GRF",
-            ".decl lane v_type=G type=ud num_elts=16 align=GRF",
-        ]
-        for n in range(self.vectors):
-            lines.append(f".decl R{n} v_type=G type=ud num_elts={_BYTES // 4} align=GRF")
-            lines += [
-                f".decl R{n}_{t} v_type=G type={t} num_elts={_BYTES // s} alias=<R{n}, 0>" for t, s in _SIZES.items()
-            ]
-        lines += [f".decl P{n} v_type=P num_elts=16" for n in range(1, 4)]
-        lines += [
-            f".input lid offset={grf} size=32",
-            f".input x offset={args} size=4",
-            f".input y offset={args + 4} size=4",
-        ]
-        lines += [
-            '.kernel_attr Target="3d"',
-            ".kernel_attr SimdSize=16",
-            "    mov (M1_NM, 8) lane(0,0)<1> 0x76543210:uv",
-            # All lanes are loaded, because a text may read lanes of others.
-            f"    add (M1_NM, 8) lane({32 // grf},{32 % grf // 4})<1> lane(0,0)<1;1,0> 0x8:ud",
-            "    shl (M1_NM, 16) lane(0,0)<1> lane(0,0)<1;1,0> 0x2:ud",
-        ]
-        for n in range(min(self.vectors, _VECTORS) * 2):
-            lines += [f"    add (M1_NM, 16) at(0,0)<1> lane(0,0)<1;1,0> 0x{64 * n:x}:ud", f"    {self._load(n)}"]
-        lines += [
-            f"    mov (M1_NM, 16) R{n}({half},0)<1> R{n % _VECTORS}({half},0)<1;1,0>"
-            for n in range(_VECTORS, self.vectors)
-            for half in self._halves()
-        ]
-        lines += [
-            f"    cmp.{word} (M1_NM, 16) P{n} R{n}(0,0)<1;1,0> R0(0,0)<1;1,0>"
-            for n, word in ((1, "lt"), (2, "gt"), (3, "ne"))
-        ]
-        lines += [f"    {line}" for line in body]
-        for n in range(self.vectors * 2):
-            lines += [f"    add (M1_NM, 16) at(0,0)<1> lane(0,0)<1;1,0> 0x{64 * n:x}:ud", f"    {self._store(n)}"]
-        return "\n".join([*lines, "    ret (M1, 1)", ""])
+    @staticmethod
+    def _verified(path: Path, options: VerifyOptions) -> tuple[str, str]:
+        row = next(iter(verify(str(path), options)))
+        if isinstance(row, InputProblem):
+            return "refused", row.message
+        return row.answer.value, "\n".join(text_lines([row]))
 
-    def _halves(self) -> tuple[int, ...]:
-        return (0, 1) if self.platform == "PVCXT" else (0, 2)
-
-    def _row(self, n: int) -> str:
-        return f"R{n // 2}.{64 * (n % 2)}"
-
-    def _load(self, n: int) -> str:
-        if self.platform == "PVCXT":
-            return f"lsc_load.ugm (M1_NM, 16) {self._row(n)}:d32 bti(x)[at]:a32"
-        return f"gather4_scaled.R (M1_NM, 16) x 0x0:ud at.0 {self._row(n)}"
-
-    def _store(self, n: int) -> str:
-        if self.platform == "PVCXT":
-            return f"lsc_store.ugm (M1, 16) bti(y)[at]:a32 {self._row(n)}:d32"
-        return f"scatter4_scaled.R (M1, 16) y 0x0:ud at.0 {self._row(n)}"
-
-    # ---- instructions
-
-    def _operand(self, type_: str, lanes: int, *, plain: bool = False) -> str:
-        pick, size = self.pick, _SIZES[type_]
-        sign = pick.choice(("", "", "", "(-)", "(abs)")) if type_ in _SIGNED and not plain else ""
-        kind = pick.random()
-        if kind < 0.2 and lanes > 1:
-            region, span = "<0;1,0>", 1
-        elif kind < 0.35 and 2 * lanes * size <= _BYTES // 2:
-            region, span = "<2;1,0>", 2 * lanes
-        else:
-            region, span = "<1;1,0>", lanes
-        if lanes == 1:
-            region, span = "<0;1,0>", 1
-        return f"{sign}{self._place(type_, span)}{region}"
-
-    def _place(self, type_: str, span: int) -> str:
-        """Return a vector and a first element from which ``span`` elements fit."""
-        size, grf = _SIZES[type_], 64 if self.platform == "PVCXT" else 32
-        last = max(0, min(_BYTES, 2 * grf) // size - span)
-        at = self.pick.choice((0, 0, grf // size, span, self.pick.randrange(last + 1)))
-        at = min(at, last)
-        return f"R{self.pick.randrange(self.vectors)}_{type_}({at * size // grf},{at * size % grf // size})"
-
-    def _immediate(self, type_: str) -> str:
-        pick = self.pick
-        if type_ in ("f", "hf", "df"):
-            words = {
-                "f": ("0x3f800000", "0xc0200000", "0x3e99999a"),
-                "hf": ("0x3c00", "0xc100", "0x3555"),
-                "df": ("0x3ff8000000000000",),
-            }
-            return f"{pick.choice(words[type_])}:{type_}"
-        wide = "w" if type_ == "b" else "uw" if type_ == "ub" else type_
-        return f"0x{pick.choice((0, 1, 3, 7, 31, 0x7F, 0xFF, 0x7FFF, pick.randrange(1 << 15))):x}:{wide}"
-
-    def _instruction(self) -> str:
-        pick = self.pick
-        lanes = pick.choice((16, 16, 16, 8, 1))
-        mask = pick.choice(("M1", "M1", "M1_NM")) if lanes > 1 else "M1_NM"
-        types = [t for t in self.types if lanes * _SIZES[t] <= _BYTES]
-        kind = pick.choice(types)
-        is_float = kind in ("f", "hf", "df")
-        op = pick.choice(_FLOATS if is_float else (*_INTS, *_WORDS))
-        others = [kind] if is_float else [t for t in types if t not in ("f", "hf", "df")]
-        out = pick.choice(types if op == "mov" else others)
-        step = pick.choice((1, 1, 1, 2)) if 2 * lanes * _SIZES[out] <= _BYTES // 2 and lanes > 1 else 1
-        sat = ".sat" if op in ("add", "mul", "mov", "mad" if is_float else "mov") and pick.random() < 0.15 else ""
-        guard = pick.choice(("", "", "", "(P1) ", "(!P2) ", "(P3) ")) if lanes == 16 else ""
-        control = f"({mask}, {lanes})"
-        count = {"mad": 3, "bfn": 3, "add3": 3, "dp4a": 3, "bfe": 3, "bfi": 4, "madw": 3}.get(
-            op, 1 if op in ("mov", "not", "lzd", "fbl", "fbh", "cbit", "bfrev", "rndd", "rnde", "rndz", "frc") else 2
-        )
-        if op in ("bfe", "bfi", "lzd", "fbl", "cbit", "bfrev", "madw", "mulh", "addc", "subb", "rol", "ror", "fbh"):
-            kind = "ud" if op not in ("fbh", "mulh", "bfe") else pick.choice(("d", "ud"))
-            others, out, step = [kind], "ud" if op in ("fbh", "lzd", "fbl", "cbit") else kind, 1
-        if op == "dp4a":
-            kind, out, step, others = "d", "d", 1, ["d"]
-        plain = op in (
-            "and",
-            "or",
-            "xor",
-            "not",
-            "shl",
-            "shr",
-            "bfn",
-            "bfe",
-            "bfi",
-            "lzd",
-            "fbl",
-            "fbh",
-            "cbit",
-            "bfrev",
-            "dp4a",
-            "mulh",
-            "addc",
-            "subb",
-            "madw",
-            "avg",
-            "rol",
-            "ror",
-            "asr",
-        )
-        if op == "mad" and not is_float:
-            others = [pick.choice(("w", "uw")), "d", "ud"]  # what words of both signs mean is open
-        if op in ("bfn", "add3"):
-            others = ["uw", "d", "ud"]  # a signed word of bfn is a known find
-            if self.platform == "TGLLP":
-                return ""
-        if op == "shr":
-            others = [t for t in others if t not in _SIGNED]  # what a signed source of another size means is open
-        sources = [self._operand(pick.choice(others), lanes, plain=plain) for _ in range(count)]
-        if count == 2 and pick.random() < 0.25:
-            sources[1] = self._immediate(others[0] if is_float else pick.choice(others))
-        if op == "cmp":
-            return (
-                f"cmp.{pick.choice(('eq', 'ne', 'lt', 'le', 'gt', 'ge'))} (M1, 16) P{pick.randrange(1, 4)} {' '.join(self._operand(kind, 16) for _ in range(2))}"
-                if 16 * _SIZES[kind] <= _BYTES
-                else ""
-            )
-        if op == "sel":
-            guard = f"({pick.choice(('', '!'))}P{pick.randrange(1, 4)}) "
-            control = "(M1, 16)"
-            lanes = 16
-            if 16 * max(_SIZES[out], *(_SIZES[t] for t in others)) > _BYTES or lanes * step * _SIZES[out] > _BYTES:
-                return ""
-            sources = [self._operand(out if is_float else pick.choice(others), 16) for _ in range(2)]
-        name = f"bfn.x{pick.randrange(1, 255):x}" if op == "bfn" else op
-        dst = self._place(out, lanes * step)
-        if is_float and kind != "f" and op in ("rndd", "rnde", "rndz", "frc"):
-            return ""
-        if op == "mulh" and any("<0;1,0>" in s and dst.partition("_")[0] + "_" in s for s in sources):
-            return ""
-        if op == "madw" and "-noschedule" not in self.options:
-            return ""
-        if op in ("addc", "subb", "madw"):
-            second = f"R{pick.randrange(self.vectors)}_ud(0,0)<1>"
-            if any(second.partition("_")[0] + "_" in source for source in sources):
-                return ""  # an overlap of the second result and a source has no meaning
-            if op == "madw":
-                return (
-                    f"madw {control} R{pick.randrange(self.vectors)}_{kind}(0,0)<1> {' '.join(sources)}"
-                    if lanes == 16
-                    else ""
-                )
-            # Without a predicate, which the finalizer loses for the second result (docs/found.md).
-            return f"{op} {control} {dst}<1> {second} {' '.join(sources)}"
-        return f"{guard}{name}{sat} {control} {dst}<{step}> {' '.join(sources)}"
-
-
-def answer_of(path: Path, options: VerifyOptions) -> tuple[str, str]:
-    """Return the answer about a text, and the report."""
-    row = next(iter(verify(str(path), options)))
-    if isinstance(row, InputProblem):
-        return "refused", row.message
-    return row.answer.value, "\n".join(text_lines([row]))
-
-
-def make_small(made: Text, path: Path, options: VerifyOptions, wanted: str) -> list[str]:
-    """Return the shortest body found that keeps the answer, by leaving out instructions."""
-    body, size = list(made.body), max(1, len(made.body) // 2)
-    while size:
-        for at in range(len(body) - size, -1, -size):
-            shorter = body[:at] + body[at + size :]
-            path.write_text(made.text(shorter), encoding="utf-8")
-            if answer_of(path, options)[0] == wanted:
-                body = shorter
-        size //= 2
-    return body
+    def make_small(self, wanted: str) -> list[str]:
+        """Return the shortest body found that keeps the answer, by leaving out instructions."""
+        body, size = list(self.made.body), max(1, len(self.made.body) // 2)
+        while size:
+            for at in range(len(body) - size, -1, -size):
+                shorter = body[:at] + body[at + size :]
+                if self.answer(shorter)[0] == wanted:
+                    body = shorter
+            size //= 2
+        return body
 
 
 def main() -> int:
@@ -291,21 +80,22 @@ def main() -> int:
     parser.add_argument("--seconds", type=float, default=600.0)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--iga")
-    parser.add_argument("--platforms", default=",".join(PLATFORMS))
+    parser.add_argument("--platforms", help="names, separated by commas")
     parser.add_argument("--keep", type=Path, help="folder for the texts with a difference")
+    parser.add_argument("--ocloc", help="path of a compiler of OpenCL C, whose finalizer is tried instead")
     args = parser.parse_args()
     counts: Counter[tuple[str, str]] = Counter()
     refusals: Counter[str] = Counter()
+    platforms = args.platforms.split(",") if args.platforms else list(_DEVICES if args.ocloc else PLATFORMS)
     end, seed, finds = time.monotonic() + args.seconds, args.seed, 0
     with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "k.visaasm"
         while time.monotonic() < end:
             pick = random.Random(seed)
-            platform, options = pick.choice(args.platforms.split(",")), pick.choice(OPTIONS)
-            made = Text(pick, platform, options)
-            path.write_text(made.text(made.body), encoding="utf-8")
+            platform, options = pick.choice(platforms), pick.choice(OPTIONS)
+            made = (Inline if args.ocloc else Text)(pick, platform, options)
             asked = VerifyOptions(platform=platform, options=options, iga=args.iga, tries=False)
-            said, report = answer_of(path, asked)
+            trial = Trial(made, Path(folder), asked, args.ocloc)
+            said, report = trial.answer(made.body)
             counts[platform, said] += 1
             if said == "refused":
                 refusals[report.partition(": ")[2][:110]] += 1
@@ -313,9 +103,8 @@ def main() -> int:
                 refusals[report.splitlines()[0].partition(": ")[2][:110]] += 1
             elif said != Answer.EQUAL.value:
                 finds += 1
-                body = make_small(made, path, asked, said)
-                path.write_text(made.text(body), encoding="utf-8")
-                report = answer_of(path, asked)[1]
+                body = trial.make_small(said)
+                report = trial.answer(body)[1]
                 print(
                     f"seed {seed}, {platform}, options {' '.join(options) or '-'}: {said}",
                     *body,
@@ -325,7 +114,8 @@ def main() -> int:
                 )
                 if args.keep:
                     args.keep.mkdir(exist_ok=True)
-                    (args.keep / f"s{seed}.{platform}.visaasm").write_text(made.text(body), encoding="utf-8")
+                    name = f"s{seed}.{platform}.{'cl' if args.ocloc else 'visaasm'}"
+                    (args.keep / name).write_text(made.text(body), encoding="utf-8")
             seed += 1
     print(f"{seed - args.seed} texts: " + ", ".join(f"{p} {a} {n}" for (p, a), n in sorted(counts.items())))
     print(*(f"{n:5} {words}" for words, n in refusals.most_common(20)), sep="\n")

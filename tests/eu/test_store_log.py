@@ -19,7 +19,7 @@ def test_bytes_of_undefined_values_do_not_count():
     difference = find_difference(text, code)
     assert difference is not None
     assert difference.byte == 0x1001
-    assert find_difference(text, code, log_of([1, 9, 5])) is None
-    other = find_difference(text, log_of([1, 72, 6]), log_of([1, 9, 5]))
+    assert find_difference(text, code, [log_of([1, 9, 5])]) is None
+    other = find_difference(text, log_of([1, 72, 6]), [log_of([1, 9, 5])])
     assert other is not None
     assert other.byte == 0x1002

@@ -129,13 +129,9 @@ def _choose(
     site: MachineSite, condition: Callable[[Frame], Array], first: Any, second: Any
 ) -> Callable[[Frame], Array]:
     dst: Any = site.machine.dst
-    if moves.same_bits(site, dst, [first, second]):
-        a, b = site.read(first), site.read(second)
-        return lambda f: np.where(condition(f), a(f), b(f))
     exec_type = values.execution_type([site.operand_type(first), site.operand_type(second)])
-    convert = converter(site, exec_type, dst)
-    c, d = (_fetch(site, s, exec_type) for s in (first, second))
-    return lambda f: convert(f, np.where(condition(f), c(f), d(f)))
+    a, b = (moves.as_stored(site, dst, source, exec_type) for source in (first, second))
+    return lambda f: np.where(condition(f), a(f), b(f))
 
 
 def _fetch(site: MachineSite, operand: Any, exec_type: ty.DataType) -> Callable[[Frame], Array]:

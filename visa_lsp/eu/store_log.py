@@ -123,14 +123,14 @@ class StoreLog(Observer):
         return None
 
 
-def find_difference(text: StoreLog, code: StoreLog, undefined: StoreLog | None = None) -> StoreDifference | None:
+def find_difference(text: StoreLog, code: StoreLog, undefined: Sequence[StoreLog] = ()) -> StoreDifference | None:
     """Return the first difference of two runs in the order of threads; None if every thread stores the same.
 
     What the text stores otherwise in a run with ``undefined`` values does not count.
     """
     for key in dict.fromkeys((*text.threads, *code.threads)):
         left, right = text.threads.get(key, []), code.threads.get(key, [])
-        again = left if undefined is None else undefined.threads.get(key, [])
+        again = [log.threads.get(key, []) for log in undefined]
         difference = _difference_of_thread(key, left, right, again)
         if difference is not None:
             return difference
@@ -151,10 +151,10 @@ def find_load(text: StoreLog, code: StoreLog) -> StoreDifference | None:
 
 
 def _difference_of_thread(
-    key: ThreadKey, left: Sequence[StoreRecord], right: Sequence[StoreRecord], again: Sequence[StoreRecord]
+    key: ThreadKey, left: Sequence[StoreRecord], right: Sequence[StoreRecord], again: Sequence[Sequence[StoreRecord]]
 ) -> StoreDifference | None:
     a, b = _by_byte(left), _by_byte(right)
-    c = a if again is left else _by_byte(again)
+    undefined = [_by_byte(records) for records in again]
     if a[0].size == b[0].size and np.array_equal(a[0], b[0]) and np.array_equal(a[1], b[1]):
         return None
     best: tuple[int, int, int, int, int] | None = None
@@ -164,7 +164,7 @@ def _difference_of_thread(
     for place, la, ha, lb, hb in zip(*(x.tolist() for x in (places, start_a, end_a, start_b, end_b)), strict=True):
         if ha - la == hb - lb and np.array_equal(a[1][la:ha], b[1][lb:hb]):
             continue
-        if c is not a and not np.array_equal(a[1][la:ha], c[1][c[0] == place]):
+        if not all(np.array_equal(a[1][la:ha], c[1][c[0] == place]) for c in undefined):
             continue
         same = 0
         while la + same < ha and lb + same < hb and a[1][la + same] == b[1][lb + same]:

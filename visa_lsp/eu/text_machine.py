@@ -22,31 +22,39 @@ if TYPE_CHECKING:
     from visa_lsp.sim.operands import Op, Store
     from visa_lsp.sim.registers import Frame
 
-_UNDEFINED: Final = np.random.default_rng(1).integers(0, 256, 1 << 16, np.uint8)
+Contents = np.ndarray[Any, np.dtype[np.uint8]]
+_RANDOM: Final = np.random.default_rng(1)
+_UNDEFINED: Final = _RANDOM.integers(0, 256, 1 << 16, np.uint8)
+# What variables begin with that nothing has written. Most random bytes are no floats that an integer can hold.
+UNDEFINED: Final[tuple[Contents, ...]] = (
+    _UNDEFINED,
+    _RANDOM.uniform(1, 999, 1 << 14).astype(np.float32).view(np.uint8),
+)
 _UNDEFINED_STEP: Final = 1_007  # between the contents of threads
 _POWER = word("pow", S0, S1)
 
 
-def undefined_bytes(size: int, thread: int) -> np.ndarray[Any, np.dtype[np.uint8]]:
+def undefined_bytes(size: int, thread: int) -> Contents:
     """Return contents of registers that nothing has written, others for each thread."""
     start = thread * _UNDEFINED_STEP % (_UNDEFINED.size - size)
     return _UNDEFINED[start : start + size]
 
 
 class TextMachine(Machine):
-    """A run of a text with the finalizer's expansions. ``has_undefined``: variables begin with any values, else with zeros.
+    """A run of a text with the finalizer's expansions. ``undefined``: what variables begin with, else zeros.
 
     ``has_one_nan``: operations return one and the same NaN.
     """
 
-    has_undefined = has_one_nan = False
+    undefined: Contents | None = None
+    has_one_nan = False
 
     def acquire(self, kernel: Kernel) -> Frame:
         """Return a frame of a kernel or function."""
         frame = super().acquire(kernel)
-        if self.has_undefined:
+        if self.undefined is not None:
             start, end = frame.code.layout.predefined_end, frame.code.layout.declared_end
-            frame.regs[start:end] = np.resize(_UNDEFINED, end - start)
+            frame.regs[start:end] = np.resize(self.undefined, end - start)
         return frame
 
     def code(self, kernel: Kernel) -> Code:

@@ -16,7 +16,7 @@ from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.verify.verify_report import Answer, FirstDifference, HazardReport, KernelVerdict
 from visa_lsp.eu.machine_run import MachineOfCode, unmodelled_in
 from visa_lsp.eu.store_log import SHARED_BASE, StoreDifference, StoreLog, StoreSide, find_difference, find_load
-from visa_lsp.eu.text_machine import TextMachine
+from visa_lsp.eu.text_machine import UNDEFINED, Contents, TextMachine
 from visa_lsp.eu.thread_start import thread_starts
 from visa_lsp.program.model import RawOperand
 from visa_lsp.sim.faults import Fault, FaultKind
@@ -72,22 +72,22 @@ class TextRun:
         return any(fault.kind is FaultKind.BUDGET for fault in self.result.faults)
 
     @cached_property
-    def with_undefined(self) -> TextRun | None:
-        """The run in which variables that nothing has written begin with other values than zero; None if the text stores the same."""
-        again = self._again(has_undefined=True, has_one_nan=self.has_one_nan)
-        return again if self._has_other_stores(again) else None
+    def with_undefined(self) -> Sequence[TextRun]:
+        """The runs that store something else, because variables that nothing has written begin with other values than zero."""
+        runs = [self._again(undefined=contents, has_one_nan=self.has_one_nan) for contents in UNDEFINED]
+        return [run for run in runs if self._has_other_stores(run)]
 
     @cached_property
     def with_one_nan(self) -> TextRun | None:
         """The run in which operations return one and the same NaN; None if the text then stores the same values."""
-        again = self._again(has_one_nan=True)
+        again = self._again(undefined=None, has_one_nan=True)
         return again if self._has_other_stores(again) else None
 
-    def _again(self, *, has_undefined: bool = False, has_one_nan: bool = False) -> TextRun:
+    def _again(self, *, undefined: Contents | None, has_one_nan: bool) -> TextRun:
         ready = self.opened.ready()
         log = _log_of(ready)
         machine = TextMachine(_dispatch_of(ready, TEXT_STEPS), [log])
-        machine.has_undefined, machine.has_one_nan = has_undefined, has_one_nan
+        machine.undefined, machine.has_one_nan = undefined, has_one_nan
         return TextRun(self.opened, ready, log, machine.run(), has_one_nan)
 
     def _has_other_stores(self, other: TextRun) -> bool:
@@ -116,10 +116,10 @@ def compare_with(
     if unmodelled:
         return Outcome(text_run.result.threads, None, unmodelled, text_run.is_endless)
     outcome = _compared(text_run, code, text, watchers, steps)
-    if outcome.first is not None and text_run.with_undefined is not None:
+    if outcome.first is not None and text_run.with_undefined:
         outcome = _compared(text_run, code, text, watchers, steps, has_undefined=False)
     if outcome.first is not None and text_run.with_one_nan is not None:
-        has_undefined = text_run.with_undefined is None
+        has_undefined = not text_run.with_undefined
         outcome = _compared(text_run.with_one_nan, code, text, watchers, steps, has_undefined=has_undefined)
     return outcome
 
@@ -149,7 +149,7 @@ def _compared(
     stuck = _stuck_fault(text_run.result)
     if stuck is not None and _stuck_fault(done) is not None:
         fault = None
-    undefined = None if has_undefined else text_run.with_undefined
+    undefined = () if has_undefined else text_run.with_undefined
     difference = _first_difference(text_run.ready, right, [text_run.log, log], code, text, undefined)
     if stuck is not None and fault is None and _stuck_fault(done) is None and difference is None:
         difference = _difference_by_fault(replace(stuck, instruction=-1), code, "the text")
@@ -213,20 +213,27 @@ def _unmodelled_in_text(result: RunResult) -> tuple[tuple[str, int], ...]:
 
 
 def _first_difference(
-    left: ReadyRun, right: ReadyRun, logs: Sequence[StoreLog], code: MachineCode, text: str, undefined: TextRun | None
+    left: ReadyRun,
+    right: ReadyRun,
+    logs: Sequence[StoreLog],
+    code: MachineCode,
+    text: str,
+    undefined: Sequence[TextRun],
 ) -> FirstDifference | None:
-    """Return the first difference of bytes that the text stores in a run with ``undefined`` values too."""
-    undefined_log = undefined.log if undefined is not None else None
-    difference = None if any(log.is_full for log in logs) else find_difference(logs[0], logs[1], undefined_log)
+    """Return the first difference of bytes that the text stores in the runs with ``undefined`` values too."""
+    undefined_logs = [run.log for run in undefined]
+    difference = None if any(log.is_full for log in logs) else find_difference(logs[0], logs[1], undefined_logs)
     if difference is not None:
         return _describe(left, difference, code, text)
     others = {b.address: b for b in right.prepared.dispatch.buffers if not b.private and b.address}
-    doubtful = undefined.ready.prepared.dispatch.buffers if undefined is not None else left.prepared.dispatch.buffers
-    for buffer, again in zip(left.prepared.dispatch.buffers, doubtful, strict=True):
+    for number, buffer in enumerate(left.prepared.dispatch.buffers):
         other = others.get(buffer.address)
         if buffer.private or other is None or buffer.size != other.size:
             continue
-        places = np.flatnonzero((buffer.data != other.data) & (buffer.data == again.data))
+        differs = buffer.data != other.data
+        for run in undefined:
+            differs &= buffer.data == run.ready.prepared.dispatch.buffers[number].data
+        places = np.flatnonzero(differs)
         if places.size:
             return _describe_memory(left, logs, buffer, other, int(places[0]), code, text)
     load = None if any(log.is_full for log in logs) else find_load(*logs)

@@ -36,6 +36,16 @@ _PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
 _OF_LANES: Final = ("ugm", "slm", "tgm", "smpl")  # functions whose messages have an element for each lane
 _OF_FLOATS: Final = ("add", "mul", "mad", "sel")  # opcodes whose floats finalizers take from lines of their operation
 _ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
+_OF_PARTS: Final = (
+    "mad",
+    "madw",
+    "mul",
+    "mulh",
+    "lrp",
+    "div",
+    "mod",
+    "pow",
+)  # that finalizers replace by products and sums
 _OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
 
 
@@ -91,6 +101,7 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     # With calls, the operations of the kernel's text are not all.
     calls = any(inst.op in ("call", "calla") for inst in code.instructions)
     copies = [value for line in by_operation["mov"] for value in line.immediates]
+    parts = [line for line in lines.values() if line.operation in _OF_PARTS and line.control.exec_size > 1]
     sums, zeros = _sums(by_operation["add"]), _comparisons_with_zero(by_operation["cmp"])
     # Finalizers give the rest of a product or of a carry to the next line.
     for piece in code.instructions:
@@ -115,7 +126,8 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
         elif own is not None and own.operation == "sel" and piece.op == "mov":
             yield from ((piece, fault) for fault in _other_choice(piece, own))
         elif piece.line < 0 and not calls and by_operation[operation]:
-            yield from ((piece, fault) for fault in _other_operation(piece, by_operation[operation], copies))
+            given = (*by_operation[operation], *parts)
+            yield from ((piece, fault) for fault in _other_operation(piece, given, copies))
         if own is not None and own.control.exec_size > 1 and operation == own.operation:
             if _is_vector(piece):
                 pieces[piece.line].append(piece)

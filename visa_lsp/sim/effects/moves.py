@@ -113,7 +113,7 @@ def chosen(site: Site, pred: Predicate | None, src0: Value, src1: Value, dst: An
     full, lanes = site.full, site.lanes
     bits = predicate_bits(pred, site.control.mask_offset, full) if pred is not None else lambda _f: full
     exec_type = values.execution_type([site.operand_type(src0), site.operand_type(src1)])
-    a, b = (_as_stored(site, dst, source, exec_type) for source in (src0, src1))
+    a, b = (as_stored(site, dst, source, exec_type) for source in (src0, src1))
 
     def value(f: Frame) -> Array:
         return np.where(lane_mask(bits(f), lanes), a(f), b(f))
@@ -121,8 +121,8 @@ def chosen(site: Site, pred: Predicate | None, src0: Value, src1: Value, dst: An
     return value
 
 
-def _as_stored(site: Site, dst: Value, source: Value, exec_type: ty.DataType) -> Fetch:
-    """Return a source as a destination stores it: its bits, or converted."""
+def as_stored(site: Site, dst: Value, source: Value, exec_type: ty.DataType) -> Fetch:
+    """Return a source of a choice as its destination stores it: its bits, or converted from the execution type."""
     if same_bits(site, dst, [source]):
         return site.read(source)
     fetch, convert = _fetch_as(site, source, exec_type), converter(site, exec_type, dst)
