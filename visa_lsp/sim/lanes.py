@@ -60,7 +60,8 @@ def int_source(
     if type_.is_float:
         raise site.fault(f"a {type_} source beside integers")
     storage = DTYPE[type_]
-    if exec_type.is_signed and not type_.is_signed and type_.size == exec_type.size:
+    signed = values.is_read_signed(type_, exec_type)
+    if signed and not type_.is_signed:
         storage = DTYPE[exec_type]
     fetch = site.read(operand, lanes, storage)
     modifier = modifier_of(operand)
@@ -70,8 +71,7 @@ def int_source(
             fetch = lambda f: inner(f).astype(dtype)  # noqa: E731
         else:
             fetch = _convert(inner, dtype, constant=isinstance(operand, Immediate))
-    unsigned = not type_.is_signed and not (exec_type.is_signed and type_.size == exec_type.size)
-    return _modify(fetch, modifier, unsigned=unsigned)
+    return _modify(fetch, modifier, unsigned=not signed)
 
 
 def _convert(fetch: Fetch, dtype: np.dtype[Any], *, constant: bool) -> Fetch:

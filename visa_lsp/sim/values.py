@@ -80,6 +80,15 @@ def execution_type(types: Iterable[ty.DataType]) -> ty.DataType:
     return {2: (ty.UW, ty.W), 4: (ty.UD, ty.D), 8: (ty.UQ, ty.Q)}[size][signed]
 
 
+def is_read_signed(type_: ty.DataType, exec_type: ty.DataType) -> bool:
+    """Return whether an integer source is read as a signed number: an unsigned dword or qword is, where another source is signed.
+
+    Words and bytes keep their own sign. The documents do not say it, but Intel's finalizer relies on it where it narrows
+    ``a:uw + 0x7fff:d`` to ``a:uw + 0x7fff:w`` or splits a sum of products.
+    """
+    return type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size > 2)
+
+
 def extend_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
     """Return the type to which integer sources are extended; in a product or shift into a qword each keeps its own sign."""
     wide = exec_type is ty.D and target.is_int and target.size == 8

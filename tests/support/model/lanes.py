@@ -51,6 +51,7 @@ def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: b
     Lanes that are not ``on`` have no values; without it all lanes have.
     """
     columns = []
+    wide_kind = "d" if exec_kind == "w" else exec_kind  # words keep their own sign
     for operand in operands:
         kind = state.type_name(operand)
         column = []
@@ -58,7 +59,7 @@ def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: b
             if on is not None and not on[i]:
                 column.append(None)
                 continue
-            result = modify(convert(value, kind, exec_kind, state.modes), modifier(operand), kind)
+            result = modify(convert(value, kind, wide_kind, state.modes), modifier(operand), kind)
             if exec_kind in FLOATS and flush:
                 result = flush_denormal(exact(result), exec_kind, state.modes)
             column.append(result)

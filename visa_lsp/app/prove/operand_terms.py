@@ -41,7 +41,7 @@ from visa_lsp.program.model import (
     RawOperand,
 )
 from visa_lsp.sim.lanes import words_of
-from visa_lsp.sim.values import execution_type, extend_type, immediate, unpack_type
+from visa_lsp.sim.values import execution_type, extend_type, immediate, is_read_signed, unpack_type
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -127,7 +127,7 @@ class LaneOperands:
     def source(self, operand: Expr, exec_type: DataType, site: InstructionSite) -> Sum:
         """Return the value of an integer source in an execution type, with its modifier applied."""
         type_ = self.type_of(operand)
-        signed = type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
+        signed = is_read_signed(type_, exec_type)
         value = self.read(operand, type_, site, signed=signed)
         match getattr(operand, "modifier", OperandModifier.NONE):
             case OperandModifier.NEG:

@@ -37,7 +37,7 @@ from visa_lsp.program.model import (
     State,
 )
 from visa_lsp.program.operand_text import vector
-from visa_lsp.sim.values import execution_type, immediate, unpack_type
+from visa_lsp.sim.values import execution_type, immediate, is_read_signed, unpack_type
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
@@ -383,7 +383,7 @@ class Printer:
         """Return an integer operand, converted to the execution type."""
         own = self.type_of(value)
         text = self.exact(value, control)
-        if own.size == exec_type.size and exec_type.is_signed and not own.is_signed and not own_sign:
+        if is_read_signed(own, exec_type) and not own.is_signed and not own_sign:
             return self._wrap(text, exec_type)
         return text
 

@@ -196,7 +196,7 @@ def relation_of(site: Site, relop: int, left: Value, right: Value) -> Fetch:
     if exec_type.is_float:
         a, b = float_source(site, left, exec_type), float_source(site, right, exec_type)
     elif plain:
-        native = values.DTYPE[exec_type]
+        native = values.DTYPE[ty.D if exec_type is ty.W else exec_type]  # words keep their own sign
         a, b = int_source(site, left, exec_type, native), int_source(site, right, exec_type, native)
     else:
         a, b = _fetch_as(site, left, exec_type), _fetch_as(site, right, exec_type)

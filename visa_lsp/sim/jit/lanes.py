@@ -132,8 +132,8 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         bits = 32 if max(target.size, exec_type.size) <= 4 else 64
     elif expr.word == "src" and modifier_of(sources[0]) is OperandModifier.NONE:
         # A conversion, which depends only on the bits and their sign.
-        value, signed = numbers.read(e, site, sources[0]), numbers.is_signed_source(site, sources[0], exec_type)
-        return numbers.from_integers(e, value, target, sat=sat, signed=signed)
+        signed = values.is_read_signed(site.operand_type(sources[0]), exec_type)
+        return numbers.from_integers(e, numbers.read(e, site, sources[0]), target, sat=sat, signed=signed)
     else:
         bits = _exact_bits(used, exec_type, target, wraps=wraps)
     count_bits = 64 if target.size == 8 or exec_type.size == 8 else 32

@@ -125,7 +125,7 @@ def _compare(e: Emitter, site: Site) -> None:
     plain = modifier_of(left) is modifier_of(right) is OperandModifier.NONE
     if not exec_type.is_float and not plain and exec_type.size == 8:
         raise Uncompiled
-    bits = exec_type.bits if plain else 64
+    bits = max(32, exec_type.bits) if plain else 64  # words keep their own sign
     a, b = (_read_typed(e, site, s, exec_type, bits, compared=True) for s in (left, right))
     if exec_type.is_float:
         holds = (e.builder.fcmp_unordered if relation == "!=" else e.builder.fcmp_ordered)(relation, a, b)

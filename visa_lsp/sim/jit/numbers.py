@@ -143,18 +143,12 @@ def indirect_places(e: Emitter, site: Site, operand: Indirect, bits: Node) -> No
 # ---- integers
 
 
-def is_signed_source(site: Site, operand: Value, exec_type: ty.DataType) -> bool:
-    """Return whether the bits of an integer source are a signed number."""
-    type_ = site.operand_type(operand)
-    return type_.is_signed or (exec_type.is_signed and type_.size == exec_type.size)
-
-
 def integers(e: Emitter, site: Site, operand: Value, exec_type: ty.DataType, bits: int) -> Node:
     """Return lanes of an integer source, modified, in ``bits`` bits. Raises Uncompiled if there is no compiled form."""
     type_ = site.operand_type(operand)
     if type_.is_float:
         raise Uncompiled
-    signed = is_signed_source(site, operand, exec_type)
+    signed = values.is_read_signed(type_, exec_type)
     source = resize(e, read(e, site, operand), bits, signed=signed)
     modifier = modifier_of(operand)
     if signed and modifier in (OperandModifier.ABS, OperandModifier.NEGABS):
