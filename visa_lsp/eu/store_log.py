@@ -138,9 +138,12 @@ def find_difference(text: StoreLog, code: StoreLog, undefined: Sequence[StoreLog
 
 
 def find_load(text: StoreLog, code: StoreLog) -> StoreDifference | None:
-    """Return the first load of the code of a byte that the text's thread does not load; None if there is none."""
+    """Return the first load of the code of a byte that the text's thread neither loads nor stores; None if there is none.
+
+    With ``-debug`` the finalizer of 2026 loads the bytes of each store of PVC ahead of it.
+    """
     for key, records in code.loads.items():
-        loaded = _by_byte(text.loads.get(key, []))[0]
+        loaded = _by_byte((*text.loads.get(key, []), *text.threads.get(key, [])))[0]
         for record in records:
             places = (record.at[:, None] + np.arange(record.size)).reshape(-1)
             surplus = np.flatnonzero(~np.isin(places, loaded))

@@ -53,6 +53,7 @@ DTYPE: Final[dict[ty.DataType, np.dtype[Any]]] = {
 
 # The type of the elements of a packed immediate.
 _UNPACKED: Final = {ty.V: ty.W, ty.UV: ty.UW, ty.VF: ty.F}
+_OWN_SIGN: Final = {"src", "const", "add", "sub", "add3", "mul", "mad", "avg", "min", "max", "and", "or", "xor", "shl"}
 _WIDENED: Final = {ty.B: ty.W, ty.UB: ty.UW, ty.BOOL: ty.UW}
 
 
@@ -90,9 +91,9 @@ def is_read_signed(type_: ty.DataType, exec_type: ty.DataType) -> bool:
 
 
 def extend_type(used: set[str], exec_type: ty.DataType, target: ty.DataType) -> ty.DataType:
-    """Return the type to which integer sources are extended; in a product or shift into a qword each keeps its own sign."""
+    """Return the type to which integer sources are extended; where a qword is computed of dwords, each keeps its own sign."""
     wide = exec_type is ty.D and target.is_int and target.size == 8
-    return ty.Q if wide and used & {"mul", "mad", "shl"} else exec_type
+    return ty.Q if wide and used <= _OWN_SIGN else exec_type
 
 
 def immediate(value: Immediate, lanes: int) -> Array:

@@ -103,8 +103,24 @@ def lane(state: State, inst) -> None:
     wide = 8 in (SIZES[exec_kind], SIZES[state.type_name(dst)])
     used = words.words_of(expr)
     results = {}
-    product = exec_kind == "d" and state.type_name(dst) in ("q", "uq") and used & {"mul", "mad", "shl"}
-    rows = lane_sources(state, operands, "q" if product else exec_kind, len(on), on=on)
+    own_sign = used <= {
+        "src",
+        "const",
+        "add",
+        "sub",
+        "add3",
+        "mul",
+        "mad",
+        "avg",
+        "min",
+        "max",
+        "and",
+        "or",
+        "xor",
+        "shl",
+    }
+    is_wide = exec_kind == "d" and state.type_name(dst) in ("q", "uq") and own_sign
+    rows = lane_sources(state, operands, "q" if is_wide else exec_kind, len(on), on=on)
     for i, row in enumerate(rows):
         if on[i]:
             if expr.word == "dp4a":

@@ -37,7 +37,7 @@ from visa_lsp.program.model import (
     State,
 )
 from visa_lsp.program.operand_text import vector
-from visa_lsp.sim.values import execution_type, immediate, is_read_signed, unpack_type
+from visa_lsp.sim.values import execution_type, extend_type, immediate, is_read_signed, unpack_type
 from visa_lsp.sim.words import RING
 
 if TYPE_CHECKING:
@@ -364,26 +364,27 @@ class Printer:
             return self._on_bits(value, control)
         if _words(value.meaning) <= _GROWING and value.type.is_int and not value.saturate:
             return self._wrap(self._ring(value, 8 if value.type.size == ty.Q.size else 4, control), value.type)
+        extended = extend_type(_words(value.meaning), exec_type, value.type)
         if _words(value.meaning) <= _GROWING:
             wide = ty.Q if exec_type.size >= ty.D.size else ty.D
-            texts = [self._spread(self._source(a, exec_type, control), wide) for a in args]
+            texts = [self._spread(self._source(a, extended, control), wide) for a in args]
             tree = self._tree(value.meaning, texts, wide, exec_type.bits)
             return self.convert(tree, wide, value.type, saturate=value.saturate)
-        texts = [self._into(self._source(a, exec_type, control), exec_type) for a in args]
+        texts = [self._into(self._source(a, extended, control), extended) for a in args]
         if word in ("shr", "asr") and types[1].size >= ty.D.size:
             texts[1] = self.low(args[1], 4, control)
-        tree = self._tree(value.meaning, texts, exec_type, 64 if value.type.size == ty.Q.size else exec_type.bits)
-        return self.convert(tree, exec_type, value.type, saturate=value.saturate)
+        tree = self._tree(value.meaning, texts, extended, 64 if value.type.size == ty.Q.size else exec_type.bits)
+        return self.convert(tree, extended, value.type, saturate=value.saturate)
 
     def _on_bits(self, value: Calc, control: ExecControl) -> Text:
         inner = reinterpret(self.exact(value.args[0], control), ty.UD)
         return reinterpret(text_of(f"bit_reverse({inner.text})", ATOM, ty.UD), value.type)
 
-    def _source(self, value: Expr, exec_type: DataType, control: ExecControl, *, own_sign: bool = False) -> Text:
+    def _source(self, value: Expr, exec_type: DataType, control: ExecControl) -> Text:
         """Return an integer operand, converted to the execution type."""
         own = self.type_of(value)
         text = self.exact(value, control)
-        if is_read_signed(own, exec_type) and not own.is_signed and not own_sign:
+        if is_read_signed(own, exec_type) and not own.is_signed:
             return self._wrap(text, exec_type)
         return text
 
@@ -406,8 +407,7 @@ class Printer:
             elif own.size >= width:
                 texts.append(self.low(arg, width, control))
             else:
-                own_sign = bool(words & {"mul", "mad"}) and value.type.size == ty.Q.size
-                texts.append(self._source(arg, exec_type, control, own_sign=own_sign))
+                texts.append(self._source(arg, extend_type(words, exec_type, value.type), control))
         if wide:
             for number, text in enumerate(texts):
                 others = [t for index, t in enumerate(texts) if index != number]
