@@ -47,9 +47,11 @@ _FLOATS = ("add", "mul", "mad", "min", "max", "mov", "cmp", "sel", "rndd", "rnde
 class Text:
     """A random text for a platform: declarations, loads of all vectors, ``body``, stores of all vectors."""
 
-    def __init__(self, pick: random.Random, platform: str, options: tuple[str, ...] = ()) -> None:
+    def __init__(
+        self, pick: random.Random, platform: str, options: tuple[str, ...] = (), *, has_wide: bool = True
+    ) -> None:
         self.pick, self.platform, self.options = pick, platform, options
-        self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if platform in _WIDE else ())]
+        self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if has_wide and platform in _WIDE else ())]
         self.vectors = _VECTORS if pick.random() < 0.7 else 40  # registers under pressure
         self.body = [line for _ in range(pick.randrange(4, 40)) if (line := self._instruction())]
 
@@ -213,16 +215,20 @@ class Text:
             others, out, step = ["uw", "d", "ud"], pick.choice(("uw", "d", "ud")), 1  # not signed words, nor bytes
         if op == "shr":
             others = [t for t in others if t not in _SIGNED]  # what a signed source of another size means is open
-        if op in ("mul", "mad") and not is_float and _SIZES[out] == _SIZES["q"]:
-            others = [t for t in others if _SIZES[t] >= _SIZES["d"]]  # products with words
+        if op in ("mul", "mad") and not is_float and self.platform in _WIDE:
+            if pick.random() < 0.5:
+                others = [t for t in others if _SIZES[t] < _SIZES["q"]]
+                out = pick.choice(others)
+            else:  # products of qwords and dwords with others
+                others = ["d", "ud"]
         if op in ("min", "max") and not is_float:
             others = [
                 t for t in others if (t in _SIGNED) == (kind in _SIGNED)
             ]  # what a `q` beside an `ud` means is open
         if op in ("addc", "subb") and self.platform in ("BMG", "PTL"):
             return ""  # carries in the accumulator
-        if op == "mov" and kind == "df" and _SIZES[out] == 1:
-            return ""  # in two steps, by a word
+        if op == "mov" and is_float and (_SIZES[out] == 1 or out in ("uw", "ud", "uq")):
+            return ""  # numbers out of range
         sources = [self._operand(pick.choice(others), lanes, plain=plain) for _ in range(count)]
         if op in ("shl", "shr", "asr"):  # the finalizer narrows counts, so that those of 64 bits are open
             sources[1] = self._operand(pick.choice(("uw", "ud")), lanes, plain=True)
@@ -272,8 +278,9 @@ class Inline(Text):
     """
 
     def __init__(self, pick: random.Random, platform: str, options: tuple[str, ...] = ()) -> None:
-        super().__init__(pick, platform, options)
         self.branch = pick.choice(("", "", f"a1 & {pick.choice((1, 2, 4))}", "i != 3"))
+        # Qwords that lanes which are off keep, read as dwords of lanes that are on.
+        super().__init__(pick, platform, options, has_wide=not self.branch)
 
     def text(self, body: list[str]) -> str:
         """Return OpenCL C with a body."""

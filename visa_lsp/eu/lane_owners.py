@@ -44,6 +44,7 @@ _CLASS, _GENERAL = 7, 0  # bits of the kind of an input, and the class of genera
 _CALLS: Final = ("call", "calla", "ret", "brd", "brc")
 _NO_ELEMENTS: Final = ("dpas", "dpasw", "madm")  # whose operands are no elements of lanes
 _ACCUMULATOR_READERS: Final = ("mach", "macl", "mac")
+_QWORD: Final = 8  # bytes
 _LEAST_LANES: Final = 8  # without a mask: shorter vectors are scalars that the finalizer has joined
 _OF_LANES: Final = (  # words of messages of the older data ports with an element for each lane
     "untyped surface", "byte gathering", "byte scattering", "dword gathering", "dword scattering", "untyped atomic", "untyped a64",
@@ -260,7 +261,9 @@ class _Flow:
         dst = inst.dst
         if not inst.no_mask or inst.lanes < _LEAST_LANES or inst.is_message or not isinstance(dst, Direct):
             return False
-        if dst.register.kind == "acc" or (self._spills and inst.op == "mov"):
+        # Parts of products, of qwords by way of a register.
+        is_part = inst.op == "mul" and any(isinstance(s, Direct) and s.type.size == _QWORD for s in inst.sources)
+        if dst.register.kind == "acc" or is_part or (self._spills and inst.op == "mov"):
             return False
         there = [(owners[read.places], read.lanes) for read in self._reads[inst.index]]
         return any(bool((owned & (_NO_OWNER | lanes) == lanes).all()) for owned, lanes in there)

@@ -225,7 +225,10 @@ def high_multiply(site: MachineSite) -> Op:
         mask = enable(f)
         if not mask:
             return
-        total = f.wide[:lanes] + (a(f) * (b(f) >> np.int64(16)) << np.int64(16))
+        low = f.views[acc]
+        # A copy into the accumulator since the product has no upper bits of its own.
+        before = np.where(f.wide[:lanes].astype(np.uint32) == low, f.wide[:lanes], low.astype(np.int32))
+        total = before + (a(f) * (b(f) >> np.int64(16)) << np.int64(16))
         if takes_high:
             np.copyto(f.wide[:lanes], total, where=lane_mask(mask, lanes))
             np.copyto(f.views[acc], total.astype(np.uint32), where=lane_mask(mask, lanes))
