@@ -8,9 +8,10 @@ descriptor without a row is named in the report.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, Final
 
+import numpy as np
 from msgspec import structs
 
 from visa_lsp.eu.machine_effects import END, barrier_of
@@ -41,6 +42,7 @@ from visa_lsp.sim.effects.rectangles import make_block_op
 from visa_lsp.sim.effects.sampling import EFFECTS as SAMPLING
 from visa_lsp.sim.faults import FaultKind, KernelFault
 from visa_lsp.sim.group import GLOBAL, SHARED
+from visa_lsp.sim.operands import lane_mask
 
 if TYPE_CHECKING:
     from visa_lsp.sim.operands import Op
@@ -388,7 +390,36 @@ def _scratch_block(sent: Sent) -> Op:
     words = tuple(range(count * sent.site.grf // 4))
     start = payload(sent.address, _BASE_IN_HEADER)
     place = Addresses("address", start, ty.UD, offset=sent.field(0, 12) * _HWORD)
-    return _at_base(sent, _elements(sent, use, place, 4, 4, words, single=True, memory=FLAT))
+    inst = sent.inst
+    if use is READ or inst.no_mask or not isinstance(part, Payload) or len(words) % inst.lanes:
+        return _at_base(sent, _elements(sent, use, place, 4, 4, words, single=True, memory=FLAT))
+    # A spill in a branch writes the dwords of lanes that are on, so the others are read before.
+    whole = replace(inst, no_mask=True, guard=None)
+    parts = []
+    for one, message in ((READ, replace(whole, dst=part)), (WRITE, whole)):
+        again = replace(sent, site=MachineSite(sent.site.program, message, sent.site.pc))
+        parts.append(_at_base(again, _elements(again, one, place, 4, 4, words, single=True, memory=FLAT)))
+    return _where_enabled(sent, part, len(words), *parts)
+
+
+def _where_enabled(sent: Sent, part: Payload, words: int, read: Op, write: Op) -> Op:
+    """Return the op of a block that writes the dwords of lanes that are on: the others are written as ``read`` finds them."""
+    enable, lanes = sent.site.enable(), sent.inst.lanes
+
+    def op(f: Frame) -> int | None:
+        mask = enable(f)
+        if not mask:
+            return None
+        registers = f.regs[part.start : part.start + 4 * words].view(np.uint32)
+        kept = registers.copy()
+        read(f)
+        chosen = np.resize(lane_mask(mask, lanes), words)
+        registers[chosen] = kept[chosen]
+        signal = write(f)
+        registers[:] = kept
+        return signal
+
+    return op
 
 
 # ---- images
