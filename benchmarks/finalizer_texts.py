@@ -30,17 +30,18 @@ class Layout:
         """Return the text with a body."""
         grf, is_wide = self.grf, self.platform in WIDE
         args = 3 * grf if is_wide else 2 * grf
-        pointer = "v_type=G type=ud" if is_wide else "v_type=T"
+        pointer, pointer_bytes = ("v_type=G type=uq", 8) if is_wide else ("v_type=T", 4)
         lines = [
             ".version 4.1",
             '.kernel "k"',
             ".decl lid v_type=G type=uw num_elts=16 align=GRF",
             *(f".decl {name} {pointer} num_elts=1" for name in ("x", "y")),
-            *(f".decl {name} v_type=G type=ud num_elts=16 align=GRF" for name in ("at", "lane")),
+            f".decl at v_type=G type={'uq' if is_wide else 'ud'} num_elts=16 align=GRF",
+            ".decl lane v_type=G type=ud num_elts=16 align=GRF",
             *self._declarations(),
             f".input lid offset={grf} size=32",
-            f".input x offset={args} size=4",
-            f".input y offset={args + 4} size=4",
+            f".input x offset={args} size={pointer_bytes}",
+            f".input y offset={args + pointer_bytes} size={pointer_bytes}",
             '.kernel_attr Target="3d"',
             ".kernel_attr SimdSize=16",
             "    mov (M1_NM, 8) lane(0,0)<1> 0x76543210:uv",
@@ -48,11 +49,9 @@ class Layout:
             f"    add (M1_NM, 8) lane({32 // grf},{32 % grf // 4})<1> lane(0,0)<1;1,0> 0x8:ud",
             "    shl (M1_NM, 16) lane(0,0)<1> lane(0,0)<1;1,0> 0x2:ud",
         ]
-        for n in range(min(self.vectors, LOADED) * 2):
-            lines += [f"    add (M1_NM, 16) at(0,0)<1> lane(0,0)<1;1,0> 0x{64 * n:x}:ud", f"    {self._load(n)}"]
-        lines += [f"    {line}" for line in (*self._start(), *body)]
-        for n in range(self.vectors * 2):
-            lines += [f"    add (M1_NM, 16) at(0,0)<1> lane(0,0)<1;1,0> 0x{64 * n:x}:ud", f"    {self._store(n)}"]
+        loads = [line for n in range(min(self.vectors, LOADED) * 2) for line in self._message("x", n)]
+        stores = [line for n in range(self.vectors * 2) for line in self._message("y", n)]
+        lines += [f"    {line}" for line in (*loads, *self._start(), *body, *stores)]
         return "\n".join([*lines, "    ret (M1, 1)", ""])
 
     def opencl(self, body: list[str]) -> str:
@@ -101,18 +100,17 @@ class Layout:
         """Return the registers in which the halves of a vector begin."""
         return 0, 64 // self.grf
 
-    def _row(self, n: int) -> str:
-        return f"R{n // 2}.{64 * (n % 2)}"
-
-    def _load(self, n: int) -> str:
-        if self.platform in WIDE:
-            return f"lsc_load.ugm (M1_NM, 16) {self._row(n)}:d32 bti(x)[at]:a32"
-        return f"gather4_scaled.R (M1_NM, 16) x 0x0:ud at.0 {self._row(n)}"
-
-    def _store(self, n: int) -> str:
-        if self.platform in WIDE:
-            return f"lsc_store.ugm (M1, 16) bti(y)[at]:a32 {self._row(n)}:d32"
-        return f"scatter4_scaled.R (M1, 16) y 0x0:ud at.0 {self._row(n)}"
+    def _message(self, buffer: str, n: int) -> list[str]:
+        """Return the load of half a vector from the buffer ``x``, or its store to ``y``."""
+        row, is_load = f"R{n // 2}.{64 * (n % 2)}", buffer == "x"
+        place = f"add (M1_NM, 16) at(0,0)<1> lane(0,0)<1;1,0> 0x{64 * n:x}:ud"
+        if self.platform not in WIDE:
+            name, mask = ("gather4_scaled", "M1_NM") if is_load else ("scatter4_scaled", "M1")
+            return [place, f"{name}.R ({mask}, 16) {buffer} 0x0:ud at.0 {row}"]
+        base = f"add (M1_NM, 16) at(0,0)<1> at(0,0)<1;1,0> {buffer}(0,0)<0;1,0>"
+        if is_load:
+            return [place, base, f"lsc_load.ugm (M1_NM, 16) {row}:d32 flat[at]:a64"]
+        return [place, base, f"lsc_store.ugm (M1, 16) flat[at]:a64 {row}:d32"]
 
 
 def _assembly(lines: list[str], operands: str = "") -> str:
