@@ -47,13 +47,12 @@ class Body:
 
     def __init__(self, pick: random.Random, layout: Layout, options: tuple[str, ...] = ()) -> None:
         self.pick, self.platform, self.options, self.vectors = pick, layout.platform, options, layout.vectors
-        # In a branch no qwords: those that lanes which are off keep may be read as dwords of lanes that are on.
-        has_wide = layout.platform in WIDE and not layout.branch
-        self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if has_wide else ())]
+        self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if layout.platform in WIDE else ())]
         self.lines = [line for _ in range(pick.randrange(4, 40)) if (line := self._instruction())]
 
     def _operand(self, type_: str, lanes: int, *, plain: bool = False) -> str:
         pick, size = self.pick, SIZES[type_]
+        plain = plain or type_ == "b"  # (abs) of -128
         sign = pick.choice(("", "", "", "(-)", "(abs)")) if type_ in _SIGNED and not plain else ""
         kind = pick.random()
         if kind < 0.2 and lanes > 1:
@@ -96,6 +95,8 @@ class Body:
         op = pick.choice(_FLOATS if is_float else (*_INTS, *_WORDS))
         others = [kind] if is_float else [t for t in types if t not in ("f", "hf", "df")]
         out = pick.choice(types if op == "mov" else others)
+        if SIZES[out] == SIZES["q"]:
+            mask = "M1_NM"  # a qword that a lane which is off keeps may be read as dwords of lanes that are on
         step = pick.choice((1, 1, 1, 2)) if 2 * lanes * SIZES[out] <= BYTES // 2 and lanes > 1 else 1
         sat = ".sat" if op in ("add", "mul", "mov", "mad" if is_float else "mov") and pick.random() < 0.15 else ""
         guard = pick.choice(("", "", "", "(Q1) ", "(!Q2) ", "(Q3) ")) if lanes == 16 else ""
@@ -167,7 +168,7 @@ class Body:
             )
         if op == "sel":
             guard = f"({pick.choice(('', '!'))}Q{pick.randrange(1, 4)}) "
-            control = "(M1, 16)"
+            control = f"({mask if SIZES[out] == SIZES['q'] else 'M1'}, 16)"
             lanes = 16
             if 16 * max(SIZES[out], *(SIZES[t] for t in others)) > BYTES or lanes * step * SIZES[out] > BYTES:
                 return ""

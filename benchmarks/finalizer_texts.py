@@ -148,6 +148,7 @@ FINDS = (
     Find("mulh into its scalar", ("mulh (M1, 16) R0_d(0,0)<1> R1_d(0,0)<1;1,0> R0_d(0,0)<0;1,0>",)),
     Find("mul of a word to a qword", ("mul (M1, 16) R0_q(0,0)<1> R1_d(0,0)<1;1,0> R2_w(0,0)<1;1,0>",), has="qwords"),
     Find("mad.sat to bytes", ("mad.sat (M1, 16) R0_ub(0,0)<2> R1_uw(0,0)<0;1,0> R2_uw(0,0)<2;1,0> (abs)R3_w(0,0)<2;1,0>",)),
+    Find("absolute byte", ("(Q1) add (M1_NM, 16) R1_ud(0,0)<1> (abs)R1_b(0,0)<1;1,0> (-)R5_b(0,46)<1;1,0>",)),
     Find("mad of halves over its source", ("(Q3) mad (M1, 16) R3_hf(0,0)<2> R2_hf(0,16)<1;1,0> R3_hf(0,0)<1;1,0> R7_hf(0,16)<0;1,0>",)),
     Find("float to d and to ud", ("mov (M1, 16) R0_d(0,0)<1> R1_f(0,0)<1;1,0>", "mov (M1, 16) R2_ud(0,0)<1> R1_f(0,0)<1;1,0>")),
     Find("double to bytes", ("mov (M1, 8) R0_b(0,0)<1> R1_df(0,0)<1;1,0>",), has="qwords"),
