@@ -104,10 +104,10 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     parts = [line for line in lines.values() if line.operation in _OF_PARTS and line.control.exec_size > 1]
     sums, zeros = _sums(by_operation["add"]), _comparisons_with_zero(by_operation["cmp"])
     # Finalizers give the rest of a product or of a carry to the next line.
+    products = {number for number, line in lines.items() if line.operation == "mad"}
     for piece in code.instructions:
         own = lines.get(piece.line) if piece.is_numbered else None
-        before = lines.get(piece.line - 1)
-        is_sum = before is not None and before.operation == "mad" and _reads_accumulator(piece)
+        is_sum = piece.line - 1 in products and _reads_accumulator(piece)
         if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece) or is_sum):
             del lines[piece.line]
     lanes_of, copied = Counter[int](), set[int]()  # and lines with a copy of a source
