@@ -52,7 +52,7 @@ class Body:
 
     def _operand(self, type_: str, lanes: int, *, plain: bool = False) -> str:
         pick, size = self.pick, SIZES[type_]
-        plain = plain or type_ == "b"  # (abs) of -128
+        plain = plain or type_ in ("b", "d")  # (abs) of the least number, which does not fit
         sign = pick.choice(("", "", "", "(-)", "(abs)")) if type_ in _SIGNED and not plain else ""
         kind = pick.random()
         if kind < 0.2 and lanes > 1:
@@ -98,8 +98,8 @@ class Body:
         if SIZES[out] == SIZES["q"]:
             mask = "M1_NM"  # a qword that a lane which is off keeps may be read as dwords of lanes that are on
         step = pick.choice((1, 1, 1, 2)) if 2 * lanes * SIZES[out] <= BYTES // 2 and lanes > 1 else 1
-        sat = ".sat" if op in ("add", "mul", "mov", "mad" if is_float else "mov") and pick.random() < 0.15 else ""
-        guard = pick.choice(("", "", "", "(Q1) ", "(!Q2) ", "(Q3) ")) if lanes == 16 else ""
+        sat = ".sat" if op in ("add", "mov", *(("mul", "mad") if is_float else ())) and pick.random() < 0.15 else ""
+        guard = pick.choice(("", "", "", "(Q1) ", "(!Q2) ", "(Q3) ")) if lanes == 16 and mask == "M1" else ""
         control = f"({mask}, {lanes})"
         count = {"mad": 3, "bfn": 3, "add3": 3, "dp4a": 3, "bfe": 3, "bfi": 4, "madw": 3}.get(
             op, 1 if op in ("mov", "not", "lzd", "fbl", "fbh", "cbit", "bfrev", "rndd", "rnde", "rndz", "frc") else 2

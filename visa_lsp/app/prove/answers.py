@@ -45,6 +45,7 @@ from visa_lsp.app.prove.terms import (
     Sum,
     at_most,
     atoms_of,
+    atoms_without_wraps,
     both,
     equal,
     negation,
@@ -192,7 +193,8 @@ class _MemoryOfModel:
 class Prover:
     """Answers for one kernel.
 
-    ``known_needs`` replace the needs of buffers that the walk shows, where it leaves rounds of loops out.
+    ``known_needs`` and ``known_tiles`` replace the needs of buffers, and the tiles of arguments, that the walk shows, where it leaves
+    rounds of loops out.
     ``confirm`` runs the launch of a counterexample, given the property, the lines and the example, and returns the
     text of its launch file if the simulator finds the fault; without an example, that of an earlier launch. Lanes of one
     thread may race if ``item_races``; if they are ``in_step``, barriers between them may have been dropped. ``given`` are
@@ -203,6 +205,7 @@ class Prover:
         self, walker: Walker, seconds: float, given: _Contract,
         confirm: Callable[[str, Sequence[int], Example | None], str | None], *, item_races: bool = True,
         in_step: bool = False, journal: Journal | None = None, known_needs: Mapping[Space, Need] | None = None,
+        known_tiles: Mapping[int, int] | None = None,
     ) -> None:  # fmt: skip
         self.journal = journal or Journal(walker.kernel.name)
         self.walker, self.pool, self.symbols = walker, walker.pool, walker.symbols
@@ -216,7 +219,7 @@ class Prover:
         self._may_wrap: dict[Claim, bool] = {}  # in small launches, by the condition that arithmetic does not
         self._signs: dict[str, dict[str, Claim]] = {}  # what else an assumption about a wrap presumes, by its words
         self.claims: dict[str, Claim] = {}  # the conditions of assumptions, by their words
-        self._known_needs = known_needs
+        self._known_needs, self._known_tiles = known_needs, known_tiles
         self._needs: dict[Space, Need | None] = {}
         self.groups = _group_accesses(walker.accesses)
         self.always = [words for words, _ in given] + list(walker.presumed.values())
@@ -705,6 +708,11 @@ class Prover:
             self._needs[space] = None if given else need
         return self._needs[space]
 
+    @property
+    def tiles(self) -> Mapping[int, int]:
+        """The sizes of tiles of which arguments are multiples, by the argument."""
+        return self._need_finder.tiles if self._known_tiles is None else self._known_tiles
+
     def find_needs(self) -> dict[Space, Need]:
         """Return the needs of buffers that are known so far."""
         return {space: need for space, need in self._needs.items() if need is not None}
@@ -722,7 +730,7 @@ class Prover:
         own = set(atoms_of(access.offset))
         guarded: set[int] = set()
         for part in parts_of(access.path):
-            atoms = set(atoms_of(part))
+            atoms = atoms_without_wraps(part)
             if values & atoms and all(atom in own for atom in atoms if atom.line):
                 guarded |= self._need_finder.axes_of(atoms & own) & set(self.axes)
         return guarded
@@ -771,6 +779,10 @@ class Prover:
             for atom, _ in x.factors
             if atom in edges
         ]
+        for index, size in self.tiles.items():
+            x = self.symbols.values[index]
+            rest = x - self.pool.quotient(x, size) * size
+            contract.append((f"{self._name(index)} is a multiple of {size}", equal(rest, 0)))
         for index, x in () if self._axes_under_guards(access) else self.symbols.values.items():
             a = self._name(index)
             numbered = [pitches[atom] for atom, _ in x.factors if atom in pitches and atom not in edges]

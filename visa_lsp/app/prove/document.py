@@ -45,6 +45,7 @@ GRACE_SECONDS: Final = 15.0  # additional seconds, for loading and for runs of c
 MEMORY_BYTES: Final = 3 << 30
 TRIAL_STEPS: Final = 8_000  # instructions to find the launches that ``run`` would make, less than a second
 _MODULE: Final = "visa_lsp.app.prove.document"
+_SIZE_SECONDS: Final = 1.0  # of the walk that looks for sizes of groups
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _OF_MEMORY: Final = (FaultKind.RACE.value, FaultKind.OUT_OF_BOUNDS.value)
 _USUAL_SIZE: Final = re.compile(r" has at least [^(]*$")  # a formula without a length of rows that is computed
@@ -258,26 +259,50 @@ def prove_kernel(
     # The launches before the proof get a third of the time, those that confirm it a little more than is left.
     first_end, last_end = end - options.seconds * 2 / 3, end + min(GRACE_SECONDS, options.seconds) / 2
     in_step = options.item_races and may_lack_barriers(info, kernel, place.parent)
-    runs = LaunchRuns(place, data, platform.name, finder, options.item_races, in_step, first_end)
+
+    def new_walker(assume: Sequence[str], loops: Callable[[Walker, Repeat, Way], Way]) -> Walker:
+        walker = Walker(kernel, info, platform, loops)
+        fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in assume)
+        return Walker(kernel, info, platform, loops, fixed) if fixed else walker
+
+    def first_launches(assume: Sequence[str]) -> LaunchRuns:
+        """Run the launches before the proof that keep assumptions, and return what they show."""
+        runs = LaunchRuns(place, data, platform.name, finder, options.item_races, in_step, first_end)
+        walker = new_walker(assume, walk_loop)
+        quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
+        if monotonic() < first_end:
+            with suppress(LaunchError):  # no launch keeps the assumptions
+                proposal = propose(module, run, place, quick, steps=runs.steps_left(TRIAL_STEPS))
+                given = [assumption(text, info, walker.symbols) for text in assume]
+                confirmer = Confirmer(walker, runs, named=described.path is None)
+                run_first_launches(confirmer, proposal, options.properties, given)
+        return runs
+
+    # A size of groups for which the kernel is written counts if launches with it have no fault.
+    reasons = {} if any("local_size" in text for text in options.assume) else _written_sizes(new_walker((), walk_loop))
+    runs = first_launches((*options.assume, *reasons))
+    if reasons and runs.shown:
+        reasons = {}
+        runs = first_launches(options.assume)
+    assume = (*options.assume, *reasons)
+    refuted = with_shown_lines([], runs.lines, kernel.name)
+    journal.refute(_with_faults(one, runs, {}, None) for one in refuted)
 
     def answers(
         loops: Callable[[Walker, Repeat, Way], Way],
         properties: Sequence[str],
         earlier_needs: Mapping[Space, Need] | None = None,
-    ) -> tuple[list[ProofResult], Walker, Mapping[Space, Need]]:
-        walker = Walker(kernel, info, platform, loops)
-        fixed = find_fixed_values(assumption(text, info, walker.symbols) for text in options.assume)
-        if fixed:
-            walker = Walker(kernel, info, platform, loops, fixed)
-        given = [(text, assumption(text, info, walker.symbols)) for text in options.assume]
+        tiles: Mapping[int, int] | None = None,
+    ) -> tuple[list[ProofResult], Walker, Mapping[Space, Need], Mapping[int, int]]:
+        walker = new_walker(assume, loops)
+        given = [
+            (
+                f"{text}: the kernel computes {reasons[text]}" if text in reasons else text,
+                assumption(text, info, walker.symbols),
+            )
+            for text in assume
+        ]
         confirmer = Confirmer(walker, runs, named=described.path is None)
-        if loops is walk_loop and monotonic() < first_end:
-            quick = {"kernel": kernel.name, **fixed_keys(walker.symbols)}
-            with suppress(LaunchError):  # no launch keeps the assumptions
-                proposal = propose(module, run, place, quick, steps=runs.steps_left(TRIAL_STEPS))
-                run_first_launches(confirmer, proposal, properties, [condition for _, condition in given])
-            refuted = with_shown_lines([], runs.lines, kernel.name)
-            journal.refute(_with_faults(one, runs, {}, None) for one in refuted)
         runs.deadline = last_end
         facts = [*walker.symbols.facts, *(condition for _, condition in given)]
         left = end - monotonic()
@@ -287,17 +312,22 @@ def prove_kernel(
             walker.walk()
         except (TooLong, RecursionError) as error:
             why = str(error) or "its conditions are nested too deeply"
-            return with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name), walker, {}
+            return (
+                with_shown_lines(_unknown(kernel.name, tuple(properties), why), runs.lines, kernel.name),
+                walker,
+                {},
+                {},
+            )
         left = max(1.0, end - monotonic())
         needs = earlier_needs and {space: one.translate(info, walker.symbols) for space, one in earlier_needs.items()}
         prover = Prover(
             walker, left, given, confirmer.confirm, item_races=options.item_races, in_step=in_step,
-            journal=journal, known_needs=needs,
+            journal=journal, known_needs=needs, known_tiles=tiles,
         )  # fmt: skip
         results = _without_contradicted(prover.results(properties), prover, runs)
-        return with_shown_lines(results, runs.lines, kernel.name), walker, prover.find_needs()
+        return with_shown_lines(results, runs.lines, kernel.name), walker, prover.find_needs(), prover.tiles
 
-    results, walker, needs = answers(walk_loop, options.properties)
+    results, walker, needs, tiles = answers(walk_loop, options.properties)
     arrays = private_arrays_in(kernel, place.parent)
     buffers = {one.line: _memory_name(walker, one, arrays) for one in walker.accesses}
     elements = ElementWords(walker)
@@ -313,7 +343,7 @@ def prove_kernel(
     open_ = tuple({one.property for one in results if one.answer == "unknown"} - {"uninitialised"})
     if open_ and any(has_loop(routine.body) for routine in walker.reading.routines):
         # A launch that the simulator confirms refutes, however it was found.
-        unrolled, walker, _ = answers(unroll_loop, open_, needs)
+        unrolled, walker, _, _ = answers(unroll_loop, open_, needs, tiles)
         bounded = {(one.property, one.line): one for one in unrolled if one.answer != "unknown"}
         for index, one in enumerate(results):
             other = bounded.get((one.property, one.line))
@@ -322,6 +352,21 @@ def prove_kernel(
                 is_bounded = walker.is_cut and other.answer == "proved"
                 results[index] = structs.replace(other, answer="bounded", reason=why) if is_bounded else other
     return list(map(complete, results))
+
+
+def _written_sizes(walker: Walker) -> Mapping[str, str]:
+    """Return the sizes of groups that a kernel with shared memory or barriers is written for, with why; found in a short walk."""
+    from visa_lsp.app.prove.group_sizes import written_sizes
+    from visa_lsp.app.prove.walk import TooLong
+    from visa_lsp.isa.model import Trait
+
+    shares = walker.info.env.slm_size or any(one.kind == "local" for one in walker.info.payload)
+    if not shares and all(not inst.row.has(Trait.BARRIER) for inst in walker.kernel.instructions):
+        return {}
+    walker.deadline = monotonic() + _SIZE_SECONDS
+    with suppress(TooLong, RecursionError):
+        walker.walk()
+    return written_sizes(walker)
 
 
 def _without_contradicted(results: list[ProofResult], prover: Prover, runs: LaunchRuns) -> list[ProofResult]:

@@ -35,6 +35,7 @@ from visa_lsp.app.prove.terms import (
     Sum,
     at_most,
     atoms_of,
+    atoms_without_wraps,
     both,
     equal,
     negation,
@@ -268,6 +269,7 @@ class NeedFinder:
             if atom in sample and axis:
                 sample[atom] = totals[axis - 1] + (3 if axis - 1 in guards else 0)
         sample |= {atom: totals[axis] for atom, axis in self.edges.items() if atom in sample.keys() - given.keys()}
+        sample |= {atom: -(-sample[atom] // size) * size for atom, size in self._tiled.items() if atom not in given}
         for axis in range(3):
             for own, value in (
                 (symbols.local[axis], local[axis]),
@@ -291,6 +293,24 @@ class NeedFinder:
     def _compared(self) -> tuple[Claim, ...]:
         """The comparisons in the conditions of all accesses, each once."""
         return tuple(dict.fromkeys(part for one in self.accesses for part in _comparisons(one.path)))
+
+    @cached_property
+    def _tiled(self) -> dict[Atom, int]:
+        """The arguments up to which loops count in steps of a fixed size of groups, with that size: whole tiles are their matter."""
+        sizes = {size.constant for size in self.symbols.local if size.is_constant} - {1}
+        rounds = {atom for term in self.walker.rounds.values() for atom, _ in term.factors}
+        size_by_limit: dict[Atom, int] = {}
+        for part in self._compared:
+            factors = without_wraps(part.term).factors
+            steps = {abs(factor) for atom, factor in factors if atom in rounds}
+            if len(steps) == 1 and steps <= sizes:
+                size_by_limit.update({atom: min(steps) for atom, _ in factors if atom in self._values})
+        return size_by_limit
+
+    @property
+    def tiles(self) -> dict[int, int]:
+        """The sizes of tiles of which arguments are multiples, by the argument."""
+        return {self._values[atom]: size for atom, size in self._tiled.items()}
 
     @cached_property
     def _indices(self) -> set[Atom]:
@@ -338,7 +358,7 @@ class NeedFinder:
     def _find_guards(self, accesses: Iterable[ItemAccess]) -> Iterator[set[Atom]]:
         """Yield the atoms of each condition about arguments; an equality, and its opposite, bound no ids."""
         for part, offset in {(part, one.offset): None for one in accesses for part in parts_of(one.path)}:
-            atoms = set(atoms_of(part)) if any(_comparisons(part)) else set[Atom]()
+            atoms = atoms_without_wraps(part) if any(_comparisons(part)) else set[Atom]()
             if atoms & self._values.keys() and {atom for atom in atoms if atom.line}.issubset(atoms_of(offset)):
                 yield atoms
 
@@ -408,7 +428,7 @@ class NeedFinder:
 
         Such a width of rows is at least the number of work items along the axis below, or what limits these.
         """
-        guarded = {one for found in self.guards_of(self.accesses).values() for one in found}
+        guarded = {one for found in self.guards_of(self.accesses).values() for one in found} | self._tiled.keys()
         return {atom: min(axes) for atom, axes in self.pitches_of(accesses).items() if axes and atom not in guarded}
 
     def pitches_of(self, accesses: Iterable[ItemAccess]) -> dict[Atom, set[int]]:

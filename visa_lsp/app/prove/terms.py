@@ -535,6 +535,13 @@ def without_wraps(term: Sum) -> Sum:
     return Sum(tuple(kept), signed_constant(term.constant))
 
 
+def atoms_without_wraps(claim: Claim) -> set[Atom]:
+    """Return the atoms of a condition without those of wraps only: both sides of ``start + k <= start + n - 1`` have ids there."""
+    if claim.parts:
+        return set().union(*map(atoms_without_wraps, claim.parts))
+    return set(atoms_of(without_wraps(claim.term)))
+
+
 def signed_constant(number: int) -> int:
     """Return a number of 32 bits as a signed one."""
     return (number + (1 << 31)) % (1 << 32) - (1 << 31)

@@ -107,7 +107,7 @@ def line_faults(kernel: Kernel, code: MachineCode) -> Iterator[tuple[MachineInst
     products = {number for number, line in lines.items() if line.operation == "mad"}
     for piece in code.instructions:
         own = lines.get(piece.line) if piece.is_numbered else None
-        is_sum = piece.line - 1 in products and _reads_accumulator(piece)
+        is_sum = piece.line - 1 in products and _operation(piece) == "add"
         if own is not None and (_operation(piece) not in (own.operation, *_ADDED) or _is_rest(piece) or is_sum):
             del lines[piece.line]
     lanes_of, copied = Counter[int](), set[int]()  # and lines with a copy of a source
@@ -343,8 +343,4 @@ def _is_whole(pieces: Sequence[MachineInst], control: ExecControl) -> bool:
 
 def _is_rest(inst: MachineInst) -> bool:
     """Return whether an instruction takes a product or a carry out of an accumulator."""
-    return inst.op == "mov" and _reads_accumulator(inst)
-
-
-def _reads_accumulator(inst: MachineInst) -> bool:
-    return any(isinstance(source, Direct) and source.register.kind == "acc" for source in inst.sources)
+    return inst.op == "mov" and any(isinstance(s, Direct) and s.register.kind == "acc" for s in inst.sources)
