@@ -99,6 +99,21 @@ def test_needs_are_those_that_a_host_would_recognise(name, expected):
     assert {need.buffer: need.elements for one in results for need in one.needs} == expected
 
 
+@pytest.mark.parametrize(
+    ("name", "sizes"),
+    [
+        ("tiles", {"local_size_x == 16", "local_size_y == 16"}),
+        ("halves", set()),  # each work item adds up two elements: 128 would be wrong
+    ],
+)
+def test_a_kernel_is_proved_for_the_group_size_that_it_is_written_for(name, sizes):
+    path = CASES / f"{name}.visaasm"
+    results = prove(path, path.read_text(), "race bounds")
+    assert {one.answer for one in results} == {"proved"}
+    presumed = {words.partition(":")[0] for one in results for words in one.assumptions}
+    assert {words for words in presumed if words.startswith("local_size")} == sizes
+
+
 @pytest.mark.full
 def test_a_shift_of_words_exceeds_their_bits_in_a_dword():
     path = CASES / "shl_word.visaasm"
