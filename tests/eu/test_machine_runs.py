@@ -456,3 +456,31 @@ def test_elements_of_a_vector_immediate_belong_to_the_words_of_the_destination(t
     inst = replace(shl, op="mov", dst=r8, sources=(Immediate(ty.UV, 0xC080400),), lanes=4, no_mask=True, guard=None)
     regs = run_alone(inst, {})
     assert regs[r8.start : r8.start + 4 * type_.size].view(f"<u{type_.size}").tolist() == lanes
+
+
+def test_a_copy_to_nowhere_waits_for_nothing():
+    code = saxpy()
+    shl = code.instructions[place_of(code, "shl")]
+    null = Direct(Register("null", 0), ty.UD, Region(None, None, 1), -1)
+    copy = replace(shl, op="mov", dst=null, sources=(general(6, ty.UD, Region(0, 1, 0)),), lanes=1, condition="")
+    assert with_ranges(copy, code.grf_bytes).reads == ()
+    assert with_ranges(replace(copy, condition="ne"), code.grf_bytes).reads != ()
+
+
+def test_a_copy_into_the_accumulator_begins_a_product():
+    code, r6, r8 = saxpy(), general(6, ty.D, Region(0, 1, 0)), general(8, ty.D, Region(0, 1, 0))
+    shl = code.instructions[place_of(code, "shl")]
+    acc = Layout(32).starts["acc"]
+    mach = replace(
+        shl,
+        op="mach",
+        dst=r8,
+        sources=(r6, Immediate(ty.D, 0x20000)),
+        lanes=1,
+        no_mask=True,
+        guard=None,
+        options=("AccWrEn",),
+    )
+    regs = run_alone(mach, {r6.start: 0x40000000, acc: 0xFFFFFFFF})
+    # Upper half of 0x40000000 * 0x20000 and of the -1 that the accumulator holds.
+    assert int.from_bytes(regs[r8.start : r8.start + 4].tobytes(), "little", signed=True) == 0x8000 - 1

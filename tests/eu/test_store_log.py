@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from visa_lsp.eu.store_log import StoreLog, StoreRecord, find_difference
+from visa_lsp.eu.store_log import StoreLog, StoreRecord, find_difference, find_load
 
 THREAD = ((0, 0, 0), 0)
 
@@ -23,3 +23,13 @@ def test_bytes_of_undefined_values_do_not_count():
     other = find_difference(text, log_of([1, 72, 6]), [log_of([1, 9, 5])])
     assert other is not None
     assert other.byte == 0x1002
+
+
+def test_a_load_of_what_the_text_stores_is_no_surplus():
+    text, code = log_of([1, 2]), log_of([1, 2])
+    code.loads[THREAD] = [StoreRecord(2, np.array([0x1001]), 1, np.array([0]), None)]
+    assert find_load(text, code) is None
+    code.loads[THREAD] = [StoreRecord(2, np.array([0x1002]), 1, np.array([0]), None)]
+    surplus = find_load(text, code)
+    assert surplus is not None
+    assert surplus.byte == 0x1002

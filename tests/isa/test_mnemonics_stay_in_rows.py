@@ -108,6 +108,11 @@ OTHERS = (
     ("schedule.py", {"call", "ret", "wait"}, "opcodes of machine code"),
     ("allocation.py", {"mov"}, "an opcode of machine code"),
     ("line_faults.py", {"add", "call", "cmp", "mad", "mov", "mul", "nop", "sel"}, "opcodes of machine code"),
+    (
+        "sim/values.py",
+        {"add", "add3", "and", "avg", "mad", "max", "min", "mul", "or", "shl", "sub", "xor"},
+        "words of meanings",
+    ),
     ("line_faults.py", {"div", "lrp", "madw", "mod", "mulh", "pow"}, "operations that finalizers replace by several"),
     ("meanings.py", {"cmp"}, "an opcode of machine code"),
     ("toolchain", {"line", "label", "max", "file"}, "words of what the tools say"),

@@ -32,6 +32,26 @@ def test_a_value_shifted_into_a_qword_keeps_its_own_sign_whatever_that_of_the_co
     assert final(b, {x: np.full(16, 0xFFFFFFF0, np.uint32)})(d)[0] == 0xFFFFFFF00
 
 
+@pytest.mark.parametrize(
+    ("op", "type_", "value", "other", "target", "result"),
+    [
+        ("add", ty.UW, 0xFFFF, imm(1, ty.W), ty.D, 65536),
+        ("mul", ty.UW, 0x8000, imm(0x7FFF, ty.W), ty.D, 0x3FFF8000),
+        ("min", ty.UW, 0x8000, imm(5, ty.W), ty.D, 5),
+        ("or", ty.UW, 0x8000, imm(1, ty.W), ty.D, 0x8001),
+        ("add", ty.UD, 0xFFFFFFFF, imm(1, ty.D), ty.Q, 1 << 32),
+        ("max", ty.UD, 0x80000000, imm(1, ty.D), ty.Q, 0x80000000),
+        ("min", ty.UD, 0x80000000, imm(5, ty.D), ty.D, -(2**31)),  # as the signed dword that is the execution type
+    ],
+)
+def test_words_and_parts_of_qwords_keep_their_own_sign(op, type_, value, other, target, result):
+    b = Builder()
+    x, d = b.var(type_), b.var(target)
+    b.op(op, dst=b.dst(d), src0=b.src(x), src1=other)
+    b.ret()
+    assert final(b, {x: np.full(16, value, f"u{type_.size}")})(d)[0] == result
+
+
 def test_immediate_is_narrowed_to_its_type_when_read():
     b = Builder()
     x = b.var(ty.D)

@@ -36,16 +36,8 @@ _PRODUCT_BITS: Final = 16  # of a factor that no finalizer splits
 _OF_LANES: Final = ("ugm", "slm", "tgm", "smpl")  # functions whose messages have an element for each lane
 _OF_FLOATS: Final = ("add", "mul", "mad", "sel")  # opcodes whose floats finalizers take from lines of their operation
 _ADDED: Final = ("mov", "send", "sync", "nop")  # opcodes that finalizers add to any line
-_OF_PARTS: Final = (
-    "mad",
-    "madw",
-    "mul",
-    "mulh",
-    "lrp",
-    "div",
-    "mod",
-    "pow",
-)  # that finalizers replace by products and sums
+# Operations that finalizers replace by products and sums.
+_OF_PARTS: Final = ("mad", "madw", "mul", "mulh", "lrp", "div", "mod", "pow")
 _OTHER_LANES: Final = "the mask of its line, which is not executed in lanes that are off"
 
 
