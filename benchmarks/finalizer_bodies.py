@@ -147,9 +147,7 @@ class Body:
             else:  # products of qwords and dwords with others
                 others = ["d", "ud"]
         if op in ("min", "max") and not is_float:
-            others = [
-                t for t in others if (t in _SIGNED) == (kind in _SIGNED)
-            ]  # what a `q` beside an `ud` means is open
+            others = [t for t in others if SIZES[t] < SIZES["q"]]  # what a `uq` beside a `d` means is open
         if op in ("addc", "subb") and (self.platform in ("BMG", "PTL") or self.vectors > LOADED):
             return ""  # carries in the accumulator, and copies of what becomes one
         if op == "mov" and is_float and (SIZES[out] == 1 or out in ("uw", "ud", "uq")):
@@ -188,11 +186,9 @@ class Body:
             if any(second.partition("_")[0] + "_" in source for source in sources):
                 return ""  # an overlap of the second result and a source has no meaning
             if op == "madw":
-                return (
-                    f"madw {control} R{pick.randrange(self.vectors)}_{kind}(0,0)<1> {' '.join(sources)}"
-                    if lanes == 16
-                    else ""
-                )
+                both = f"R{pick.randrange(self.vectors)}_"
+                is_apart = lanes == 16 and not any(both in source for source in sources)
+                return f"madw {control} {both}{kind}(0,0)<1> {' '.join(sources)}" if is_apart else ""
             # Without a predicate, which the finalizer loses for the second result (docs/found.md).
             return f"{op} {control} {dst}<1> {second} {' '.join(sources)}"
         return f"{guard}{name}{sat} {control} {dst}<{step}> {' '.join(sources)}"
