@@ -7,14 +7,14 @@ from dataclasses import dataclass
 SIZES = {"b": 1, "ub": 1, "w": 2, "uw": 2, "d": 4, "ud": 4, "q": 8, "uq": 8, "hf": 2, "f": 4, "df": 8}
 WIDE = ("PVCXT", "BMG", "PTL")  # platforms with registers of 64 bytes, 64-bit integers and doubles
 BYTES = 128  # of a vector
-LOADED = 8  # vectors with values of their own; the others begin as copies
+LOADED = 8  # vectors with values of their own in OpenCL C; the others begin as copies
 
 
 @dataclass(frozen=True, slots=True)
 class Layout:
     """The vectors R0, R1, .. with an alias for each type (``R0_ud``) and the predicates Q1 to Q3, which a body uses.
 
-    All vectors are loaded before it and stored after it. ``branch`` is a condition of OpenCL C under which the body is executed.
+    All vectors are loaded before it, in OpenCL C the first ``LOADED``, and stored after it. ``branch`` is a condition of OpenCL C under which the body is executed.
     """
 
     platform: str
@@ -49,9 +49,10 @@ class Layout:
             f"    add (M1_NM, 8) lane({32 // grf},{32 % grf // 4})<1> lane(0,0)<1;1,0> 0x8:ud",
             "    shl (M1_NM, 16) lane(0,0)<1> lane(0,0)<1;1,0> 0x2:ud",
         ]
-        loads = [line for n in range(min(self.vectors, LOADED) * 2) for line in self._message("x", n)]
+        # All are loaded: a finalizer drops a copy whose lanes that are on are written later, but lanes that are off keep it.
+        loads = [line for n in range(self.vectors * 2) for line in self._message("x", n)]
         stores = [line for n in range(self.vectors * 2) for line in self._message("y", n)]
-        lines += [f"    {line}" for line in (*loads, *self._start(), *body, *stores)]
+        lines += [f"    {line}" for line in (*loads, *self._predicates(), *body, *stores)]
         return "\n".join([*lines, "    ret (M1, 1)", ""])
 
     def opencl(self, body: list[str]) -> str:
@@ -70,7 +71,7 @@ class Layout:
             _assembly(self._declarations()),
             *copies,
             f"  if ({self.branch}) {{" if self.branch else "  {",
-            _assembly([*self._start(), *body]),
+            _assembly([*self._copies(), *self._predicates(), *body]),
         ]
         for n in range(2 * self.vectors):
             copy = _assembly([f"mov (M1, 16) %0(0,0)<1> R{n // 2}({halves[n % 2]},0)<1;1,0>"], '"=rw"(o)')
@@ -86,15 +87,18 @@ class Layout:
             ]
         return [*lines, *(f".decl Q{n} v_type=P num_elts=16" for n in range(1, 4))]
 
-    def _start(self) -> list[str]:
-        """Return the instructions that fill the vectors that are not loaded, and the predicates."""
-        copies = [
+    def _copies(self) -> list[str]:
+        """Return the instructions that fill the vectors that are not loaded."""
+        return [
             f"mov (M1_NM, 16) R{n}({half},0)<1> R{n % LOADED}({half},0)<1;1,0>"
             for n in range(LOADED, self.vectors)
             for half in self._halves()
         ]
+
+    @staticmethod
+    def _predicates() -> list[str]:
         relations = ((1, "lt"), (2, "gt"), (3, "ne"))
-        return copies + [f"cmp.{word} (M1_NM, 16) Q{n} R{n}(0,0)<1;1,0> R0(0,0)<1;1,0>" for n, word in relations]
+        return [f"cmp.{word} (M1_NM, 16) Q{n} R{n}(0,0)<1;1,0> R0(0,0)<1;1,0>" for n, word in relations]
 
     def _halves(self) -> tuple[int, int]:
         """Return the registers in which the halves of a vector begin."""
