@@ -11,6 +11,7 @@ from tiers import one_of_each
 
 from visa_lsp.app.assemble import program_of_text
 from visa_lsp.app.prove.document import ProofOptions, prove_kernel
+from visa_lsp.app.prove.element_words import element_at
 
 pytest.importorskip("z3")
 
@@ -112,6 +113,20 @@ def test_a_kernel_is_proved_for_the_group_size_that_it_is_written_for(name, size
     assert {one.answer for one in results} == {"proved"}
     presumed = {words.partition(":")[0] for one in results for words in one.assumptions}
     assert {words for words in presumed if words.startswith("local_size")} == sizes
+
+
+@pytest.mark.parametrize(
+    ("words", "element"),
+    [
+        ("t[get_local_id(1) + 5][2 * n] and the next 3 elements", "t[20][6]"),
+        ("c[(get_global_id(0) / 4) % n], a float4 of 4 elements", "c[1]"),
+        ("c[3]", ""),  # nothing to compute
+        ("c[step + 1]", ""),  # of unknown value
+        ("in[in]", ""),  # a word of Python's own
+    ],
+)
+def test_an_element_is_that_of_one_work_item(words, element):
+    assert element_at(words, {"get_local_id(1)": 15, "get_global_id(0)": 17, "n": 3}) == element
 
 
 @pytest.mark.full

@@ -47,7 +47,7 @@ from visa_lsp.app.launch.expectation_words import (
     numbers,
 )
 from visa_lsp.app.launch.profile import profile_lines, profile_values
-from visa_lsp.sim.faults import WorkItem, items_text
+from visa_lsp.sim.faults import FaultKind, WorkItem, items_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -191,16 +191,26 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
             who = "other party: " if number else ""
             yield f"    {who}{place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
     if values.get("access"):
-        other = values.get("other_access", "")
-        yield f"    accesses {values['access']}" + (f", the other party {other}" if other else "")
+        access, other = (
+            values.get(key, "") + (f" ({values[f'{key}_at']} here)" if values.get(f"{key}_at") else "")
+            for key in ("access", "other_access")
+        )
+        whose = "both parties access" if other and access == other else "accesses"
+        yield f"    {whose} {access}" + (f", the other party {other}" if other and access != other else "")
     if values.get("contents"):
-        yield f"    its element depends on {values['contents']}; other contents lead it elsewhere"
+        is_race = values["kind"] == FaultKind.RACE.value
+        why = (
+            ": equal values lead two work items to it, whom only an atomic orders"
+            if is_race
+            else "; other contents lead it elsewhere"
+        )
+        yield f"    its element depends on {values['contents']}{why}"
     if values["condition"]:
         place = values["condition"].removeprefix(f"{Path.cwd()}/")
         yield f"    depends on {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
     if values["is_unguarded"]:
         yield "    no condition is above it: all work items execute it"
-    if values["no_barrier"]:
+    if values["no_barrier"] and not values.get("contents"):
         yield f"    {no_barrier_words(values['no_barrier'])}"
     for who, key in (("work items", "items"), ("of the other party", "other_items")):
         if values[key]:

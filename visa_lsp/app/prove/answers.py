@@ -814,7 +814,8 @@ class Prover:
                 if not local.is_constant and (atoms <= own or is_of_group):
                     words = f"local_size{suffix} % {one.divisor} == 0"
                     contract[words] = equal(local - self.pool.quotient(local, one.divisor) * one.divisor, 0)
-        return list(contract.items())
+        given = {words for words, _ in self.given}
+        return [part for part in contract.items() if part[0] not in given]
 
     def _outside(self, access: ItemAccess, question: Question) -> list[object]:
         size = self._size(access.space)
@@ -849,13 +850,9 @@ class Prover:
         if need is not None and self._need_finder.is_by_contents(access):
             why = f"its address depends on {self._words_of(loads_of(access.offset)[0])}"
             return self._report_unknown("bounds", line, why, Cause.CONTENTS)
-        given = [words for words, _ in self.given]
-        parts = [part for part in self._whole_parts(access) if part[0] not in given]
+        parts = self._whole_parts(access)
         if parts and (other := prove(more=parts)) is not None and other.answer == PROVED:
-            sizes = [words for words, _ in parts if words in other.assumptions]
-            return self._report_unknown(
-                "bounds", line, f"it needs groups of whole parts: --assume {' and '.join(sizes)!r}"
-            )
+            return self._report_unknown("bounds", line, _need_of_parts(parts, other))
         excuse = None
         if need is not None and need.nearest is not None and need.formula is not None:
             words = need.formula.words
@@ -1142,10 +1139,14 @@ class Prover:
             x, y = question.term(a.offset, item_a), question.term(b.offset, item_b)
             return [*path(question), x < y + b.size, y < x + a.size]
 
-        proof = self._prove("race", a, items, build, path, [a.offset, b.offset, a.path, b.path])
+        prove = partial(self._prove, "race", a, items, build, path, [a.offset, b.offset, a.path, b.path])
+        proof = prove()
         if proof is not None or not search:
             return proof or self._report_unknown("race", a.line)
 
+        parts = list(dict([*self._whole_parts(a), *self._whole_parts(b)]).items())
+        if parts and (other := prove(more=parts)) is not None and other.answer == PROVED:
+            return self._report_unknown("race", a.line, _need_of_parts(parts, other))
         if _store_equal_values(a, b):
             return self._report_unknown("race", a.line, _EQUAL)
 
@@ -1274,3 +1275,9 @@ def _group_accesses(accesses: Sequence[ItemAccess]) -> list[_Group]:
         if access.line not in group.lines:
             group.lines.append(access.line)
     return list(groups.values())
+
+
+def _need_of_parts(parts: _Contract, proof: ProofResult) -> str:
+    """Return why an access is right only in groups of whole parts, by a proof that presumes them."""
+    sizes = [words for words, _ in parts if words in proof.assumptions]
+    return f"it needs groups of whole parts: --assume {' and '.join(sizes)!r}"

@@ -16,10 +16,11 @@ from visa_lsp.app.launch.printing import fault_values
 from visa_lsp.app.launch.program_info import kernel_info
 from visa_lsp.app.launch.report import with_declarations, with_sources
 from visa_lsp.app.launch.runner import load_for, ready
+from visa_lsp.app.prove.assume import name_of
 from visa_lsp.app.prove.terms import UNFOLLOWED, atoms_of
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import LaunchError
+from visa_lsp.sim.launch.config import LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import checkers
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Module
+    from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.dispatch import Dispatch, RunResult
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import LaunchConfig
@@ -107,6 +109,21 @@ class LaunchRuns:
     def lines(self) -> dict[tuple[str, str], set[int]]:
         """The lines with the fault, by property and launch."""
         return {key: {line for fault in faults for line in fault.lines} for key, faults in self.shown.items()}
+
+    def numbers_of(self, launch: str, info: KernelInfo) -> dict[str, int]:
+        """Return the sizes and arguments of a launch that are whole numbers, by their words in OpenCL."""
+        config = parse_launch(launch, self.launch_path).config
+        values: dict[str, int] = {}
+        for axis, (local, count) in enumerate(zip(config.local_size or (1, 1, 1), config.groups, strict=True)):
+            values |= {f"get_local_size({axis})": local, f"get_num_groups({axis})": count}
+            values |= {
+                f"get_global_size({axis})": local * count,
+                f"get_global_offset({axis})": config.global_offset[axis],
+            }
+        for key, given in config.by_key.items():
+            if isinstance(given, ValueArg) and given.array.size == 1 and given.array.dtype.kind in "iu":
+                values[name_of(info, key) if isinstance(key, int) else key] = int(given.array)
+        return values
 
     def find(self, property_: str, lines: Sequence[int]) -> str | None:
         """Return a launch that has shown the fault at one of the lines."""

@@ -429,10 +429,11 @@ def _with_faults(
     shown = [
         fault for fault in runs.shown.get((result.property, result.launch), []) if result.line in fault.lines
     ]  # fmt: skip
-    return structs.replace(result, faults=tuple(_fault_values(fault, elements) for fault in shown))
+    sizes = runs.numbers_of(result.launch, elements.info) if shown and elements is not None else {}
+    return structs.replace(result, faults=tuple(_fault_values(fault, elements, sizes) for fault in shown))
 
 
-def _fault_values(fault: ShownFault, elements: ElementWords | None) -> dict[str, Any]:
+def _fault_values(fault: ShownFault, elements: ElementWords | None, sizes: Mapping[str, int]) -> dict[str, Any]:
     """Return a fault as in JSON, with the elements that both parties access as expressions."""
     line = fault.values["line"]
     has_other = (
@@ -441,7 +442,11 @@ def _fault_values(fault: ShownFault, elements: ElementWords | None) -> dict[str,
     lines = (line, *(fault.lines - {line} or {line})) if has_other else (line,)
     words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
     contents = elements.contents_of_line(line) if elements is not None and fault.values["kind"] in _OF_MEMORY else ""
-    return {**fault.values, **dict(zip(("access", "other_access"), words, strict=False)), "contents": contents}
+    found = dict(zip(("access", "other_access"), words, strict=False))
+    for key, items in (("access", "items"), ("other_access", "other_items")):
+        if elements is not None and found.get(key) and fault.values[items]:
+            found[f"{key}_at"] = elements.at(found[key], fault.values[items][0], sizes)
+    return {**fault.values, **found, "contents": contents}
 
 
 def with_shown_lines(

@@ -7,8 +7,12 @@ whole number of elements, has no words.
 
 from __future__ import annotations
 
+import ast
+import operator
+import re
+from collections.abc import Mapping
 from math import prod
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.prove.assume import element_size, name_of, sum_words, vector_type
 from visa_lsp.app.prove.global_ids import GlobalIds
@@ -19,8 +23,6 @@ from visa_lsp.app.prove.terms import Sum, signed_constant, without_wraps
 from visa_lsp.program.elements import cl_element, element_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from visa_lsp.app.prove.spaces import ItemAccess
     from visa_lsp.app.prove.terms import Atom
     from visa_lsp.app.prove.walk import Walker
@@ -28,6 +30,10 @@ if TYPE_CHECKING:
 
 _MAX_SUMMANDS: Final = 6
 _MAX_ELEMENTS: Final = 4  # of one instruction
+_INDEX: Final = re.compile(r"\[([^\[\]]+)\]")
+_OPERATORS: Final = {
+    ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv, ast.Mod: operator.mod,
+}  # fmt: skip
 
 
 class _UnnamedError(Exception):
@@ -38,7 +44,7 @@ class ElementWords:
     """Words for the elements that the instructions of a kernel access."""
 
     def __init__(self, walker: Walker) -> None:
-        self._info, self._loaded, symbols = walker.info, walker.loaded, walker.symbols
+        self.info, self._loaded, symbols = walker.info, walker.loaded, walker.symbols
         self._ids = GlobalIds(symbols, range(len(AXES)), walker.lane)
         named = {
             "get_global_id": dict(enumerate(self._ids.ids)),
@@ -80,12 +86,21 @@ class ElementWords:
             return ""
         return ", ".join(words) if len(words) <= _MAX_ELEMENTS else ""
 
+    def at(self, words: str, item: Mapping[str, Any], sizes: Mapping[str, int]) -> str:
+        """Return the element that words are for a work item, given as in JSON, of a launch with some sizes and arguments."""
+        values = dict(sizes)
+        for axis in range(len(AXES)):
+            own, local = item["global"][axis], item["local"][axis]
+            values |= {f"get_global_id({axis})": own, f"get_local_id({axis})": local}
+            values[f"get_group_id({axis})"] = (own - local) // sizes.get(f"get_local_size({axis})", 1)
+        return element_at(words, values)
+
     def contents_of_line(self, line: int) -> str:
         """Return the value from memory, or from an array in registers, that leads the access at a line; empty without one."""
         for atom in loads_of(*[access.offset for access in self._of_line.get(line, ())]):
             element = self._loaded.get(atom)
             if element is not None and element.space[0] == BUFFER:
-                return f"what `{name_of(self._info, element.space[1])}` holds"
+                return f"what `{name_of(self.info, element.space[1])}` holds"
             return f"{atom.why} at line {atom.line}"
         return ""
 
@@ -94,16 +109,16 @@ class ElementWords:
         offset = (whole or access).offset
         kind, index = access.space
         if kind == BUFFER or (kind == SHARED and index >= 0):
-            vector = vector_type(self._info, index)
-            unit = element_size(self._info, index)
-            record = self._info.record_of(index)
+            vector = vector_type(self.info, index)
+            unit = element_size(self.info, index)
+            record = self.info.record_of(index)
             if record is not None:
-                return self._field(name_of(self._info, index), record, offset, access.size)
-            words = f"{name_of(self._info, index)}[{self._index(offset, unit)}]"
+                return self._field(name_of(self.info, index), record, offset, access.size)
+            words = f"{name_of(self.info, index)}[{self._index(offset, unit)}]"
             if vector:
                 words += f", a {vector} of {unit // element_bytes(cl_element(vector))} elements"
             return words + _and_next(access.size // unit - 1)
-        array = self._info.local_array_at(offset.constant)
+        array = self.info.local_array_at(offset.constant)
         if kind != SHARED or array is None:
             raise _UnnamedError
         indices: list[str] = []
@@ -166,6 +181,33 @@ class ElementWords:
     def _factor(self, term: Sum) -> str:
         words = self._sum(term)
         return f"({words})" if " " in words else words
+
+
+def element_at(words: str, values: Mapping[str, int]) -> str:
+    """Return the element that words are in one work item: ``t[20][0]`` of ``t[get_local_id(1) + 5][get_local_id(0)]``.
+
+    ``values`` has those of ids, sizes and arguments, by their words. Empty if one is missing, or there is nothing to compute.
+    """
+    first = words.partition(",")[0].partition(" and the next ")[0]
+    try:
+        numbers = [_value_of(ast.parse(index, mode="eval").body, values) for index in _INDEX.findall(first)]
+    except (SyntaxError, KeyError, ZeroDivisionError):
+        return ""
+    turn = iter(numbers)
+    element = _INDEX.sub(lambda _: f"[{next(turn)}]", first)
+    return element if element != first else ""
+
+
+def _value_of(node: ast.expr, values: Mapping[str, int]) -> int:
+    """Return the value of an index. Raises KeyError for what has none, ZeroDivisionError."""
+    match node:
+        case ast.Constant(int() as value):
+            return value
+        case ast.UnaryOp(ast.USub(), operand):
+            return -_value_of(operand, values)
+        case ast.BinOp(left, op, right):
+            return int(_OPERATORS[type(op)](_value_of(left, values), _value_of(right, values)))
+    return values[ast.unparse(node)]
 
 
 def _and_next(count: int) -> str:
