@@ -155,6 +155,7 @@ FINDS = (
     Find("mul.sat of dwords", ("mul.sat (M1, 16) R0_d(0,0)<1> R1_ud(0,0)<1;1,0> R2_ud(0,0)<1;1,0>",)),
     Find("absolute dword", ("min (M1_NM, 8) R3_ud(0,0)<2> (abs)R3_d(0,0)<1;1,0> 0x3:d",)),
     Find("mad of halves over its source", ("(Q3) mad (M1, 16) R3_hf(0,0)<2> R2_hf(0,16)<1;1,0> R3_hf(0,0)<1;1,0> R7_hf(0,16)<0;1,0>",)),
+    Find("avg over its source", ("avg (M1_NM, 16) R1_b(0,0)<1> R5_w(0,0)<2;1,0> R1_w(0,0)<1;1,0>",)),
     Find("float to d and to ud", ("mov (M1, 16) R0_d(0,0)<1> R1_f(0,0)<1;1,0>", "mov (M1, 16) R2_ud(0,0)<1> R1_f(0,0)<1;1,0>")),
     Find("double to bytes", ("mov (M1, 8) R0_b(0,0)<1> R1_df(0,0)<1;1,0>",), has="qwords"),
     Find("qwords of lanes that are off", (

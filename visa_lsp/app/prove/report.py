@@ -131,11 +131,11 @@ def _kernel_lines(
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
         for size in sizes:
             remark = "; accesses that are not decided may need more" if size[1] in undecided else "; fewer may do"
-            lines.append(f"  - {size[1]}: {size[2]}{remark}")
+            lines.append(f"  - {size[1]}: {_name_counts(size[2])}{remark}")
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
-            unit = f"{need.vector} {unit}" if need.vector else unit
-            elements = _GROUPS.sub(r"num_groups\1", need.elements)  # no argument of the kernel
+            unit = f"{unit} of {need.vector}" if need.vector else unit
+            elements = _name_counts(need.elements)
             amount = f"{elements} {unit}"
             if need.exceeds is not None and need.buffer in overrun:
                 amount = f"{need.exceeds} {unit} if the refuted access is mended, else {elements}"
@@ -146,6 +146,11 @@ def _kernel_lines(
         if unsized := sorted({one.buffer for one in results if one.buffer and _has_no_size(one)} - sized):
             lines.append(f"  - {', '.join(unsized)}: no size is known, as said above")
     return lines
+
+
+def _name_counts(words: str) -> str:
+    """Return a formula whose numbers of groups are named as OpenCL does: ``groups`` might be an argument."""
+    return _GROUPS.sub(r"num_groups\1", words)
 
 
 def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
