@@ -17,7 +17,7 @@ from visa_lsp.app.read.code_lines import (
     walk,
     words_without_trees,
 )
-from visa_lsp.app.read.names import BY_NAME, c_type, fields_text
+from visa_lsp.app.read.names import BY_NAME, RESERVED, c_type, fields_text
 from visa_lsp.app.read.plain_forms import split_constant
 from visa_lsp.app.read.shape import reads_memory
 from visa_lsp.app.read.tree import Tree, form, leaf, number_of, step_of
@@ -110,6 +110,7 @@ class Places:
             is_same = (
                 record is not None
                 and record.size == size
+                and RESERVED.isdisjoint(one.name for one in record.fields)  # macros of the prelude
                 and all(record.field_at(byte, kind.size) is not None for byte, kind in fields.items())
             )
             self.names = {one.start: one.name for one in record.fields} if record is not None and is_same else {}

@@ -198,7 +198,7 @@ RESERVED: Final = frozenset(
         """auto break case char const continue default do double else enum extern float for goto if inline int long register restrict
         return short signed sizeof static struct switch typedef union unsigned void volatile while half uchar ushort uint ulong
         bool true false kernel function global constant local shared lane payload slm scratch once work_dimensions printf_buffer
-        private_base_stateless cr0 fence barrier""",
+        private_base_stateless const_base global_base scratch_state cr0 fence barrier""",
     )
 )
 
