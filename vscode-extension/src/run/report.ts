@@ -70,6 +70,8 @@ export interface Fault {
   no_barrier?: { from: string; to: string }[]; // the ways between the places of a race in a group that no barrier stands on
   access?: string; // the element that is accessed, as an expression; of proofs
   other_access?: string;
+  access_at?: string; // that element for the first work item
+  other_access_at?: string;
   contents?: string; // what an address depends on besides ids, sizes and arguments; of proofs
 }
 

@@ -36,13 +36,23 @@ export function parties(fault: Fault, more?: HTMLElement): (HTMLElement | string
     ...named(fault.message),
     where(fault),
     ...(more === undefined ? [] : [more]),
-    ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, fault.access),
+    ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, at(fault.access, fault.access_at)),
     ...sourceLine('depends on ', fault.condition ?? '', fault.condition_excerpt ?? ''),
     ...(fault.is_unguarded ? [element('div', 'where', 'no condition is above it: all work items execute it')] : []),
-    ...missingBarrier(fault.no_barrier ?? []),
-    ...(fault.contents ? [element('div', 'where', `its element depends on ${fault.contents}; other contents lead it elsewhere`)] : []),
-    ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt, fault.other_access)] : []),
+    ...(fault.contents ? [element('div', 'where', dependence(fault))] : missingBarrier(fault.no_barrier ?? [])),
+    ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt, at(fault.other_access, fault.other_access_at))] : []),
   ];
+}
+
+/** An element that is accessed, as an expression, with what it is for the first work item. */
+function at(access = '', element = ''): string {
+  return element === '' ? access : `${access} (${element} here)`;
+}
+
+/** What an element depends on, as the command line says it. */
+function dependence({ contents, kind }: Fault): string {
+  const why = kind === 'data-race' ? ': equal values lead two work items to it, whom only an atomic orders' : '; other contents lead it elsewhere';
+  return `its element depends on ${contents}${why}`;
 }
 
 /** Where no barrier stands between the places of a race, as the command line says it. */
