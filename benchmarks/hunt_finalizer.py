@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import argparse
 import random
+import re
 import sys
 import tempfile
 import time
@@ -101,14 +102,17 @@ def main() -> int:
 
 
 def _try_finds(args: argparse.Namespace, platforms: list[str], folder: Path) -> int:
-    """Print the answers about the bodies of ``FINDS``; return 0."""
+    """Print the answers about the bodies of ``FINDS``, and what the last platform that differs stores; return 0."""
     print(f"{'':32}", *(f"{name:10}" for name in platforms))
     for find in FINDS:
-        answers = []
+        answers, results = [], ""
         for platform in platforms:
             trial = Trial(Layout(platform, find.vectors, find.branch), folder, (), args.iga, args.ocloc)
-            answers.append(trial.answer(list(find.body))[0] if find.is_for(platform) else "-")
-        print(f"{find.name:32}", *(f"{answer:10}" for answer in answers), flush=True)
+            answer, report = trial.answer(list(find.body)) if find.is_for(platform) else ("-", "")
+            answers.append(answer)
+            stored = re.findall(r"(vISA|Gen) +stores (\S+)", report)
+            results = ", ".join(f"{side} {value}" for side, value in stored) or results
+        print(f"{find.name:32}", *(f"{answer:10}" for answer in answers), results, flush=True)
     return 0
 
 
