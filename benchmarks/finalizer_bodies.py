@@ -146,9 +146,9 @@ class Body:
                 out = pick.choice(others)
             else:  # products of qwords and dwords with others
                 others = ["d", "ud"]
-        if op in ("min", "max") and not is_float:
+        if op in ("min", "max", "avg") and not is_float:
             others = [t for t in others if SIZES[t] < SIZES["q"]]  # what a `uq` beside a `d` means is open
-        if op in ("addc", "subb") and (self.platform in ("BMG", "PTL") or self.vectors > LOADED):
+        if op in ("addc", "subb") and (self.platform in WIDE or self.vectors > LOADED):
             return ""  # carries in the accumulator, and copies of what becomes one
         if op == "mov" and is_float and (SIZES[out] == 1 or out in ("uw", "ud", "uq")):
             return ""  # numbers out of range
