@@ -15,30 +15,14 @@ if TYPE_CHECKING:
 _SIGNED = ("b", "w", "d", "q", "f", "hf", "df")
 _COMMON = ("w", "uw", "d", "ud", "d", "ud", "b", "ub")
 _INTS = (
-    "add",
-    "mul",
-    "and",
-    "or",
-    "xor",
-    "shl",
-    "shr",
-    "asr",
-    "avg",
-    "min",
-    "max",
-    "mov",
-    "not",
-    "cmp",
-    "sel",
-    "mad",
-    "bfn",
-    "add3",
-    "dp4a",
-    "mulh",
-    "addc",
-    "subb",
-)
+    "add", "mul", "and", "or", "xor", "shl", "shr", "asr", "avg", "min", "max",
+    "mov", "not", "cmp", "sel", "mad", "bfn", "add3", "dp4a", "mulh", "addc", "subb",
+)  # fmt: skip
 _WORDS = ("lzd", "fbl", "fbh", "cbit", "bfrev", "bfe", "bfi", "rol", "ror", "madw")
+_WITHOUT_MODIFIERS = (
+    "and", "or", "xor", "not", "shl", "shr", "bfn", "bfe", "bfi", "lzd", "fbl", "fbh",
+    "cbit", "bfrev", "dp4a", "mulh", "addc", "subb", "madw", "avg", "rol", "ror", "asr",
+)  # fmt: skip
 _FLOATS = ("add", "mul", "mad", "min", "max", "mov", "cmp", "sel", "rndd", "rnde", "rndz", "frc")
 
 
@@ -109,31 +93,7 @@ class Body:
             others, out, step = [kind], "ud" if op in ("fbh", "lzd", "fbl", "cbit") else kind, 1
         if op == "dp4a":
             kind, out, step, others = "d", "d", 1, ["d"]
-        plain = op in (
-            "and",
-            "or",
-            "xor",
-            "not",
-            "shl",
-            "shr",
-            "bfn",
-            "bfe",
-            "bfi",
-            "lzd",
-            "fbl",
-            "fbh",
-            "cbit",
-            "bfrev",
-            "dp4a",
-            "mulh",
-            "addc",
-            "subb",
-            "madw",
-            "avg",
-            "rol",
-            "ror",
-            "asr",
-        )
+        plain = op in _WITHOUT_MODIFIERS
         if op in ("bfn", "add3"):
             if self.platform == "TGLLP":
                 return ""
@@ -159,11 +119,11 @@ class Body:
             counts = op in ("shl", "shr", "asr")
             sources[1] = self._immediate(others[0] if is_float else "uw" if counts else pick.choice(others))
         if op == "cmp":
-            return (
-                f"cmp.{pick.choice(('eq', 'ne', 'lt', 'le', 'gt', 'ge'))} (M1, 16) Q{pick.randrange(1, 4)} {' '.join(self._operand(kind, 16) for _ in range(2))}"
-                if 16 * SIZES[kind] <= BYTES
-                else ""
-            )
+            if 16 * SIZES[kind] > BYTES:
+                return ""
+            relation = pick.choice(("eq", "ne", "lt", "le", "gt", "ge"))
+            flag = f"Q{pick.randrange(1, 4)}"
+            return f"cmp.{relation} (M1, 16) {flag} {self._operand(kind, 16)} {self._operand(kind, 16)}"
         if op == "sel":
             guard = f"({pick.choice(('', '!'))}Q{pick.randrange(1, 4)}) "
             control = f"({mask if SIZES[out] == SIZES['q'] else 'M1'}, 16)"
