@@ -45,13 +45,17 @@ def convert(value, kind: str, into: str, modes):
     return value
 
 
+def _source_kind(exec_kind: str) -> str:
+    """Return the type to which sources are converted: words keep their own sign."""
+    return "d" if exec_kind == "w" else exec_kind
+
+
 def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: bool = True, on=None) -> list[list]:
     """Return the values of all sources for each lane: converted, modified, denormals flushed as the modes say.
 
     Lanes that are not ``on`` have no values; without it all lanes have.
     """
     columns = []
-    wide_kind = "d" if exec_kind == "w" else exec_kind  # words keep their own sign
     for operand in operands:
         kind = state.type_name(operand)
         column = []
@@ -59,7 +63,7 @@ def lane_sources(state: State, operands, exec_kind: str, lanes: int, *, flush: b
             if on is not None and not on[i]:
                 column.append(None)
                 continue
-            result = modify(convert(value, kind, wide_kind, state.modes), modifier(operand), kind)
+            result = modify(convert(value, kind, _source_kind(exec_kind), state.modes), modifier(operand), kind)
             if exec_kind in FLOATS and flush:
                 result = flush_denormal(exact(result), exec_kind, state.modes)
             column.append(result)
@@ -249,7 +253,10 @@ def _in_a_row(state: State, operand, count: int, exec_kind: str) -> list:
     kind = state.type_name(operand)
     var, at = state.places(operand, 1)[0]
     data = [bytes(state.regs[var][at + SIZES[kind] * i : at + SIZES[kind] * (i + 1)]) for i in range(count)]
-    found = [modify(convert(decode(d, kind), kind, exec_kind, state.modes), modifier(operand), kind) for d in data]
+    found = [
+        modify(convert(decode(d, kind), kind, _source_kind(exec_kind), state.modes), modifier(operand), kind)
+        for d in data
+    ]
     return [flush_denormal(exact(v), exec_kind, state.modes) for v in found] if exec_kind in FLOATS else found
 
 
