@@ -74,7 +74,7 @@ class Arithmetic:
                 if word == "shl":
                     return args[0] * (1 << count)
                 signed = self.type.is_signed and word == "asr"
-                is_exact = word == "asr" and not self.wraps
+                is_exact = signed and not self.wraps
                 value = args[0] if is_exact else pool.wrap(args[0], self.bits, signed=signed)
                 # The sign is represented as in a conversion to unsigned, because the two then cancel in addresses of halves.
                 low, high = pool.limits(value)

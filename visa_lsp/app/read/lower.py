@@ -135,7 +135,10 @@ def _value(kernel: Kernel, inst: Inst, target: Value) -> Expr | None:
             return Calc(lane.S0, sources, type_, saturate)
         case "select" if isinstance(predicate, Predicate):
             return Choose(predicate, sources[0], sources[1], type_, saturate)
-        case "bfn" if isinstance(table, int) and table in _formulas() and type_ is not ty.BOOL:
+        # Of dwords into a qword, `and` and `or` keep the signs of sources, and `bfn` does not.
+        case "bfn" if (
+            isinstance(table, int) and table in _formulas() and type_ is not ty.BOOL and type_.size <= ty.D.size
+        ):
             return Calc(_formulas()[table], sources, type_, saturate)
         case "setp" if isinstance(sources[0], Immediate) and sources[0].bits & _ONES in (0, _ONES):
             return Compare(0 if sources[0].bits else 1, Immediate(ty.UD, 0), Immediate(ty.UD, 0))
