@@ -30,7 +30,8 @@ class Body:
     """Random instructions for a layout: ``lines``."""
 
     def __init__(self, pick: random.Random, layout: Layout, options: tuple[str, ...] = ()) -> None:
-        self.pick, self.platform, self.options, self.vectors = pick, layout.platform, options, layout.vectors
+        self.pick, self.options = pick, options
+        self.platform, self.grf, self.vectors = layout.platform, layout.grf, layout.vectors
         self.types = [*_COMMON, "f", "hf", *(("q", "uq", "df") if layout.platform in WIDE else ())]
         self.lines = [line for _ in range(pick.randrange(4, 40)) if (line := self._instruction())]
 
@@ -51,7 +52,7 @@ class Body:
 
     def _place(self, type_: str, span: int) -> str:
         """Return a vector and a first element from which ``span`` elements fit."""
-        size, grf = SIZES[type_], 64 if self.platform in WIDE else 32
+        size, grf = SIZES[type_], self.grf
         last = max(0, min(BYTES, 2 * grf) // size - span)
         at = self.pick.choice((0, 0, grf // size, span, self.pick.randrange(last + 1)))
         at = min(at, last)

@@ -1,4 +1,4 @@
-"""What surrounds random vISA in ``benchmarks.hunt_finalizer``: a text, or OpenCL C with the vISA as assembly; and bodies whose results are wrong."""
+"""The surroundings of random vISA in ``benchmarks.hunt_finalizer``: a text, or OpenCL C with the vISA as assembly; and bodies whose results are wrong."""
 
 from __future__ import annotations
 

@@ -191,7 +191,7 @@ class _Decoder:
 
     def reads(self, inst: MachineInst) -> Iterator[tuple[int, int]]:
         if inst.op == "mov" and isinstance(inst.dst, Direct) and inst.dst.register.is_null and not inst.condition:
-            return  # nobody sees what it reads: the finalizer of 2026 puts it between messages of PVC
+            return  # its result is never used: the finalizer of 2026 puts it between messages of PVC
         for source in inst.sources:
             if isinstance(source, Payload):
                 if source.start >= 0 and source.registers:

@@ -442,11 +442,11 @@ def _fault_values(fault: ShownFault, elements: ElementWords | None, sizes: Mappi
     lines = (line, *(fault.lines - {line} or {line})) if has_other else (line,)
     words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
     contents = elements.contents_of_line(line) if elements is not None and fault.values["kind"] in _OF_MEMORY else ""
-    found = dict(zip(("access", "other_access"), words, strict=False))
+    accesses = dict(zip(("access", "other_access"), words, strict=False))
     for key, items in (("access", "items"), ("other_access", "other_items")):
-        if elements is not None and found.get(key) and fault.values[items]:
-            found[f"{key}_at"] = elements.at(found[key], fault.values[items][0], sizes)
-    return {**fault.values, **found, "contents": contents}
+        if elements is not None and accesses.get(key) and fault.values[items]:
+            accesses[f"{key}_at"] = elements.at(accesses[key], fault.values[items][0], sizes)
+    return {**fault.values, **accesses, "contents": contents}
 
 
 def with_shown_lines(

@@ -188,14 +188,14 @@ def element_at(words: str, values: Mapping[str, int]) -> str:
 
     ``values`` has those of ids, sizes and arguments, by their words. Empty if one is missing, or there is nothing to compute.
     """
-    first = words.partition(",")[0].partition(" and the next ")[0]
+    element_words = words.partition(",")[0].partition(" and the next ")[0]
     try:
-        numbers = [_value_of(ast.parse(index, mode="eval").body, values) for index in _INDEX.findall(first)]
+        numbers = [_value_of(ast.parse(index, mode="eval").body, values) for index in _INDEX.findall(element_words)]
     except (SyntaxError, KeyError, ZeroDivisionError):
         return ""
     turn = iter(numbers)
-    element = _INDEX.sub(lambda _: f"[{next(turn)}]", first)
-    return element if element != first else ""
+    element = _INDEX.sub(lambda _: f"[{next(turn)}]", element_words)
+    return element if element != element_words else ""
 
 
 def _value_of(node: ast.expr, values: Mapping[str, int]) -> int:

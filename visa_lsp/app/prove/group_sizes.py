@@ -26,7 +26,7 @@ Factors = tuple[int, ...]  # the atoms of a product by their numbers
 def written_sizes(walker: Walker) -> dict[str, str]:
     """Return why a kernel needs groups of one size, by the assumption: ``local_size_x == 16``; those that the launch leaves open."""
     symbols, names = walker.symbols, dict[int, str]()
-    found: dict[int, dict[int, str]] = defaultdict(dict)  # axis of the local id -> size -> the sum
+    sums_by_size: dict[int, dict[int, str]] = defaultdict(dict)  # axis of the local id -> size -> the sum
     groups = {atom.number: axis for axis in range(3) for atom, _ in symbols.groups[axis].factors}
     locals_ = {atom.number: axis for axis in range(3) for atom, _ in symbols.ids[axis].factors}
     for numbers, words in ((groups, "get_group_id"), (locals_, "get_local_id")):
@@ -40,10 +40,10 @@ def written_sizes(walker: Walker) -> dict[str, str]:
                     least = products.get(tuple(sorted((*rest, other))))
                     if least and not factor % least and _LEAST <= factor // least <= MAX_GROUP_ITEMS:
                         size = factor // least
-                        found[axis][size] = f"{size} * {names[number]} + {names[other]}"
+                        sums_by_size[axis][size] = f"{size} * {names[number]} + {names[other]}"
     return {
         f"local_size_{AXES[axis]} == {size}": words
-        for axis, sizes in sorted(found.items())
+        for axis, sizes in sorted(sums_by_size.items())
         if len(sizes) == 1 and not symbols.local[axis].is_constant
         for size, words in sizes.items()
     }
@@ -68,5 +68,5 @@ def _atoms_in(atom: Atom) -> Factors:
 
 
 def _without(product: Factors, number: int) -> Factors:
-    at = product.index(number)
-    return product[:at] + product[at + 1 :]
+    position = product.index(number)
+    return product[:position] + product[position + 1 :]
