@@ -88,7 +88,8 @@ class Emitter(Writer):
             for n in range(layout.predicates)
         ]
         self.surfaces = [
-            self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=self._threads) for n in range(layout.surfaces)
+            self._keep(layout.surfaces_at + 8 * n, looked_at=True, own=self._threads and n in plan.written_surfaces)
+            for n in range(layout.surfaces)
         ]
         self.scratch = self._keep(state.SCRATCH, own=self._threads and plan.reaches_scratch, new=True, looked_at=True)
         # Whether messages are functions of the module, because they are many.

@@ -52,8 +52,7 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
         (mode.watched and not body.is_fully_compiled) or (mode.side_by_side and not body.is_alone) for body in bodies
     ):
         return "a message of the kernel has no compiled form"
-    with machine.compiling:
-        return GroupRunner(machine)
+    return GroupRunner(machine)
 
 
 def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:
@@ -68,10 +67,12 @@ def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:
 
 def run_unwatched(dispatch: Dispatch, making: Making) -> RunResult:
     """Run without checkers."""
-    machine = CompiledMachine(dispatch, making)
+    with making.stopwatch:
+        machine = CompiledMachine(dispatch, making)
 
     def run_whole() -> str | None:
-        runner = runner_of(machine)
+        with machine.compiling:
+            runner = runner_of(machine)
         if isinstance(runner, str):
             return runner
         runner.run(GroupQueue(prod(dispatch.groups)))
@@ -83,7 +84,8 @@ def run_unwatched(dispatch: Dispatch, making: Making) -> RunResult:
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
     """Run without checkers on several threads of the host, or return the reason why that is impossible."""
-    runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True)))
+    with making.stopwatch:
+        runner = runner_of(CompiledMachine(dispatch, making, RunMode(side_by_side=True)))
     return runner if isinstance(runner, str) else _run_side_by_side(dispatch, runner)
 
 
@@ -146,7 +148,8 @@ def run_watched(dispatch: Dispatch, making: Making, observers: Sequence[Observer
     ``budget`` limits the interpreter's steps for a group. Without a proof that the compiled groups have no finding, runs
     nothing and returns the reason. Raises Suspicion, with memory as before, if all groups must be interpreted.
     """
-    runner = runner_of(_watched_machine(dispatch, making))
+    with making.stopwatch:
+        runner = runner_of(_watched_machine(dispatch, making))
     if isinstance(runner, str):
         return runner
     before = Contents(dispatch, runner.uses.changes)

@@ -87,12 +87,9 @@ class CompiledMachine(Machine):
 
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
         rows = [
-            (
-                start, buffer.size, address(buffer), 0, _flags_of(buffer), 0,
-                *form_of(buffer)[1],
-            )
+            (start, buffer.size, address(buffer), 0, _flags_of(buffer), 0, *form_of(buffer)[1])
             for buffer, start in zip(buffers, addresses, strict=True)
-        ]  # fmt: skip
+        ]
         return np.array([*rows, (0,) * (state.ENTRY // 8)], np.uint64).view(np.int64)
 
     def make_marks(self, race: Callable[[Buffer], bool], kinds: int) -> None:

@@ -222,8 +222,11 @@ def _transfer(
     bits = e.all_on(lanes) if enabled is None else enabled
     any_lane = builder.icmp_unsigned("!=", bits, ir.Constant(bits.type, 0))
     addresses = space.offsets(addresses)
+    # As they are computed, in 32 or 64 bits: lanes in a row that wrap around 32 bits are outside of all memory.
+    narrow = addresses.operands[0] if getattr(addresses, "opname", "") == "zext" else addresses
     # Evaluated first, because messages with the same addresses share the result.
-    first_address, contiguous = _lane0(e, addresses), _are_contiguous(e, addresses, size, enabled)
+    contiguous = _are_contiguous(e, narrow, size, enabled)
+    first_address = builder.zext(_lane0(e, narrow), I64)
     with may_leave(e) as outside:
         move = partial(_move, e, space, moved, outside, write=write, any_address=any_address)
         if contiguous is None:
@@ -234,6 +237,7 @@ def _transfer(
             with together:
                 move(_contiguous(e, first_address, lanes, size))
             with apart, builder.if_then(any_lane):
+                addresses = numbers.resize(e, narrow, 64, signed=False)
                 most, least = _range_of(e, addresses, bits)
                 move(_Lanes(addresses, least, most, bits))
 
@@ -455,7 +459,8 @@ def _are_contiguous(e: Emitter, offsets: Node, size: int, enabled: Node | None) 
     lanes = lanes_of(offsets)
     if lanes == 1:
         return None
-    same = e.builder.icmp_unsigned("==", offsets, _contiguous(e, _lane0(e, offsets), lanes, size).addresses)
+    steps = constants(offsets.type.element, range(0, lanes * size, size))
+    same = e.builder.icmp_unsigned("==", offsets, e.builder.add(e.spread(_lane0(e, offsets), lanes), steps))
     contiguous = e.intrinsic(f"llvm.vector.reduce.and.v{lanes}i1", I1, same)
     if enabled is not None:
         contiguous = e.builder.and_(contiguous, e.builder.icmp_unsigned("==", enabled, e.all_on(lanes)))
