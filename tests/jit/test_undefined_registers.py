@@ -27,7 +27,7 @@ DECLARATIONS = "".join(f".decl {name} v_type=G type=d num_elts=16 align=GRF\n" f
     ".decl s v_type=G type=d num_elts=1\n.decl n v_type=G type=d num_elts=1\n"
     ".decl bits v_type=G type=ud num_elts=1\n.decl mask v_type=G type=ud num_elts=1\n"
     ".decl offset v_type=G type=uw num_elts=16 align=GRF\n"
-    ".decl A0 v_type=A num_elts=16\n.decl P2 v_type=P num_elts=16\n.decl P3 v_type=P num_elts=16\n"
+    ".decl A0 v_type=A num_elts=16\n.decl A1 v_type=A num_elts=16\n.decl P2 v_type=P num_elts=16\n.decl P3 v_type=P num_elts=16\n"
 )
 BEGIN = """    mov (M1, 16) at(0,0)<1> ids(0,0)<1;1,0>
     shl (M1, 16) at(0,0)<1> at(0,0)<1;1,0> 0x2:ud
@@ -35,6 +35,17 @@ BEGIN = """    mov (M1, 16) at(0,0)<1> ids(0,0)<1;1,0>
     cmp.lt (M1, 16) P1 ids(0,0)<1;1,0> 0x5:uw
     cmp.lt (M1, 16) P2 ids(0,0)<1;1,0> 0xb:uw
 """
+INDIRECT = (
+    BEGIN
+    + """    mov (M1_NM, 16) a(0,0)<1> ids(0,0)<1;1,0>
+    mov (M1_NM, 16) c(0,0)<1> 0x1:d
+    (P1) mov (M1, 16) b(0,0)<1> ids(0,0)<1;1,0>
+    shl (M1_NM, 16) offset(0,0)<1> ids(0,0)<1;1,0> 0x2:uw
+    addr_add (M1_NM, 16) A0(0)<1> &a offset(0,0)<1;1,0>
+    addr_add (M1_NM, 16) A1(0)<1> &b offset(0,0)<1;1,0>
+"""
+)
+STORED = "    {}scatter4_scaled.R (M1, 16) x 0x0:ud at.0 {}.0\n    ret (M1, 1)\n"
 
 
 def region(name):
@@ -122,3 +133,22 @@ def test_programs_by_chance(part, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     engines = [compare(number) for number in range(30 * part, 30 * part + 30)]
     assert {"jit", "fault"} <= set(engines)
+
+
+@pytest.mark.parametrize(
+    ("line", "stored", "engine"),
+    [
+        ("add (M1, 16) c(0,0)<1> r[A0(0),0]<1,0>:d r[A1(0),0]<1,0>:d", "c", "fault"),
+        ("add (M1, 16) c(0,0)<1> r[A0(0),0]<1,0>:d r[A1(0),0]<1,0>:d", "(P1) c", "jit"),
+        ("subb (M1, 16) c(0,0)<1> r[A1(0),0]<1>:ud c(0,0)<1;1,0> 0x2:ud", "b", "jit"),
+        ("(P1) subb (M1, 16) c(0,0)<1> r[A1(0),0]<1>:ud c(0,0)<1;1,0> 0x2:ud", "b", "fault"),
+    ],
+)
+def test_operands_of_address_variables(line, stored, engine, monkeypatch):
+    monkeypatch.setattr(native, "LEVEL", 0)
+    predicate, _, variable = stored.rpartition(" ")
+    text = HEAD + DECLARATIONS + INDIRECT + f"    {line}\n" + STORED.format(predicate and f"{predicate} ", variable)
+    expected, found = (ran(text, 16, engine) for engine in ("interp", "jit"))
+    assert told(found) == told(expected)
+    assert (found.buffers[0].array == expected.buffers[0].array).all()
+    assert (found.engine if not told(expected) else "fault") == engine

@@ -233,11 +233,15 @@ class Site:
         if start < layout.offset(1):
             return
         filled = start < layout.predefined_end and not layout.offset(ARG) <= start < layout.offset(HW_ID)
-        field = next((f.name for f, v in zip(self.inst.row.fields, self.inst.values, strict=True) if v is operand), "")
         var = operand.var if isinstance(operand, General | RawOperand) else 0
         self.code.touch(
-            self.pc, Touch(write, field, var, start, tuple(offsets), size, self.lanes, raw=raw, filled=filled)
+            self.pc,
+            Touch(write, self._field(operand), var, start, tuple(offsets), size, self.lanes, raw=raw, filled=filled),
         )
+
+    def _field(self, operand: Value) -> str:
+        """Return the name of an operand; empty for one that is made up."""
+        return next((f.name for f, v in zip(self.inst.row.fields, self.inst.values, strict=True) if v is operand), "")
 
     def _writes(self, operand: RawOperand) -> bool:
         """Return whether the message writes a raw operand."""
@@ -277,7 +281,7 @@ class Site:
 
     def _read_indirect(self, operand: Indirect, lanes: int, kind: np.dtype[Any]) -> Fetch:
         places, size = self.indirect_places(operand, lanes), operand.type.size
-        self.code.touch(self.pc, Touch(False, "", -1, 0, (), size, lanes, indirect=places))
+        self.code.touch(self.pc, Touch(False, self._field(operand), -1, 0, (), size, lanes, indirect=places))
 
         def fetch(f: Frame) -> Array:
             offsets = places(f)
@@ -333,7 +337,7 @@ class Site:
             return self._write_general(operand, lanes)
         if isinstance(operand, Indirect):
             places, kind, size = self.indirect_places(operand, lanes), DTYPE[operand.type], operand.type.size
-            self.code.touch(self.pc, Touch(True, "", -1, 0, (), size, lanes, indirect=places))
+            self.code.touch(self.pc, Touch(True, self._field(operand), -1, 0, (), size, lanes, indirect=places))
 
             def store(f: Frame, mask: int, value: Array) -> None:
                 offsets = places(f)

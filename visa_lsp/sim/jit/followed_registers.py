@@ -68,7 +68,7 @@ def follow_instruction(e: Emitter, site: Site) -> Callable[[], None]:
         lanes = lanes._replace(undefined=splat(I1, 0, plan.lanes))
     elif written:
         masks = _find_masks(e, site, plan, lanes)
-    places = [_indirect(e, site, lanes.written, target=True) if target.places is None else None for target in written]
+    places = [_indirect(e, site, target, lanes.written) if target.places is None else None for target in written]
 
     def follow() -> None:
         for target, byte_numbers in zip(written, places, strict=True):
@@ -178,7 +178,7 @@ def _find_undefined(e: Emitter, site: Site, plan: DefinednessPlan) -> Node:
             continue
         places = source.places
         if places is None:
-            byte_numbers = _indirect(e, site, splat(I1, 1, lanes), target=False)
+            byte_numbers = _indirect(e, site, source, splat(I1, 1, lanes))
             kind = vector(integer(8 * source.touch.size), lanes)
             masks = e.gather(kind, b.add(byte_numbers, e.spread(_first_mask(e), lanes)), e.all_on(lanes), 1)
             undefined = b.or_(undefined, b.icmp_unsigned("!=", masks, splat(kind.element, 0, lanes)))
@@ -260,11 +260,10 @@ def _load(e: Emitter, places: Array) -> Node:
     )
 
 
-def _indirect(e: Emitter, site: Site, enabled: Node, *, target: bool) -> Node:
+def _indirect(e: Emitter, site: Site, register: RegisterOperand, enabled: Node) -> Node:
     """Return the byte numbers of the lanes of an indirect operand."""
-    names = ("dst",) if target else ("src0", "src1", "src2", "src3")
-    operand = next(value for name in names if isinstance(value := site.inst.get(name), Indirect))
-    lanes = lanes_of(enabled)
+    operand, lanes = site.inst.get(register.touch.field), lanes_of(enabled)
+    assert isinstance(operand, Indirect)
     before, e.outside = e.outside, e.suspected
     byte_numbers = indirect_places(e, site, operand, e.builder.bitcast(enabled, integer(lanes)))
     e.outside = before
