@@ -61,7 +61,7 @@ def test_a_counterexample_is_a_launch_that_runs_to_the_fault():
     refuted = [one for one in results if one.answer == "refuted"]
     assert len(refuted) == 3
     text = as_text([ProvedFile("saxpy.visaasm", tuple(results))])
-    assert "  - y: 4 * n bytes if the refuted access is mended, else 4 * n + 4\n" in text
+    assert "  - y: 4 * n + 4 bytes as the kernel is now; the launch that refutes has 4 * n\n" in text
     launch = parse_launch(refuted[0].launch, Path("k.launch.yaml"))
     report = run_launch(launch, RunOptions(Path("k.visaasm"), "TGLLP"), wrong.encode())
     assert {fault.kind.value for fault in report.faults} == {"out-of-bounds"}

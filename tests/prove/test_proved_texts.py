@@ -118,7 +118,7 @@ def test_a_kernel_is_proved_for_the_group_size_that_it_is_written_for(name, size
 @pytest.mark.parametrize(
     ("words", "element"),
     [
-        ("t[get_local_id(1) + 5][2 * n] and the next 3 elements", "t[20][6]"),
+        ("t[get_local_id(1) + 5][2 * n] and the next 3 elements", "t[20][6] to t[20][9]"),
         ("c[(get_global_id(0) / 4) % n], a float4 of 4 elements", "c[1]"),
         ("c[3]", ""),  # nothing to compute
         ("c[step + 1]", ""),  # of unknown value

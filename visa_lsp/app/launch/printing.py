@@ -207,7 +207,9 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
         yield f"    its element depends on {values['contents']}{why}"
     if values["condition"]:
         place = values["condition"].removeprefix(f"{Path.cwd()}/")
-        yield f"    depends on {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
+        yield f"    let through by {place}" + (
+            f": {values['condition_excerpt']}" if values["condition_excerpt"] else ""
+        )
     if values["is_unguarded"]:
         yield "    no condition is above it: all work items execute it"
     if values["no_barrier"] and not values.get("contents"):

@@ -446,7 +446,13 @@ def _fault_values(fault: ShownFault, elements: ElementWords | None, sizes: Mappi
     for key, items in (("access", "items"), ("other_access", "other_items")):
         if elements is not None and accesses.get(key) and fault.values[items]:
             accesses[f"{key}_at"] = elements.at(accesses[key], fault.values[items][0], sizes)
-    return {**fault.values, **accesses, "contents": contents}
+    values = {**fault.values, **accesses, "contents": contents}
+    element = accesses.get("access_at")
+    if elements is not None and element and accesses.get("other_access") and not values["other_items"]:
+        item = elements.find_item(accesses["other_access"], element, values["other"], sizes)
+        if item is not None:
+            values |= {"other_items": [item], "other_access_at": element}
+    return values
 
 
 def with_shown_lines(

@@ -21,6 +21,7 @@ from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import Sum, signed_constant, without_wraps
 from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.sim.launch.layout import walked_axes
 
 if TYPE_CHECKING:
     from visa_lsp.app.prove.spaces import ItemAccess
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 
 _MAX_SUMMANDS: Final = 6
 _MAX_ELEMENTS: Final = 4  # of one instruction
+_THREAD: Final = re.compile(r"group \((\d+), (\d+), (\d+)\), thread (\d+)")
+_NEXT: Final = re.compile(r" and the next (?:(\d+) elements|element)$")
 _INDEX: Final = re.compile(r"\[([^\[\]]+)\]")
 _OPERATORS: Final = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv, ast.Mod: operator.mod,
@@ -45,6 +48,7 @@ class ElementWords:
 
     def __init__(self, walker: Walker) -> None:
         self.info, self._loaded, symbols = walker.info, walker.loaded, walker.symbols
+        self._simd = walker.simd
         self._ids = GlobalIds(symbols, range(len(AXES)), walker.lane)
         named = {
             "get_global_id": dict(enumerate(self._ids.ids)),
@@ -94,6 +98,29 @@ class ElementWords:
             values |= {f"get_global_id({axis})": own, f"get_local_id({axis})": local}
             values[f"get_group_id({axis})"] = (own - local) // sizes.get(f"get_local_size({axis})", 1)
         return element_at(words, values)
+
+    def find_item(self, words: str, element: str, other: str, sizes: Mapping[str, int]) -> dict[str, Any] | None:
+        """Return the work item of the other party, given as in JSON, for which words are an element; None if there is none.
+
+        ``other`` has the words of a run for its group and thread.
+        """
+        party = _THREAD.match(other)
+        if party is None:
+            return None
+        group, thread = [int(number) for number in party.group(1, 2, 3)], int(party[4])
+        local_size = [sizes.get(f"get_local_size({axis})", 1) for axis in range(len(AXES))]
+        for lane in range(self._simd):
+            rest, local = thread * self._simd + lane, [0] * len(AXES)
+            for axis in walked_axes(self.info.env.walk_order):
+                rest, local[axis] = divmod(rest, local_size[axis])
+            offsets = (sizes.get(f"get_global_offset({axis})", 0) for axis in range(len(AXES)))
+            ids = [
+                g * size + id_ + offset for g, size, id_, offset in zip(group, local_size, local, offsets, strict=True)
+            ]
+            item = {"lane": lane, "global": ids, "local": local}
+            if not rest and self.at(words, item, sizes) == element:
+                return item
+        return None
 
     def contents_of_line(self, line: int) -> str:
         """Return the value from memory, or from an array in registers, that leads the access at a line; empty without one."""
@@ -186,16 +213,24 @@ class ElementWords:
 def element_at(words: str, values: Mapping[str, int]) -> str:
     """Return the element that words are in one work item: ``t[20][0]`` of ``t[get_local_id(1) + 5][get_local_id(0)]``.
 
-    ``values`` has those of ids, sizes and arguments, by their words. Empty if one is missing, or there is nothing to compute.
+    Of several elements in a row, the first and the last. ``values`` has those of ids, sizes and arguments, by their words.
+    Empty if one is missing, or there is nothing to compute.
     """
-    element_words = words.partition(",")[0].partition(" and the next ")[0]
+    element_words, comma, _ = words.partition(",")
+    following = None if comma else _NEXT.search(element_words)
+    element_words = _NEXT.sub("", element_words)
     try:
         numbers = [_value_of(ast.parse(index, mode="eval").body, values) for index in _INDEX.findall(element_words)]
     except (SyntaxError, KeyError, ZeroDivisionError):
         return ""
     turn = iter(numbers)
     element = _INDEX.sub(lambda _: f"[{next(turn)}]", element_words)
-    return element if element != element_words else ""
+    if element == element_words:
+        return ""
+    if following is None:
+        return element
+    last = f"{element[: element.rindex('[')]}[{numbers[-1] + int(following[1] or 1)}]"
+    return f"{element} {'to' if following[1] else 'and'} {last}"
 
 
 def _value_of(node: ast.expr, values: Mapping[str, int]) -> int:

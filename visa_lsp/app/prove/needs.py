@@ -572,11 +572,25 @@ class NeedFinder:
                 if related
                 else None
             )
-            return Need(nothing.name, nothing.bytes_each, None, nearest)
+            more = nearest and self._with_one_more(nearest, ends, accesses, guards)
+            return Need(nothing.name, nothing.bytes_each, more, nearest)
         if all(rest <= 0 for rest in rests):
             return Need(nothing.name, nothing.bytes_each, formula)
         whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")
         return Need(nothing.name, nothing.bytes_each, whole, formula)
+
+    def _with_one_more(
+        self, nearest: Formula, ends: Sequence[int], accesses: Sequence[ItemAccess], guards: Mapping[int, set[Atom]]
+    ) -> Formula | None:
+        """Return the formula of the ends that has one more of one of the sizes of a natural one, as ``z <= n`` lets through."""
+        symbols = self._relevant_symbols(accesses, guards)
+        for place, name in enumerate(nearest.symbols):
+            terms = [symbols[one] + int(at == place) for at, one in enumerate(nearest.symbols)]
+            product = self._multiply(terms)
+            if nearest.factor == 1 and [self._evaluate(product, sample) for sample in self.samples] == list(ends):
+                names = (*nearest.symbols[:place], f"({name} + 1)", *nearest.symbols[place + 1 :])
+                return Formula(nearest.factor, names, product)
+        return None
 
     def _leaves_a_group(self, formula: Formula, rests: Sequence[int]) -> bool:
         """Return whether accesses leave out less than the elements of a group: those of the first work item of each do."""

@@ -18,9 +18,11 @@ if TYPE_CHECKING:
     from visa_lsp.app.prove import BufferNeed, ProofResult
     from visa_lsp.app.prove.document import ProvedFile
 
+_ORDER: Final = "bounds", "race", "divergence", "uninitialised"  # of refutations
 MAX_LINES: Final = 8  # of one answer, listed by their numbers
 MAX_CHARS: Final = 160  # of a line of a launch file, which may have the values of a buffer
 _BUFFER: Final = re.compile(r"`[^`]*`")
+_MET: Final = re.compile(r"all work items of a group come to the barrier of line (\d+)")
 _WRAPS: Final = re.compile(r"the index arithmetic of line (\d+) does not wrap around")
 _GROUPS: Final = re.compile(r"\bgroups((?:_[xyz])?)\b")
 _SIZE: Final = re.compile(r"(\w+) has at least (.+)")  # that no need states
@@ -87,7 +89,8 @@ def _kernel_lines(
 ) -> list[str]:
     lines: list[str] = []
     groups = group_refutations(results)
-    for key, refuted in groups.items():
+    # An access beyond the end may race, too, with one that is right.
+    for key, refuted in sorted(groups.items(), key=lambda group: _ORDER.index(group[0][1])):
         lines += _refutation_lines(name, key, refuted, written or {})
     # Instructions for other lanes of a refuted statement have its mistake too.
     statements = {_statement(one) for one in results if one.launch is not None and one.source}
@@ -105,7 +108,9 @@ def _kernel_lines(
     for property_ in dict.fromkeys(one.property for one in results):
         counts = Counter(one.answer for one in results if one.property == property_)
         words = [f"{counts[word]} {word}" for word in ("proved", "refuted", "bounded", "unknown") if word in counts]
-        words[-1] += f" ({hidden[property_]} of them at a refuted statement)" if hidden[property_] else ""
+        if hidden[property_]:
+            part = f"{hidden[property_]} of them " if hidden[property_] < counts["unknown"] + counts["bounded"] else ""
+            words[-1] += f" ({part}at a refuted statement)"
         lines.append(f"{name}: {printable(kernel)}: {_LABELS.get(property_, property_)}: {', '.join(words)}")
     if written is not None and any(key not in written for key in groups):
         lines.append(f"  {_ELSEWHERE}")
@@ -124,13 +129,19 @@ def _kernel_lines(
         lines.append(f"  {'proved' if is_all else 'the proved answers hold'} for launches in which")
         sources = {one.line: one.source for one in results if one.source}
         implied = {f"{words[:-8]}not negative" for words in assumed if words.endswith(" is positive")}
-        stated_once = _join_wraps(words for words in assumed if words not in implied)
-        lines += [f"  - {_shorten(words)}{_list_sources(words, sources)}" for words in stated_once]
+        missed = {one.line for one in results if one.property == "divergence" and one.answer == "refuted"}
+        for condition in _join_wraps([one for one in assumed if one not in implied], sources):
+            met = _MET.fullmatch(condition)
+            refuted_above = ", which is refuted above" if met is not None and int(met[1]) in missed else ""
+            places = "" if "(line" in condition else _list_sources(condition, sources)
+            lines.append(f"  - {_shorten(condition)}{places}{refuted_above}")
     if needs or sizes:
         lines.append("  needs buffers of at least")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
         for size in sizes:
-            remark = "; accesses that are not decided may need more" if size[1] in undecided else "; fewer may do"
+            remark = (
+                "; accesses that are not decided may need more" if size[1] in undecided else " suffice; fewer may, too"
+            )
             lines.append(f"  - {size[1]}: {_name_counts(size[2])}{remark}")
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
@@ -138,13 +149,17 @@ def _kernel_lines(
             elements = _name_counts(need.elements)
             amount = f"{elements} {unit}"
             if need.exceeds is not None and need.buffer in overrun:
-                amount = f"{need.exceeds} {unit} if the refuted access is mended, else {elements}"
+                amount += f" as the kernel is now; the launch that refutes has {need.exceeds}"
             elif need.exceeds is not None:
                 amount += f", more than the natural size {need.exceeds}"
             lines.append(f"  - {need.buffer}: {amount}".replace(" // ", " / "))  # as in C
         sized = {need.buffer for need in needs} | {size[1] for size in sizes} | overrun
         if unsized := sorted({one.buffer for one in results if one.buffer and _has_no_size(one)} - sized):
             lines.append(f"  - {', '.join(unsized)}: no size is known, as said above")
+    left = overrun - {need.buffer for need in needs} - {None}
+    if left:
+        lines += [] if needs or sizes else ["  needs buffers of at least"]
+        lines.append(f"  - {', '.join(sorted(map(str, left)))}: no size was found that suffices for the refuted access")
     return lines
 
 
@@ -153,8 +168,8 @@ def _name_counts(words: str) -> str:
     return _GROUPS.sub(r"num_groups\1", words)
 
 
-def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
-    """Yield assumptions, with the lines of index arithmetic in one of them."""
+def _join_wraps(assumed: Iterable[str], sources: Mapping[int, str]) -> Iterator[str]:
+    """Yield assumptions, with the lines of index arithmetic in one of them, by their places in the source if those are known."""
     lines: list[int] = []
     for words in assumed:
         if (found := _WRAPS.fullmatch(words)) is not None:
@@ -164,7 +179,9 @@ def _join_wraps(assumed: Iterable[str]) -> Iterator[str]:
     if lines:
         *others, last = map(str, sorted(lines))
         numbers = f"lines {', '.join(others)} and {last}" if others else f"line {last}"
-        yield f"the index arithmetic of {numbers} does not wrap around: all results fit into 32 bits"
+        if places := dict.fromkeys(_shorten(sources[line]) for line in sorted(lines) if line in sources):
+            numbers = f"{', '.join(places)} ({numbers})"
+        yield f"the results of the index arithmetic of {numbers} fit into 32 bits"
 
 
 def _list_sources(assumption: str, sources: Mapping[int, str]) -> str:

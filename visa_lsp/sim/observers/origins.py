@@ -71,13 +71,16 @@ class Origins:
         if variable is not None:
             byte = byte - layout.offset(variable)
             type_ = kernel.variable_type(variable)
-            if (
-                var < 0 and type_ is not None
-            ):  # because the text does not show an element selected by an address register
+            # The text does not show an element that an address register selects, nor well one of a row.
+            is_one = plan.lanes == 1 and type_ is not None and layout.byte_size(variable) > type_.size
+            if (var < 0 or is_one) and type_ is not None:
                 elements = sorted({int(n) // type_.size for n in byte})
                 numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
                 element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
         rest = f", nor {'was' if bad.size == 2 else 'were'} {bad.size - 1} more" if bad.size > 1 else ""
+        simd = thread.machine.dispatch.simd
+        if thread.dispatch_mask != (1 << simd) - 1:
+            rest += f"; the thread has only {thread.dispatch_mask.bit_count()} of {simd} lanes"
         by_lane = places.shape[0] % plan.lanes == 0 and plan.lanes > 1
         lanes = [row % plan.lanes, *(bad % plan.lanes).tolist()] if by_lane else []
         return self._new(

@@ -37,7 +37,7 @@ export function parties(fault: Fault, more?: HTMLElement): (HTMLElement | string
     where(fault),
     ...(more === undefined ? [] : [more]),
     ...about(fault.work_items, fault.excerpt, fault.source, fault.source_excerpt, at(fault.access, fault.access_at)),
-    ...sourceLine('depends on ', fault.condition ?? '', fault.condition_excerpt ?? ''),
+    ...sourceLine('let through by ', fault.condition ?? '', fault.condition_excerpt ?? ''),
     ...(fault.is_unguarded ? [element('div', 'where', 'no condition is above it: all work items execute it')] : []),
     ...(fault.contents ? [element('div', 'where', dependence(fault))] : missingBarrier(fault.no_barrier ?? [])),
     ...(fault.other ? [other(fault), ...about(fault.other_work_items, fault.other_excerpt, fault.other_source, fault.other_source_excerpt, at(fault.other_access, fault.other_access_at))] : []),
