@@ -441,7 +441,9 @@ def _fault_values(fault: ShownFault, elements: ElementWords | None, sizes: Mappi
     )  # which is a declaration
     lines = (line, *(fault.lines - {line} or {line})) if has_other else (line,)
     words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
-    contents = elements.contents_of_line(line) if elements is not None and fault.values["kind"] in _OF_MEMORY else ""
+    # A race is one of contents if they lead both parties.
+    led = [elements.contents_of_line(one) if elements is not None else "" for one in lines[:2]]
+    contents = led[0] if all(led) and fault.values["kind"] in _OF_MEMORY else ""
     accesses = dict(zip(("access", "other_access"), words, strict=False))
     for key, items in (("access", "items"), ("other_access", "other_items")):
         if elements is not None and accesses.get(key) and fault.values[items]:

@@ -33,6 +33,7 @@ _MAX_SUMMANDS: Final = 6
 _MAX_ELEMENTS: Final = 4  # of one instruction
 _THREAD: Final = re.compile(r"group \((\d+), (\d+), (\d+)\), thread (\d+)")
 _NEXT: Final = re.compile(r" and the next (?:(\d+) elements|element)$")
+_SEPARATOR: Final = re.compile(r", (?!an? )")  # between elements; a type follows the other commas
 _INDEX: Final = re.compile(r"\[([^\[\]]+)\]")
 _OPERATORS: Final = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.floordiv, ast.Mod: operator.mod,
@@ -91,13 +92,14 @@ class ElementWords:
         return ", ".join(words) if len(words) <= _MAX_ELEMENTS else ""
 
     def at(self, words: str, item: Mapping[str, Any], sizes: Mapping[str, int]) -> str:
-        """Return the element that words are for a work item, given as in JSON, of a launch with some sizes and arguments."""
+        """Return the elements that words are for a work item, given as in JSON, of a launch with some sizes and arguments."""
         values = dict(sizes)
         for axis in range(len(AXES)):
             own, local = item["global"][axis], item["local"][axis]
             values |= {f"get_global_id({axis})": own, f"get_local_id({axis})": local}
             values[f"get_group_id({axis})"] = (own - local) // sizes.get(f"get_local_size({axis})", 1)
-        return element_at(words, values)
+        elements = [element_at(one, values) for one in _SEPARATOR.split(words)]
+        return ", ".join(elements) if all(elements) else ""
 
     def find_item(self, words: str, element: str, other: str, sizes: Mapping[str, int]) -> dict[str, Any] | None:
         """Return the work item of the other party, given as in JSON, for which words are an element; None if there is none.

@@ -121,7 +121,7 @@ def _kernel_lines(
         words for one in results if one.answer == "proved" for words in one.assumptions if not words.startswith(stated)
     )
     overrun = {one.buffer for one in results if one.property == "bounds" and one.answer == "refuted"}
-    sizes = [size for words in assumed if (size := _SIZE.fullmatch(words)) is not None and size[1] not in overrun]
+    sizes = [size for words in assumed if (size := _SIZE.fullmatch(words)) is not None]
     for size in sizes:
         del assumed[size[0]]
     if assumed:
@@ -133,8 +133,8 @@ def _kernel_lines(
         for condition in _join_wraps([one for one in assumed if one not in implied], sources):
             met = _MET.fullmatch(condition)
             refuted_above = ", which is refuted above" if met is not None and int(met[1]) in missed else ""
-            places = "" if "(line" in condition else _list_sources(condition, sources)
-            lines.append(f"  - {_shorten(condition)}{places}{refuted_above}")
+            named = "" if "(line" in condition else _list_sources(condition, sources)
+            lines.append(f"  - {_shorten(condition)}{named}{refuted_above}")
     if needs or sizes:
         lines.append("  needs buffers of at least")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
@@ -156,7 +156,7 @@ def _kernel_lines(
         sized = {need.buffer for need in needs} | {size[1] for size in sizes} | overrun
         if unsized := sorted({one.buffer for one in results if one.buffer and _has_no_size(one)} - sized):
             lines.append(f"  - {', '.join(unsized)}: no size is known, as said above")
-    left = overrun - {need.buffer for need in needs} - {None}
+    left = overrun - {need.buffer for need in needs} - {size[1] for size in sizes} - {None}
     if left:
         lines += [] if needs or sizes else ["  needs buffers of at least"]
         lines.append(f"  - {', '.join(sorted(map(str, left)))}: no size was found that suffices for the refuted access")
