@@ -15,7 +15,8 @@ line, ``kernel``, ``group``,
 ``thread``, ``lane``, ``items`` with ``lane``, ``global`` and ``local`` id of each work item in question, ``other_items`` (the
 same of the other party, where known), ``instruction``, ``line`` from 1 or null, ``address``, ``other``, ``place``, ``excerpt``,
 ``other_place``, ``other_excerpt``, ``count`` (the number of faults at the same lines of the source; this is the first); ``source``, ``source_excerpt``, ``other_source`` and ``other_source_excerpt`` say the same
-of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it, ``condition`` and
+of the source that the text was compiled from, where its ``FILE`` and ``LOC`` lines name it, ``index`` and ``index_excerpt`` of
+the line there that computes the index of the element, ``condition`` and
 ``condition_excerpt`` of the branch there on which an access out of bounds depends, ``is_unguarded`` whether it depends on
 none, ``no_barrier`` the ways between the places of a race in one group that no barrier stands on, each with ``from`` and
 ``to``),
@@ -190,6 +191,8 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
         if place:
             who = "other party: " if number else ""
             yield f"    {who}{place.removeprefix(f'{Path.cwd()}/')}" + (f": {excerpt}" if excerpt else "")
+    if values["index"]:
+        yield f"    its index: {values['index'].removeprefix(f'{Path.cwd()}/')}: {values['index_excerpt']}"
     if values.get("access"):
         access, other = (
             values.get(key, "") + (f" ({values[f'{key}_at']} here)" if values.get(f"{key}_at") else "")
@@ -207,9 +210,7 @@ def fault_lines(word: str, values: Mapping[str, Any]) -> Iterator[str]:
         yield f"    its element depends on {values['contents']}{why}"
     if values["condition"]:
         place = values["condition"].removeprefix(f"{Path.cwd()}/")
-        yield f"    let through by {place}" + (
-            f": {values['condition_excerpt']}" if values["condition_excerpt"] else ""
-        )
+        yield f"    guarded by {place}" + (f": {values['condition_excerpt']}" if values["condition_excerpt"] else "")
     if values["is_unguarded"]:
         yield "    no condition is above it: all work items execute it"
     if values["no_barrier"] and not values.get("contents"):
@@ -390,6 +391,7 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
     other_place, other_excerpt = report.other_excerpt(fault)
     (source, source_line), (other_source, other_source_line) = _sources(report, fault)
     condition, condition_line = report.source_excerpt(fault.kernel, fault.condition)
+    index, index_line = report.index_excerpt(fault)
     return {
         "kind": fault.kind.value,
         "message": fault.message,
@@ -412,6 +414,8 @@ def fault_values(report: RunReport, fault: Fault) -> dict[str, Any]:
         "source_excerpt": source_line,
         "other_source": other_source,
         "other_source_excerpt": other_source_line,
+        "index": index,
+        "index_excerpt": index_line,
         "condition": condition,
         "condition_excerpt": condition_line,
         "is_unguarded": fault.is_unguarded,

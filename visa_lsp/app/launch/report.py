@@ -19,7 +19,7 @@ from visa_lsp.safe_io import read_file
 from visa_lsp.sim.faults import FaultKind
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from visa_lsp.app.launch.profile import RunProfile
     from visa_lsp.app.launch.program import BodySource
@@ -34,6 +34,8 @@ if TYPE_CHECKING:
 _MAX_SOURCE_BYTES: Final = 16 << 20
 _MAX_EXCERPT_CHARS: Final = 300  # sources that a program puts together are often one line
 _BUFFER: Final = re.compile(r"`[^`]*`")
+_NAME: Final = re.compile(r"[A-Za-z_]\w*")
+_ID: Final = re.compile(r"(?:\(\w+\)\s*)?(?:get_\w+\([^()]*\)|\d+)")  # that an excerpt says as well
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
 
@@ -142,6 +144,19 @@ class RunReport:
             return "", ""
         return source_excerpt(self.sources.get(kernel), place)
 
+    def index_excerpt(self, fault: Fault) -> tuple[str, str]:
+        """Return ``path:line`` and the line of the source that computes the index of a fault's element.
+
+        Both are empty where the index stands in the line of the access, or is an id.
+        """
+        buffer = _BUFFER.search(fault.message)
+        if fault.source is None or buffer is None:
+            return "", ""
+        text = self.sources.get(fault.kernel)
+        folder = Path(text.path).parent if text is not None else Path()
+        line = _find_index_line(_lines_of(folder / fault.source[0]), fault.source[1], buffer[0].strip("`"))
+        return self.source_excerpt(fault.kernel, (fault.source[0], line)) if line else ("", "")
+
     def title(self, arg: int | str) -> str:
         """Return the title of an argument, as of its buffer."""
         return next((buffer.title for buffer in self.buffers if buffer.arg == arg), name_of(arg, ""))
@@ -178,11 +193,33 @@ def source_excerpt(text: BodySource | None, place: tuple[str, int]) -> tuple[str
     return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
 
 
-def _line_of(path: Path, line: int) -> str:
+def _lines_of(path: Path) -> list[str]:
     try:
-        lines = read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
+        return read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
     except (OSError, ValueError):
-        return ""
+        return []
+
+
+def _find_index_line(lines: Sequence[str], line: int, buffer: str) -> int:
+    """Return the line above ``line``, both from 1, that computes a name in the index of a buffer's element there; 0 if none does."""
+    names = [
+        name
+        for index in re.findall(rf"\b{re.escape(buffer)}\s*\[([^\]]*)\]", lines[line - 1] if line <= len(lines) else "")
+        for name in _NAME.findall(index)
+    ]
+    for name in dict.fromkeys(names):
+        assigned = re.compile(rf"\b{name}\s*[-+*/%&|^]?=(?!=)\s*([^,;]+)")
+        for number in range(line, 0, -1):
+            value = assigned.search(lines[number - 1])
+            if value is not None:
+                if number < line and not _ID.fullmatch(value[1].strip()):
+                    return number
+                break
+    return 0
+
+
+def _line_of(path: Path, line: int) -> str:
+    lines = _lines_of(path)
     excerpt = lines[line - 1].strip() if line <= len(lines) else ""
     return excerpt if len(excerpt) <= _MAX_EXCERPT_CHARS else f"{excerpt[:_MAX_EXCERPT_CHARS]}..."
 

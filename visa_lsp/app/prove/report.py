@@ -136,12 +136,15 @@ def _kernel_lines(
             named = "" if "(line" in condition else _list_sources(condition, sources)
             lines.append(f"  - {_shorten(condition)}{named}{refuted_above}")
     if needs or sizes:
-        lines.append("  needs buffers of at least")
+        lines.append("  needs these sizes of buffers")
         undecided = {one.buffer for one in results if one.property == "bounds" and one.answer != "proved"}
         for size in sizes:
-            remark = (
-                "; accesses that are not decided may need more" if size[1] in undecided else " suffice; fewer may, too"
-            )
+            if size[1] in overrun:
+                remark = " for the proved accesses; no size was found that suffices for the refuted one"
+            elif size[1] in undecided:
+                remark = "; accesses that are not decided may need more"
+            else:
+                remark = " suffice; fewer may, too"
             lines.append(f"  - {size[1]}: {_name_counts(size[2])}{remark}")
         for need in needs:
             unit = need.unit.removesuffix("s") if need.elements == "1" else need.unit
@@ -158,7 +161,7 @@ def _kernel_lines(
             lines.append(f"  - {', '.join(unsized)}: no size is known, as said above")
     left = overrun - {need.buffer for need in needs} - {size[1] for size in sizes} - {None}
     if left:
-        lines += [] if needs or sizes else ["  needs buffers of at least"]
+        lines += [] if needs or sizes else ["  needs these sizes of buffers"]
         lines.append(f"  - {', '.join(sorted(map(str, left)))}: no size was found that suffices for the refuted access")
     return lines
 

@@ -64,6 +64,8 @@ export interface Fault {
   other_work_items?: string;
   other_source: string;
   other_source_excerpt: string;
+  index?: string; // of the line in the source that computes the index of the element
+  index_excerpt?: string;
   condition?: string; // of the branch in the source on which an access out of bounds depends
   condition_excerpt?: string;
   is_unguarded?: boolean; // no branch decides whether it is executed
