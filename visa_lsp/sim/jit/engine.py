@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 WARM: Final = 500  # interpreting an instruction this many times takes as long as compiling it
 START: Final = 250  # instructions whose compilation takes as long as loading the compiler
 CHECKED_STEP: Final = 0.4  # of the time of interpreting an instruction: what each checker takes for it
-CHECKED_BYTE: Final = 0.04  # the same for each byte that a message moves
+CHECKED_BYTE: Final = 0.08  # the same for each byte that a message moves
 SAMPLED: Final = 0.02  # of the time of compiling: what the interpreter takes before a launch is estimated
 PIECE: Final = 500  # steps of a thread between two estimates
 MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
