@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 _MAX_SOURCE_BYTES: Final = 16 << 20
 _MAX_EXCERPT_CHARS: Final = 300  # sources that a program puts together are often one line
 _BUFFER: Final = re.compile(r"`[^`]*`")
-_NAME: Final = re.compile(r"[A-Za-z_]\w*")
 _ID: Final = re.compile(r"(?:\(\w+\)\s*)?(?:get_\w+\([^()]*\)|\d+)")  # that an excerpt says as well
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
@@ -201,12 +200,9 @@ def _lines_of(path: Path) -> list[str]:
 
 
 def _find_index_line(lines: Sequence[str], line: int, buffer: str) -> int:
-    """Return the line above ``line``, both from 1, that computes a name in the index of a buffer's element there; 0 if none does."""
-    names = [
-        name
-        for index in re.findall(rf"\b{re.escape(buffer)}\s*\[([^\]]*)\]", lines[line - 1] if line <= len(lines) else "")
-        for name in _NAME.findall(index)
-    ]
+    """Return the line above ``line``, both from 1, that computes the variable that is the index of a buffer there; 0 if none does."""
+    access = lines[line - 1] if line <= len(lines) else ""
+    names = re.findall(rf"\b{re.escape(buffer)}\s*\[\s*([A-Za-z_]\w*)\s*\]", access)
     for name in dict.fromkeys(names):
         assigned = re.compile(rf"\b{name}\s*[-+*/%&|^]?=(?!=)\s*([^,;]+)")
         for number in range(line, 0, -1):

@@ -48,6 +48,7 @@ _MODULE: Final = "visa_lsp.app.prove.document"
 _SIZE_SECONDS: Final = 1.0  # of the walk that looks for sizes of groups
 _COMPILERS_OWN: Final = "Intel_Symbol_Table_Void_Program"
 _OF_MEMORY: Final = (FaultKind.RACE.value, FaultKind.OUT_OF_BOUNDS.value)
+_NAMED: Final = re.compile(r"`(\w+)`")
 _USUAL_SIZE: Final = re.compile(r" has at least [^(]*$")  # a formula without a length of rows that is computed
 _INSTALL: Final = "proofs need Z3: pip install 'visa-lsp[prove]'"
 
@@ -441,6 +442,9 @@ def _fault_values(fault: ShownFault, elements: ElementWords | None, sizes: Mappi
     )  # which is a declaration
     lines = (line, *(fault.lines - {line} or {line})) if has_other else (line,)
     words = [elements.of_line(one) if elements is not None else "" for one in lines[:2]]
+    named = _NAMED.search(fault.values["message"])
+    if named is not None and words[0].partition("[")[0] != named[1]:
+        words = []  # an address that leads from one local array to another
     # A race is one of contents if they lead both parties.
     led = [elements.contents_of_line(one) if elements is not None else "" for one in lines[:2]]
     contents = led[0] if all(led) and fault.values["kind"] in _OF_MEMORY else ""

@@ -180,22 +180,29 @@ class ElementWords:
         return self._sum(term.divide(item_bytes, term.constant // item_bytes))
 
     def _sum(self, term: Sum) -> str:
-        factors = dict(without_wraps(term).factors)
-        for item, offset in self._global_ids:  # an id counts from the offset of the launch on
-            if item in factors:
-                factors[offset] = factors.get(offset, 0) - factors[item]
+        factors = self._from_offsets(without_wraps(term))
         summands: list[tuple[str, int]] = []
         for atom, factor in list(factors.items()):
             whole = atom.parts[0] * (-factor // atom.divisor) if atom.divisor else None
-            if whole is not None and factor % atom.divisor == 0 and _has_all(factors, whole) and not whole.constant:
-                del factors[atom]
-                for part, _ in whole.factors:
+            if whole is None or factor % atom.divisor or whole.constant or whole.limits()[0] < 0:
+                continue
+            parts = self._from_offsets(whole)
+            if all(factors.get(part) == own for part, own in parts.items()):
+                for part in (atom, *parts):
                     del factors[part]
                 summands.append((f"{self._factor(atom.parts[0])} % {atom.divisor}", -factor // atom.divisor))
         summands += [(self._product(atom), factor) for atom, factor in factors.items() if factor]
         if len(summands) > _MAX_SUMMANDS:
             raise _UnnamedError
         return sum_words(summands, signed_constant(term.constant))
+
+    def _from_offsets(self, term: Sum) -> dict[Atom, int]:
+        """Return the factors of a term, in which an id counts from the offset of the launch on."""
+        factors = dict(term.factors)
+        for item, offset in self._global_ids:
+            if item in factors:
+                factors[offset] = factors.get(offset, 0) - factors[item]
+        return {atom: factor for atom, factor in factors.items() if factor}
 
     def _product(self, atom: Atom) -> str:
         name = self._names.get(atom)
@@ -250,8 +257,3 @@ def _value_of(node: ast.expr, values: Mapping[str, int]) -> int:
 def _and_next(count: int) -> str:
     """Return words for the elements behind the first one that an instruction accesses for a work item."""
     return f" and the next {'element' if count == 1 else f'{count} elements'}" if count > 0 else ""
-
-
-def _has_all(factors: Mapping[Atom, int], term: Sum) -> bool:
-    """Return whether a term is a part of a sum, given by its factors, and not negative."""
-    return term.limits()[0] >= 0 and all(factors.get(atom) == factor for atom, factor in term.factors)
