@@ -136,6 +136,7 @@ def _integer(e: Emitter, site: Site, expr: Expr, exec_type: ty.DataType, sources
         return numbers.from_integers(e, numbers.read(e, site, sources[0]), target, sat=sat, signed=signed)
     else:
         bits = _exact_bits(used, exec_type, target, wraps=wraps)
+        bits += bits == 128 and site.lanes == 1  # because LLVM ends the process at some shifts of <1 x i128>
     count_bits = 64 if target.size == 8 or exec_type.size == 8 else 32
     formulas = Words(LaneOperations(e, site.lanes), exec_type.bits, exec_type.is_signed, count_bits)
 

@@ -477,8 +477,8 @@ def _update(e: Emitter, word: str, old: Node, a: Node, b: Node) -> Node:
     """Return the new value of a place, from the old one and the sources; all are scalars."""
     builder, bits = e.builder, old.type.width
     if word in UPDATES:
-        # In twice the bits, as formulas compare numbers that are not negative.
-        wide = [LaneNumbers(e, e.spread(builder.zext(number, integer(2 * bits)), 1)) for number in (old, a, b)]
+        # In more than twice the bits, as formulas compare numbers that are not negative, and LLVM fails at some of <1 x i128>.
+        wide = [LaneNumbers(e, e.spread(builder.zext(number, integer(2 * bits + 1)), 1)) for number in (old, a, b)]
         new: LaneNumbers = UPDATES[word](LaneOperations(e, 1), wide[0], wide[1], wide[2], 1 << bits - 1)
         return builder.trunc(_lane0(e, new.node), old.type)
     if bits not in _FLOATS or word not in {*FLOAT_UPDATES, "fcmpwr"}:
