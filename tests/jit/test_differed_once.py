@@ -67,7 +67,7 @@ KERNELS = {
     "lanes that wait while others are at a barrier": ("r", ["(P3) goto (M1, 16) L1", "mov (M1, 16) r(0,0)<1> 0x1:ud", "barrier", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
     "lanes that wait while others use up their time": ("r", ["(P3) goto (M1, 16) L1", "L0:", "add (M1, 16) r(0,0)<1> r(0,0)<1;1,0> 0x1:ud", "cmp.lt (M1, 16) P2 r(0,0)<1;1,0> 0x2710:ud", "(P2) goto (M1, 16) L0", "goto (M1, 16) L2", "L1:", "mov (M1, 16) r(0,0)<1> 0x2:ud", "L2:"]),
     "an unsigned number turned over, shifted as a signed one": ("r", ["asr (M1_NM, 16) r(0,0)<1> (~)r(2,0)<1;1,0> 0x1:ud"]),
-    "twice a number of eight bytes in one lane, saturated": ("r", ["mov (M1_NM, 1) r(0,1)<1> 0x90000000:ud", "add.sat (M1_NM, 1) q(1,0)<1> q(0,0)<0;1,0> q(0,0)<0;1,0>", "mov (M1_NM, 2) r(0,2)<1> r(1,0)<1;1,0>"]),
+    "twice a number of eight bytes in one lane, saturated": ("r", ["oword_ld (8) x 0x0:ud r.0", "add.sat (M1, 1) q(0,1)<1> q(0,0)<1;1,0> q(0,0)<1;1,0>"]),
     "the root of less than nothing": ("f", ["sqrt (M1_NM, 16) f(0,0)<1> -4.0:f"]),
 }  # fmt: skip
 
