@@ -407,7 +407,8 @@ class KernelRuns:
         result = machine.run()
         self._code = machine.kept
         self.compared += sum(one.compared for one in walks)
-        self.strays += [words for one in walks for words in one.differences]
+        is_over = any(fault.kind is FaultKind.BUDGET for fault in result.faults)
+        self.strays += [words for one in walks for words in (*one.differences, *one.missed * (not is_over))]
         shown = set()
         for fault in result.faults:
             self.endless += fault.kind is FaultKind.BUDGET

@@ -58,7 +58,10 @@ class WalkedKernel:
 
 
 class WalkObserver(Observer):
-    """Compares the accesses and barriers of a run with a walk; ``differences`` has those found, in words."""
+    """Compares the accesses and barriers of a run with a walk; ``differences`` has those found, in words.
+
+    ``missed`` are barriers that threads have not met at the end, which counts only if they could go on to theirs.
+    """
 
     def __init__(self, walker: Walker, config: LaunchConfig) -> None:
         self.walker, self.pool = walker, walker.pool
@@ -66,6 +69,7 @@ class WalkObserver(Observer):
         assert values is not None
         self.launch = values
         self.differences: list[str] = []
+        self.missed: list[str] = []
         self.compared = 0
         self.by_place: dict[int, list[ItemAccess]] = {}
         for one in walker.accesses:
@@ -99,9 +103,8 @@ class WalkObserver(Observer):
                 values = self._values(group, item.local_id, item.lane)
                 for one in self.walker.meetings:
                     if one.line not in lines and all(self._decide(part, values) is True for part in one.path):
-                        self._tell(
-                            f"line {one.line}: a barrier that {item} misses though the walk says that it meets it"
-                        )
+                        words = f"line {one.line}: a barrier that {item} misses though the walk says that it meets it"
+                        self.missed.append(words)
 
     def _tell(self, words: str) -> None:
         if len(self.differences) < _MAX_FOUND:
