@@ -52,6 +52,7 @@ from visa_lsp.app.read.model import (
     single,
 )
 from visa_lsp.app.read.names import NamedArray, PointerArgument, ReadingNames, c_type, fields_text, type_named
+from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control, alike
 from visa_lsp.app.read.tidy import Tidier
@@ -213,11 +214,13 @@ class CodePrinter:
         pointers = [pointer.name for pointer in (self.names.shared, *self._local_pointers()) if pointer is not None]
         drop_tags(main, pointers)
         is_flat = self.calls or not all(routine.structured for routine in self.reading.routines)
+        body = self._body_of(main, declarations)
         if not is_flat:
-            body = self._body_of(main, declarations)
             Tidier(body, self.cells.declarations, frozenset(filled)).run()
             self.fields = body.fields
         by_rows = write_local_arrays(main, self.names.local_arrays)
+        if not is_flat:
+            join_repeats(body)
         used, top = names_of(main), list[Node]()
         for name in declarations:
             if name in used and name in filled:

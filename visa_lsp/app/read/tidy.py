@@ -73,6 +73,7 @@ from visa_lsp.app.read.tree import (
     step_of,
 )
 from visa_lsp.app.read.uniform_arrays import spread_uniform_arrays
+from visa_lsp.app.read.usual_forms import write_usual_forms
 from visa_lsp.app.read.wide import Widener
 from visa_lsp.isa import types as ty
 
@@ -317,6 +318,7 @@ class Tidier:
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
+        write_usual_forms(self.body)
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)
@@ -709,9 +711,17 @@ class Tidier:
             parts |= step[1]
             parts[name] = parts.pop("TO")
             steps.append(step[0])
-        if any(self.body.uses(parts[name].op) != count for name, count in idiom.uses.items()):
+        others = {name: count for name, count in idiom.uses.items() if self.body.uses(parts[name].op) != count}
+        # The last variable may be set anew by the line that uses it.
+        if others and (others.keys() != {idiom.steps[-1][0]} or not self._is_set_next(code, steps[-1])):
             return False
         return self._replace(code[index:], partial(rewritten, rules=idiom.rules, **parts), steps)
+
+    def _is_set_next(self, code: list[Node], node: Node) -> bool:
+        """Return whether the next line that names what a line sets sets it anew."""
+        name = assigned(node)[0]
+        later = next((line for line in code[code.index(node) + 1 :] if name in line.names), None)
+        return later is not None and assigned(later)[0] == name
 
     def _replace(self, code: list[Node], rule: Callable[[Tree], Tree | None], gone: list[Node]) -> bool:
         """Apply a rule to the first line that it changes, and empty the lines that are no longer needed then; return whether there is one."""

@@ -347,6 +347,13 @@ def step_of(text: str) -> Step:
     hit = _HEAD.fullmatch(text)
     if hit is not None and (tree := parse(hit[2])) is not NOTHING:
         return Step((hit[1], hit[3]), (tree,))
+    if text.startswith("for (") and ";; " in text:
+        begin_step, after_step = (step_of(f"{part};") for part in text[len("for (") : -len(") {")].split(";; "))
+        if not begin_step.trees or not after_step.trees:
+            return other
+        joint = f"{begin_step.words[-1]}; {after_step.words[0]}"
+        words = (f"for ({begin_step.words[0]}", *begin_step.words[1:-1], joint, f"{after_step.words[-1][:-1]}) {{")
+        return Step(words, (*begin_step.trees, *after_step.trees))
     if text.startswith("for (") and text.count("; ") == 2:
         begin, middle, after = text[len("for (") : -len(") {")].split("; ")
         begin_step, test, after_step = step_of(f"{begin};"), parse(middle), step_of(f"{after};")

@@ -1,0 +1,128 @@
+"""Writes what compilers make of C as a person would: sums of conditions, comparisons in halves, atomics of all lanes, texels by components."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import Node, assigned, change_lines, condition_of, lists_of, places_of, setters
+from visa_lsp.app.read.tree import NEGATED, NOTHING, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from visa_lsp.app.read.code_lines import Body
+
+_WIDER: Final = ("(int)", "(uint)")
+_NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
+_TEXELS: Final = ("read_imagef()", "read_texel_float()")
+_SIGNS: Final = {"X > -1": "X >= 0", "X <= -1": "X < 0"}
+_LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
+
+
+def write_usual_forms(body: Body) -> None:
+    """Change the lines of a body in place."""
+
+    def rule(tree: Tree) -> Tree | None:
+        return _count(body, tree) or _whole_comparison(body, tree) or rewritten(tree, _SIGNS)
+
+    change_lines(body.code, rule)
+    for code in list(lists_of(body.code)):
+        _drop_equal(body, code)
+        _store_narrow(body, code)
+        _add_by_lane(body, code)
+        _join_texels(body, code)
+
+
+def _is_condition(body: Body, tree: Tree) -> bool:
+    """Return whether a value is 0 or 1 in C."""
+    return tree.op in (*NEGATED, "&&", "||", "u!") or (not tree.args and body.kinds.get(tree.op) is ty.BOOL)
+
+
+def _count(body: Body, tree: Tree) -> Tree | None:
+    """Add a condition in place of subtracting -1 where it holds."""
+    minus = tree.args[-1] if tree.op in ("-", "u-") else NOTHING
+    if (
+        minus.op != "?"
+        or [number_of(arg) for arg in minus.args[1:]] != [-1, 0]
+        or not _is_condition(body, minus.args[0])
+    ):
+        return None
+    return Tree("+", (tree.args[0], minus.args[0])) if tree.op == "-" else minus.args[0]
+
+
+def _whole_comparison(body: Body, tree: Tree) -> Tree | None:
+    """Compare a number of 32 bits with one of 64 as such."""
+    parts = form(_LESS, tree)
+    if not parts:
+        return None
+    number, other = parts["G"], parts["N"]
+    number = number if body.type_name(number.op) == "uint" else Tree("(uint)", (number,))
+    other = other if body.type_name(other.op) == "ulong" else Tree("(ulong)", (other,))
+    return Tree("<", (number, other))
+
+
+def _drop_equal(body: Body, code: list[Node]) -> None:
+    """Drop the assignment of an integer that the condition above it says to be equal."""
+    for index, node in enumerate(code):
+        test, inner = condition_of(node.text), node.inner or []
+        name, value = assigned(inner[0]) if inner else ("", NOTHING)
+        is_equal = test.op == "==" and sorted(map(str, test.args)) == sorted((name, str(value)))
+        if not is_equal or not node.text.startswith("if (") or body.kinds.get(name) not in (ty.D, ty.UD):
+            continue
+        node.places = places_of(node, inner.pop(0))
+        is_last = index + 1 == len(code) or not code[index + 1].continues
+        if is_last and [line.text for line in inner] == ["break;"]:
+            code[index] = Node(f"{node.text[:-1]}break;", places_of(node, *inner))
+
+
+def _store_narrow(body: Body, code: list[Node]) -> None:
+    """Store a narrow number without making it wider first."""
+    for node in code:
+        step = step_of(node.text)
+        value = step.value if step.op == "=" else NOTHING
+        if value.op not in _WIDER or value.args[0].op not in _NARROW or step.target.op != "[]":
+            continue
+        if body.elements.get(step.target.args[0].op, "").removeprefix("u") in ("char", "short", "int"):
+            node.text = f"{step.target} = {value.args[0]};"
+
+
+def _add_by_lane(body: Body, code: list[Node]) -> None:
+    """Let each lane add its own 1 in place of one that adds their number."""
+    for node in list(code):
+        name, value = assigned(node)
+        if value != Tree("ballot()", (leaf("true"),)) or body.uses(name) != 2:
+            continue
+        use = next((other for other in code if other is not node and name in other.names), None)
+        parts = (
+            form("atomic_add(P, popcount(T))", step_of(use.text.removeprefix("once ")).target, T=leaf(name))
+            if use
+            else {}
+        )
+        if use is not None and parts and use.text.startswith("once "):
+            use.text, use.places = f"atomic_add({parts['P']}, 1);", places_of(node, use)
+            code.remove(node)
+
+
+def _join_texels(body: Body, code: list[Node]) -> None:
+    """Read a texel once whose components lines read one by one."""
+    index = 0
+    while index < len(code):
+        name, value = assigned(code[index])
+        run = [code[index]]
+        texel = value.args[0] if value.op in (".x", ".y", ".z", ".w") else NOTHING
+        for other in code[index + 1 :] if texel.op in _TEXELS else ():
+            part = assigned(other)[1]
+            if part.op not in (".x", ".y", ".z", ".w") or part.args[0] != texel:
+                break
+            run.append(other)
+        names = {assigned(node)[0]: assigned(node)[1].op for node in run}
+        if (
+            len(run) > 1
+            and name
+            and all(len(setters(body.code, one)) == 1 for one in names)
+            and not texel.names() & names.keys()
+        ):
+            vector = f"V_{len(body.types)}"
+            body.types[vector] = f"float4 {vector}"
+            code[index : index + len(run)] = [Node(f"{vector} = {texel};", places_of(*run))]
+            change_lines(body.code, {leaf(one): Tree(part, (leaf(vector),)) for one, part in names.items()}.get)
+        index += 1
