@@ -142,6 +142,9 @@ class _Expressions(Site):
     def _touch(self, *_: Any, **__: Any) -> None:
         """Keep nothing, because there are no observers."""
 
+    def _field(self, _: Any) -> str:
+        return ""
+
     def operand_type(self, operand: Any) -> DataType:
         return operand.type if isinstance(operand, Calc | Choose | Lanes | _Into) else super().operand_type(operand)
 

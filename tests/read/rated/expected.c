@@ -45,7 +45,7 @@ kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     int x = global_id(0);
     int y = global_id(1);
     float sum = (x > 0 && x <= w) ? ((float *)in)[y * w * 4 + x * 4 - 4] + 0.0f : 0.0f;
-    if (x < w && x > -1) {
+    if (x < w && x >= 0) {
         sum += ((float *)in)[y * w * 4 + x * 4];
     }
     int index = x + 1;
@@ -123,27 +123,26 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
         int t2 = t + 4;
         int t3 = t2 >> 1;
         int current = 0;
-        int count = 2;
         short t4;
         int t5;
         bool flag;
-        for (;;) {
-            if ((uint)count >= 4) {
-                for (uint k = 2; k * k <= (uint)count; k++) {
-                    if ((uint)count % k == 0) {
+        for (int k = 2;; k++) {
+            if ((uint)k >= 4) {
+                for (uint j = 2; j * j <= (uint)k; j++) {
+                    if ((uint)k % j == 0) {
                         t4 = 4;
                         goto L15;
                     }
                 }
             }
-            int t6 = t - count + 4;
+            int t6 = t - k + 4;
             if (t6 < 4) {
                 t5 = 0;
             } else {
                 int t7 = t6 >> 31;
-                uint t8 = (t7 + t2 - count) ^ t7;
-                for (uint k = 2; (int)(k * k) <= t6; k++) {
-                    flag = t8 % k == 0;
+                uint t8 = (t7 + t2 - k) ^ t7;
+                for (uint j = 2; (int)(j * j) <= t6; j++) {
+                    flag = t8 % j == 0;
                     if (flag) break;
                 }
                 t5 = flag ? -1 : 0;
@@ -152,10 +151,9 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
             bool flag2 = t5 != 0;
             t4 = flag2 ? 4 : ((t9 < limit) ? 0 : 2);
             current = flag2 ? current : t9;
-            result = flag2 ? result : count;
+            result = flag2 ? result : k;
         L15:;
-            if ((uint)((uchar)t4 - 4) >= 0xfffffffdu || count >= t3) break;
-            count++;
+            if ((uint)((uchar)t4 - 4) >= 0xfffffffdu || k >= t3) break;
         }
     }
     out[gid] = result;
@@ -394,7 +392,7 @@ kernel void primes(global int *o, int n) {  // 16 lanes
         o[gid] = count;
     }
 }
-struct curve { float gain; int pad[2]; ushort bias; uchar pad14[2]; };
+struct curve { float gain; int pad[2]; short bias; uchar pad14[2]; };
 kernel void pixels(global uchar4 *in, global struct curve *c, global float *out, int n) {  // 32 lanes
     int gid = global_id(0);
     if (gid < n) {
