@@ -158,6 +158,24 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
     }
     out[gid] = result;
 }
+kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias, global float *scale, global char *output, int in_quads, int out_channels, int input_zero_point, int output_zero_point, int relu) {  // 32 lanes
+    int x = global_id(0);
+    if (x < out_channels) {
+        int y = global_id(1);
+        long index = x;
+        int sum = bias[index];
+        for (uint k = 0; (int)k < in_quads; k++) {
+            char4 input_value = input[y * in_quads + (long)k];
+            char4 weights_value = weights[x * in_quads + (long)k];
+            int t = (input_value.x - input_zero_point) * weights_value.x + (input_value.y - input_zero_point) * weights_value.y + (input_value.z - input_zero_point) * weights_value.z;
+            sum += t + (input_value.w - input_zero_point) * weights_value.w;
+        }
+        int t2 = convert_int(rint(scale[index] * (float)sum)) + output_zero_point;
+        bool flag = relu == 0;
+        uint smaller = (uchar)min(max(flag ? t2 : max(t2, output_zero_point), -128), 127);
+        output[y * out_channels + x] = smaller;
+    }
+}
 kernel void lcg(global ulong *state, global long *out, long bias, int rounds) {  // 32 lanes
     long gid = (int)global_id(0);
     ulong state_gid = state[gid];
@@ -392,12 +410,68 @@ kernel void primes(global int *o, int n) {  // 16 lanes
         o[gid] = count;
     }
 }
+struct Particle { float3 pos; uchar pad12[4]; float3 vel; uchar pad28[4]; float mass; float life; uint flags; uint seed; };
+kernel void update_particles(global struct Particle *particles, uint count, float3 gravity, float3 emitter, float drag, float dt) {  // 32 lanes
+    uint gid = global_id(0);
+    if (gid < count) {
+        int flags = particles[gid].flags;
+        if ((flags & 2) == 0) {
+            float mass = particles[gid].mass;
+            float life = particles[gid].life;
+            uint seed = particles[gid].seed;
+            uint acc = seed;
+            float difference = life - dt;
+            float t;
+            float t2;
+            float t3;
+            float t4;
+            float acc2;
+            float t5;
+            if (difference <= 0.0f) {
+                acc = acc * 0x19660d + 0x3c6ef35f;
+                t2 = fma((float)(acc >> 8), 5.9604645e-08f, 1.0f);
+                flags &= -2;
+                difference = 5.0f;
+                t = 0.0f;
+                t3 = 0.0f;
+                t4 = emitter.x;
+                acc2 = emitter.y;
+                t5 = emitter.z;
+            } else {
+                float vel_x = particles[gid].vel.x;
+                float vel_y = particles[gid].vel.y;
+                float vel_z = particles[gid].vel.z;
+                float t6 = scaled_divide_or_one(drag, mass);
+                t = fma(fma(-vel_x, t6, gravity.x), dt, vel_x);
+                t2 = fma(fma(-vel_y, t6, gravity.y), dt, vel_y);
+                t3 = fma(fma(-vel_z, t6, gravity.z), dt, vel_z);
+                t4 = fma(t, dt, particles[gid].pos.x);
+                acc2 = fma(t2, dt, particles[gid].pos.y);
+                t5 = fma(t3, dt, particles[gid].pos.z);
+                if (acc2 < 0.0f) {
+                    acc2 = -acc2;
+                    t2 *= -0.6f;
+                    flags |= 1;
+                }
+            }
+            particles[gid].pos.x = t4;
+            particles[gid].pos.y = acc2;
+            particles[gid].pos.z = t5;
+            particles[gid].vel.x = t;
+            particles[gid].vel.y = t2;
+            particles[gid].vel.z = t3;
+            particles[gid].life = difference;
+            particles[gid].flags = flags;
+            particles[gid].seed = acc;
+        }
+    }
+}
 struct curve { float gain; int pad[2]; short bias; uchar pad14[2]; };
 kernel void pixels(global uchar4 *in, global struct curve *c, global float *out, int n) {  // 32 lanes
     int gid = global_id(0);
     if (gid < n) {
-        short c_gid_bias = c[gid].bias;
-        out[gid] = fma((float)in[gid].y, c[gid].gain, (float)c_gid_bias);
+        short bias = c[gid].bias;
+        out[gid] = fma((float)in[gid].y, c[gid].gain, (float)bias);
     }
 }
 kernel void priv(global int *a, global int *o) {  // 32 lanes
@@ -415,6 +489,83 @@ kernel void priv(global int *a, global int *o) {  // 32 lanes
     }
     for (int k = 0; k < 16; k++) {
         o[gid * 16 + k] = a_value[k];
+    }
+}
+kernel void softmax_rows(global float *logits, global float *probs, int cols, float temperature) {  // 32 lanes
+    local float *slm_float = (local float *)slm;  // 128 elements
+    int group = group_id(0);
+    float t = recip(temperature);
+    uint lid = local_id(0);
+    int index = lid;
+    float largest = -INFINITY;
+    for (int k = index; k < cols; k += 128) {
+        largest = fmax(largest, logits[group * cols + k] * t);
+    }
+    slm_float[index] = largest;
+    work_group_barrier();
+    for (int stride = 64; stride > 0; stride >>= 1) {
+        if (lid < stride) {
+            slm_float[index] = fmax(slm_float[index], slm_float[index + stride]);
+        }
+        work_group_barrier();
+    }
+    float float_first = slm_float[0];
+    work_group_barrier();
+    float sum = 0.0f;
+    for (int k = index; k < cols; k += 128) {
+        float result = exp(fma(logits[group * cols + k], t, -float_first));
+        probs[group * cols + k] = result;
+        sum += result;
+    }
+    slm_float[index] = sum;
+    work_group_barrier();
+    for (int stride = 64; stride > 0; stride >>= 1) {
+        if (lid < stride) {
+            slm_float[index] += slm_float[index + stride];
+        }
+        work_group_barrier();
+    }
+    if ((int)lid < cols) {
+        float result = recip(slm_float[0]);
+        do {
+            probs[group * cols + index] *= result;
+            index += 128;
+        } while (index < cols);
+    }
+}
+kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, global int *max_value, global uint *saturated) {  // 32 lanes
+    local int *slm_int = (local int *)slm;  // 264 elements
+    int lid = local_id(0);
+    for (uint k = lid; k < 256; k += local_size(0)) {
+        slm_int[k] = 0;
+    }
+    if (lid == 0) {
+        slm_int[256] = 0;
+    }
+    work_group_barrier();
+    for (uint i = global_id(0); i < n4; i += global_size(0)) {
+        uchar4 pixels_i = pixels[i];
+        atomic_inc(&slm_int[pixels_i.x]);
+        atomic_inc(&slm_int[pixels_i.y]);
+        atomic_inc(&slm_int[pixels_i.z]);
+        atomic_inc(&slm_int[pixels_i.w]);
+        char larger = max(max(pixels_i.w, pixels_i.z), max(pixels_i.y, pixels_i.x));
+        int largest = sub_group_reduce_max((int)(uchar)larger);
+        once atomic_max(&slm_int[256], largest);
+        if (larger == -1) {
+            atomic_inc(saturated);
+        }
+    }
+    work_group_barrier();
+    for (uint k = lid; k < 256; k += local_size(0)) {
+        int int_k = slm_int[k];
+        if (int_k != 0) {
+            atomic_add(&hist[k], int_k);
+        }
+    }
+    if (lid == 0) {
+        int largest = sub_group_reduce_max((int)(uint)slm_int[256]);
+        once atomic_max(max_value, largest);
     }
 }
 kernel void find(global char *text, uint n, constant char *pat, uint m, global uint *hits, global uint *count) {  // 16 lanes
@@ -448,14 +599,14 @@ struct body_t { float at0; float at4; float at8; uchar pad12[8]; float at20; flo
 kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  // 32 lanes
     int gid = global_id(0);
     if (gid < n && b[gid].at32 != 0) {
-        float b_gid_at20 = b[gid].at20;
-        float b_gid_at28 = b[gid].at28;
+        float at20 = b[gid].at20;
+        float at28 = b[gid].at28;
         float t = fma(-dt, g, b[gid].at24);
         b[gid].at24 = t;
         float3 result;
-        result.x = fma(dt, b_gid_at20, b[gid].at0);
+        result.x = fma(dt, at20, b[gid].at0);
         float t2 = fma(dt, t, b[gid].at4);
-        float t3 = fma(dt, b_gid_at28, b[gid].at8);
+        float t3 = fma(dt, at28, b[gid].at8);
         float3 result2 = (float3){result.x, t2, t3};
         *(float3 *)&b[gid].at0 = result2;
         if (t2 < 0.0f) {

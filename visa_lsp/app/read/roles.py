@@ -163,8 +163,9 @@ class Namer:
         return (prefix + axes[int(value.args[0].op)], plain) if many else (plain,)
 
     def _loaded(self, value: Tree) -> tuple[str, ...]:
-        part = value.op[1:] if value.op[0] == "." else ""
-        value = value.args[0] if part else value
+        part = ""
+        while value.op[0] == ".":
+            part, value = f"{value.op[1:]}_{part}".removesuffix("_"), value.args[0]
         if value.op.startswith("atomic_"):
             return ("slot", "old")
         if value.op.startswith(("sample_", "load_lz_", "read_texel", "read_image")):
@@ -172,6 +173,8 @@ class Namer:
         place = owner(value.args[0]) if value.op in ("[]", "u*") else ""
         if not place[:1].isalpha():
             return ()
+        if part not in ("", *"xyzw"):
+            return (part,)  # a field of a structure
         word, part = self.names.get(place, place).removeprefix("slm_"), f"_{part}" if part else ""
         index = value.args[1] if value.op == "[]" else NOTHING
         own = self._name(_uncast(index).op) if value.op == "[]" and not _uncast(index).args else ""

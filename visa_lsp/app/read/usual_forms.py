@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, assigned, change_lines, condition_of, lists_of, places_of, setters
+from visa_lsp.app.read.code_lines import (
+    Node,
+    assigned,
+    change_lines,
+    condition_of,
+    lists_of,
+    places_of,
+    setters,
+    trees_of,
+    walk,
+)
+from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.tree import NEGATED, NOTHING, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
@@ -13,6 +25,10 @@ if TYPE_CHECKING:
 
 _WIDER: Final = ("(int)", "(uint)")
 _NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
+_COMPONENTS: Final = (".x", ".y", ".z", ".w")
+_COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
+_POINTER: Final = re.compile(r"\((\w+) \*\)")
+_SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
 _TEXELS: Final = ("read_imagef()", "read_texel_float()")
 _SIGNS: Final = {"X > -1": "X >= 0", "X <= -1": "X < 0"}
 _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
@@ -20,11 +36,19 @@ _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
 
 def write_usual_forms(body: Body) -> None:
     """Change the lines of a body in place."""
+    heads = [hit for node in walk(body.code) if (hit := _COUNTED.fullmatch(node.text)) is not None]
+    counters = {hit[1] for hit in heads if hit[2] == "0" or body.kinds.get(hit[1]) is ty.UD}
 
     def rule(tree: Tree) -> Tree | None:
-        return _count(body, tree) or _whole_comparison(body, tree) or rewritten(tree, _SIGNS)
+        return (
+            _count(body, tree)
+            or _whole_comparison(body, tree)
+            or _element_address(body, tree, counters)
+            or rewritten(tree, _SIGNS)
+        )
 
     change_lines(body.code, rule)
+    _load_by_own_sign(body)
     for code in list(lists_of(body.code)):
         _drop_equal(body, code)
         _store_narrow(body, code)
@@ -58,6 +82,44 @@ def _whole_comparison(body: Body, tree: Tree) -> Tree | None:
     number = number if body.type_name(number.op) == "uint" else Tree("(uint)", (number,))
     other = other if body.type_name(other.op) == "ulong" else Tree("(ulong)", (other,))
     return Tree("<", (number, other))
+
+
+def _element_address(body: Body, tree: Tree, counters: set[str]) -> Tree | None:
+    """Write the address of an element as such, where the index is a counter, so that its offset in bytes does not wrap around."""
+    hit = _POINTER.fullmatch(tree.op)
+    parts = form("(ulong)P + X * N", tree.args[0]) if hit is not None and tree.args else {}
+    if hit is None or not parts or parts["X"].op not in counters:
+        return None
+    own, cast = BY_NAME.get(body.elements.get(parts["P"].op, "")), BY_NAME.get(hit[1])
+    if own is None or cast is None or own.size != cast.size or number_of(parts["N"]) != own.size:
+        return None
+    place = Tree("u&", (Tree("[]", (parts["P"], parts["X"])),))
+    return place if own is cast else Tree(tree.op, (place,))
+
+
+def _load_by_own_sign(body: Body) -> None:
+    """Load a vector of a buffer by its own sign, where lines convert its components to that."""
+    for node in walk(body.code):
+        name, value = assigned(node)
+        element = value.args[0].args[0].args[0] if _is_vector_load(value) else NOTHING
+        own = body.elements.get(element.args[0].op, "") if element.op == "[]" else ""
+        hit = _SIGNED_VECTOR.fullmatch(own)
+        if hit is None or value.args[0].op != f"(u{own} *)" or body.types.get(name) != f"u{own} {name}":
+            continue
+        if len(setters(body.code, name)) != 1:
+            continue
+        used = [tree for tree in trees_of(body.code) if tree.op in _COMPONENTS and tree.args[0] == leaf(name)]
+        cast = [tree for tree in trees_of(body.code) if tree.op == f"({hit[1]})" and tree.args[0] in used]
+        if len(cast) < len(used) or len(used) + 1 != body.uses(name):
+            continue
+        body.types[name] = f"{own} {name}"
+        node.text = f"{name} = {element};"
+        change_lines(body.code, {tree: tree.args[0] for tree in cast}.get)
+
+
+def _is_vector_load(value: Tree) -> bool:
+    """Return whether a value is a vector at the address of an element: ``*(uchar4 *)&a[i]``."""
+    return value.op == "u*" and value.args[0].op.endswith(" *)") and value.args[0].args[0].op == "u&"
 
 
 def _drop_equal(body: Body, code: list[Node]) -> None:
@@ -98,7 +160,7 @@ def _add_by_lane(body: Body, code: list[Node]) -> None:
             else {}
         )
         if use is not None and parts and use.text.startswith("once "):
-            use.text, use.places = f"atomic_add({parts['P']}, 1);", places_of(node, use)
+            use.text, use.places = f"atomic_inc({parts['P']});", places_of(node, use)
             code.remove(node)
 
 
@@ -108,10 +170,10 @@ def _join_texels(body: Body, code: list[Node]) -> None:
     while index < len(code):
         name, value = assigned(code[index])
         run = [code[index]]
-        texel = value.args[0] if value.op in (".x", ".y", ".z", ".w") else NOTHING
+        texel = value.args[0] if value.op in _COMPONENTS else NOTHING
         for other in code[index + 1 :] if texel.op in _TEXELS else ():
             part = assigned(other)[1]
-            if part.op not in (".x", ".y", ".z", ".w") or part.args[0] != texel:
+            if part.op not in _COMPONENTS or part.args[0] != texel:
                 break
             run.append(other)
         names = {assigned(node)[0]: assigned(node)[1].op for node in run}
