@@ -2,8 +2,8 @@
 
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
-kernel of the launches of the corpus. --random N: proofs of random kernels, and of mutants of them, against launches that keep the
-assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--standard] [--corpus] [--random N] [--launches N] [--mutants N] [--newer OCLOC] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
+kernel of the launches of the corpus. --read: what `prove` prints for kernels of --standard, for someone who has not seen them. --random N: proofs of random kernels, and of mutants of them, against launches that keep the
+assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--standard] [--read] [--corpus] [--random N] [--launches N] [--mutants N] [--newer OCLOC] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
 [--keep FOLDER].
 """
 
@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.inputs import CORPUS
 from benchmarks.prove_random import random_kernels
-from benchmarks.prove_standard import prove_standard
+from benchmarks.prove_standard import print_for_readers, prove_standard
 from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -313,6 +313,7 @@ def main() -> None:
     parser.add_argument(
         "--standard", action="store_true", help="the kernels that people try first, and twins with faults"
     )
+    parser.add_argument("--read", action="store_true", help="texts of kernels and twins drawn by chance, for a reader")
     parser.add_argument("--corpus", action="store_true")
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
@@ -333,10 +334,13 @@ def main() -> None:
     args = parser.parse_args()
     if args.gpuverify:
         gpuverify(args.gpuverify, args.only, args.jobs, args.timeout, args.keep, table=args.table)
-    if args.standard:
+    if args.standard or args.read:
         folder = args.keep or Path(tempfile.mkdtemp(prefix="standard-"))
         folder.mkdir(exist_ok=True)
-        prove_standard(args.only, args.timeout, folder, table=args.table)
+        if args.read:
+            print_for_readers(args.seed, args.timeout, folder)
+        else:
+            prove_standard(args.only, args.timeout, folder, table=args.table)
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:

@@ -7,11 +7,14 @@ properties that hold only for arguments or contents that a host chooses well, as
 from __future__ import annotations
 
 import os
+import random
 import re
+import subprocess
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.measure import PRODUCT
 from visa_lsp.app.compile.build import build_source, device_of, read_source
 from visa_lsp.app.prove import PROPERTIES
 from visa_lsp.app.prove.document import ProofOptions, prove_data
@@ -106,3 +109,18 @@ def prove_standard(only: str, seconds: float, folder: Path, *, table: bool) -> b
             for words in dict.fromkeys(words for one in results for words in one.assumptions):
                 print(f"    - {words}")
     return is_right
+
+
+def print_for_readers(seed: int, seconds: float, folder: Path) -> None:
+    """Print what `prove` prints for ten twins and ten kernels without a fault, drawn by chance, without their sources."""
+    kernels, draw = list(read_standard()), random.Random(seed)
+    twins = draw.sample(kernels, 10)
+    others = draw.sample([one for one in kernels if one not in twins], 10)
+    texts = [("refutation", one.faulty) for one in twins] + [("contract", one.source) for one in others]
+    for number, (what, source) in enumerate(texts):
+        place = folder / f"{number}"
+        place.mkdir(exist_ok=True)
+        (place / "k.cl").write_text(source.lstrip("\n"))
+        command = [*PRODUCT, "prove", "k.cl", "--timeout", f"{seconds:g}"]
+        said = subprocess.run(command, cwd=place, capture_output=True, text=True, check=False)
+        print(f"{what} {number % 10 + 1}\n{said.stdout}{said.stderr}", flush=True)
