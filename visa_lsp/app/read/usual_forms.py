@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import (
@@ -36,18 +38,15 @@ _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
 
 def write_usual_forms(body: Body) -> None:
     """Change the lines of a body in place."""
-    heads = [hit for node in walk(body.code) if (hit := _COUNTED.fullmatch(node.text)) is not None]
-    counters = {hit[1] for hit in heads if hit[2] == "0" or body.kinds.get(hit[1]) is ty.UD}
 
     def rule(tree: Tree) -> Tree | None:
-        return (
-            _count(body, tree)
-            or _whole_comparison(body, tree)
-            or _element_address(body, tree, counters)
-            or rewritten(tree, _SIGNS)
-        )
+        return _count(body, tree) or _whole_comparison(body, tree) or rewritten(tree, _SIGNS)
 
     change_lines(body.code, rule)
+    for node in walk(body.code):
+        head = _COUNTED.fullmatch(node.text)
+        if head is not None and (head[2] == "0" or body.kinds.get(head[1]) is ty.UD):
+            change_lines(node.inner or [], partial(_element_address, body, head[1]))
     _load_by_own_sign(body)
     for code in list(lists_of(body.code)):
         _drop_equal(body, code)
@@ -84,11 +83,11 @@ def _whole_comparison(body: Body, tree: Tree) -> Tree | None:
     return Tree("<", (number, other))
 
 
-def _element_address(body: Body, tree: Tree, counters: set[str]) -> Tree | None:
-    """Write the address of an element as such, where the index is a counter, so that its offset in bytes does not wrap around."""
+def _element_address(body: Body, counter: str, tree: Tree) -> Tree | None:
+    """Write the address of an element whose index is a small counter as such, because its offset in bytes does not wrap around."""
     hit = _POINTER.fullmatch(tree.op)
     parts = form("(ulong)P + X * N", tree.args[0]) if hit is not None and tree.args else {}
-    if hit is None or not parts or parts["X"].op not in counters:
+    if hit is None or not parts or parts["X"] != leaf(counter):
         return None
     own, cast = BY_NAME.get(body.elements.get(parts["P"].op, "")), BY_NAME.get(hit[1])
     if own is None or cast is None or own.size != cast.size or number_of(parts["N"]) != own.size:
@@ -149,17 +148,12 @@ def _store_narrow(body: Body, code: list[Node]) -> None:
 
 def _add_by_lane(body: Body, code: list[Node]) -> None:
     """Let each lane add its own 1 in place of one that adds their number."""
-    for node in list(code):
+    for node, use in list(pairwise(code)):
         name, value = assigned(node)
-        if value != Tree("ballot()", (leaf("true"),)) or body.uses(name) != 2:
+        if value != Tree("ballot()", (leaf("true"),)) or body.uses(name) != 2 or not use.text.startswith("once "):
             continue
-        use = next((other for other in code if other is not node and name in other.names), None)
-        parts = (
-            form("atomic_add(P, popcount(T))", step_of(use.text.removeprefix("once ")).target, T=leaf(name))
-            if use
-            else {}
-        )
-        if use is not None and parts and use.text.startswith("once "):
+        parts = form("atomic_add(P, popcount(T))", step_of(use.text.removeprefix("once ")).target, T=leaf(name))
+        if parts and not parts["P"].names() & body.types.keys():
             use.text, use.places = f"atomic_inc({parts['P']});", places_of(node, use)
             code.remove(node)
 
