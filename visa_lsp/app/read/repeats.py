@@ -17,7 +17,7 @@ _COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.])")
 _IS_FIRST: Final = re.compile(r"if \((\w+) == 0\) ")
 _LEAVES: Final = re.compile(
-    r"(?:if \(.*\) )?(?:break|continue|goto\b.*|return\b.*);|case .*|default:|\w+:|each_lane\(.*"
+    r"(?:if \(.*\) )?(?:break|continue|goto\b.*|return\b.*);|case .*|default:|\w+:;?|each_lane\(.*"
 )
 _MAX_LINES: Final = 3  # of a step
 _MIN_STEPS: Final = 3
