@@ -3,7 +3,7 @@
 --gpuverify FOLDER: a checkout of mc-imperial/gpuverify (its OpenCL tests are compiled by ocloc; nothing of them is kept). The first line
 of a test says whether it passes, the second the sizes; a fault that a header names is compared with what was refuted. --corpus: every
 kernel of the launches of the corpus. --read: what `prove` prints for kernels of --standard, for someone who has not seen them. --random N: proofs of random kernels, and of mutants of them, against launches that keep the
-assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--standard] [--read] [--corpus] [--random N] [--launches N] [--mutants N] [--newer OCLOC] [--seed N] [--only WORD] [--jobs N] [--timeout S] [--table]
+assumptions. Usage: python -m benchmarks.prove [--gpuverify FOLDER] [--standard] [--read] [--corpus] [--random N] [--launches N] [--mutants N] [--newer OCLOC] [--seed N] [--start NUMBER] [--only WORD] [--jobs N] [--timeout S] [--table]
 [--keep FOLDER].
 """
 
@@ -318,6 +318,7 @@ def main() -> None:
     parser.add_argument("--random", type=int, default=0, metavar="KERNELS")
     parser.add_argument("--launches", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=int, default=0, metavar="NUMBER", help="of the first random kernel")
     parser.add_argument(
         "--mutants", type=int, default=0, help="of each random kernel, of its source and of its text in turn"
     )
@@ -344,7 +345,8 @@ def main() -> None:
     if args.corpus:
         corpus(args.only, args.jobs, args.timeout, table=args.table)
     if args.random:
-        random_kernels(args.random, args.launches, args.seed, args.mutants, args.jobs, args.timeout, args.newer)
+        limits = args.mutants, args.jobs, args.timeout, args.newer, args.start
+        random_kernels(args.random, args.launches, args.seed, *limits)
 
 
 if __name__ == "__main__":

@@ -562,9 +562,12 @@ def _print_verdicts(words: str, verdicts: Sequence[Verdict]) -> None:
 
 
 def random_kernels(
-    count: int, launches: int, seed: int, mutants: int, jobs: int, seconds: float, newer: str | None
+    count: int, launches: int, seed: int, mutants: int, jobs: int, seconds: float, newer: str | None, start: int = 0
 ) -> None:
-    """Print how often a launch contradicts a proof, which must be never; ``newer`` is a second compiler, of today."""
+    """Print how often a launch contradicts a proof, which must be never; ``newer`` is a second compiler, of today.
+
+    ``start`` is the number of the first kernel, as in the paths of the printed mistakes.
+    """
     compilers: tuple[tuple[str | None, str], ...] = ((None, "tgllp"), (None, "dg2"), (None, "pvc"))
     if newer is not None:
         compilers = (*compilers, (newer, "bmg"), (newer, "tgllp"), (newer, "ptl"))
@@ -573,7 +576,7 @@ def random_kernels(
     kernels: list[Verdict] = []
     changed: list[Verdict] = []
     with ProcessPoolExecutor(jobs) as pool:
-        for number, (whole, mutant_verdicts) in enumerate(pool.map(work, range(count))):
+        for number, (whole, mutant_verdicts) in enumerate(pool.map(work, range(start, start + count))):
             if number and number % _REPORTED_KERNELS == 0:
                 _print_verdicts("random kernels and mutants so far", [*kernels, *changed])
             kernels += [whole] if whole is not None else []
