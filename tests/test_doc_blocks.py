@@ -59,7 +59,7 @@ NOT_RUN = {
     "dask scheduler": "waits for work on several machines; tests/cluster starts schedulers and workers",
     "expect:\n  - {expr:": "a part of a launch file; tests/sim_launch/test_launch_conditions.py runs each of its forms",
     "next_element.cl: k.visaasm": "needs a compiler; tests/prove has proofs of the same form",
-    "  needs buffers of": "a part of a report; tests/prove/test_prove.py compares the needs of kernels",
+    "  needs these sizes": "a part of a report; tests/prove/test_prove.py compares the needs of kernels",
     "$ visa-lsp verify bfnw": "needs a finalizer and iga64; tests/eu/test_runs.py finds the difference in kept machine code",
     "hazard: mad": "a part of a report; tests/eu/test_runs.py takes waits away and reads what is missing",
     "hazard: line": "a part of a report; tests/eu/test_machine_runs.py gives an instruction of a line other lanes",

@@ -71,10 +71,9 @@ class Origins:
         if variable is not None:
             byte = byte - layout.offset(variable)
             type_ = kernel.variable_type(variable)
-            # The text does not show an element that an address register selects, nor well one of a row.
-            is_one = plan.lanes == 1 and type_ is not None and layout.byte_size(variable) > type_.size
-            if (var < 0 or is_one) and type_ is not None:
-                elements = sorted({int(n) // type_.size for n in byte})
+            elements = sorted({int(n) // type_.size for n in byte}) if type_ is not None else []
+            # The text does not show an element that an address register selects, nor well a single one within a row.
+            if elements and (var < 0 or (plan.lanes == 1 and elements[0] == elements[-1] > 0)):
                 numbers = str(elements[0]) if len(elements) == 1 else f"{elements[0]} to {elements[-1]}"
                 element = f" (element{'' if len(elements) == 1 else 's'} {numbers})"
         rest = f", nor {'was' if bad.size == 2 else 'were'} {bad.size - 1} more" if bad.size > 1 else ""
