@@ -212,5 +212,5 @@ def test_planted_changes_of_one_instruction_are_found_and_shrunk_and_renamed_cop
     made = list(planted_runs.results(3, 1))
     assert len(made) == 3
     for run, wrong, compared, copy in made:
-        assert (wrong, copy.found) == ("", None), run.original.name
+        assert (wrong, copy.difference) == ("", None), run.original.name
         assert planted_runs.is_smaller(dict(compared.smallest), dict(compared.point))
