@@ -151,10 +151,9 @@ class RunReport:
         buffer = _BUFFER.search(fault.message)
         if fault.source is None or buffer is None:
             return "", ""
-        text = self.sources.get(fault.kernel)
-        folder = Path(text.path).parent if text is not None else Path()
-        line = _find_index_line(_lines_of(folder / fault.source[0]), fault.source[1], buffer[0].strip("`"))
-        return self.source_excerpt(fault.kernel, (fault.source[0], line)) if line else ("", "")
+        lines = _lines_of(self.sources.get(fault.kernel), fault.source[0])
+        line = _find_index_line(lines, fault.source[1], buffer[0].strip("`"))
+        return (f"{fault.source[0]}:{line}", _line_of(lines, line)) if line else ("", "")
 
     def title(self, arg: int | str) -> str:
         """Return the title of an argument, as of its buffer."""
@@ -188,13 +187,14 @@ def _excerpt(source: BodySource | None, line: int) -> tuple[str, str]:
 
 def source_excerpt(text: BodySource | None, place: tuple[str, int]) -> tuple[str, str]:
     """Return ``path:line`` in the source of a text, and that line if the file exists."""
+    return f"{place[0]}:{place[1]}", _line_of(_lines_of(text, place[0]), place[1])
+
+
+def _lines_of(text: BodySource | None, name: str) -> list[str]:
+    """Return the lines of a source of a text, whose folder its name is relative to; none if it cannot be read."""
     folder = Path(text.path).parent if text is not None else Path()
-    return f"{place[0]}:{place[1]}", _line_of(folder / place[0], place[1])
-
-
-def _lines_of(path: Path) -> list[str]:
     try:
-        return read_file(path, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
+        return read_file(folder / name, _MAX_SOURCE_BYTES).decode("utf-8", "replace").splitlines()
     except (OSError, ValueError):
         return []
 
@@ -214,8 +214,7 @@ def _find_index_line(lines: Sequence[str], line: int, buffer: str) -> int:
     return 0
 
 
-def _line_of(path: Path, line: int) -> str:
-    lines = _lines_of(path)
+def _line_of(lines: Sequence[str], line: int) -> str:
     excerpt = lines[line - 1].strip() if line <= len(lines) else ""
     return excerpt if len(excerpt) <= _MAX_EXCERPT_CHARS else f"{excerpt[:_MAX_EXCERPT_CHARS]}..."
 

@@ -21,7 +21,7 @@ from visa_lsp.app.prove.payload import AXES
 from visa_lsp.app.prove.spaces import BUFFER, SHARED
 from visa_lsp.app.prove.terms import Sum, signed_constant, without_wraps
 from visa_lsp.program.elements import cl_element, element_bytes
-from visa_lsp.sim.launch.layout import walked_axes
+from visa_lsp.sim.launch.layout import Geometry
 
 if TYPE_CHECKING:
     from visa_lsp.app.prove.spaces import ItemAccess
@@ -49,7 +49,7 @@ class ElementWords:
 
     def __init__(self, walker: Walker) -> None:
         self.info, self._loaded, symbols = walker.info, walker.loaded, walker.symbols
-        self._simd = walker.simd
+        self._simd, self._grf = walker.simd, walker.platform.grf_bytes
         self._ids = GlobalIds(symbols, range(len(AXES)), walker.lane)
         named = {
             "get_global_id": dict(enumerate(self._ids.ids)),
@@ -109,18 +109,22 @@ class ElementWords:
         party = _THREAD.match(other)
         if party is None:
             return None
-        group, thread = [int(number) for number in party.group(1, 2, 3)], int(party[4])
-        local_size = [sizes.get(f"get_local_size({axis})", 1) for axis in range(len(AXES))]
+        group, thread = (int(party[1]), int(party[2]), int(party[3])), int(party[4])
+
+        def triple(word: str, default: int) -> tuple[int, int, int]:
+            x, y, z = (sizes.get(f"{word}({axis})", default) for axis in range(len(AXES)))
+            return x, y, z
+
+        groups, local_size, offset = (
+            triple("get_num_groups", 1),
+            triple("get_local_size", 1),
+            triple("get_global_offset", 0),
+        )
+        geometry = Geometry(self._simd, self._grf, groups, local_size, offset, self.info.env.walk_order)
         for lane in range(self._simd):
-            rest, local = thread * self._simd + lane, [0] * len(AXES)
-            for axis in walked_axes(self.info.env.walk_order):
-                rest, local[axis] = divmod(rest, local_size[axis])
-            offsets = (sizes.get(f"get_global_offset({axis})", 0) for axis in range(len(AXES)))
-            ids = [
-                g * size + id_ + offset for g, size, id_, offset in zip(group, local_size, local, offsets, strict=True)
-            ]
-            item = {"lane": lane, "global": ids, "local": local}
-            if not rest and self.at(words, item, sizes) == element:
+            ids = geometry.item(group, thread, lane)
+            item = {"lane": lane, "global": list(ids[0]), "local": list(ids[1])} if ids is not None else None
+            if item is not None and self.at(words, item, sizes) == element:
                 return item
         return None
 

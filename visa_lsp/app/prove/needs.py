@@ -572,8 +572,8 @@ class NeedFinder:
                 if related
                 else None
             )
-            more = nearest and self._with_one_more(nearest, ends, accesses, guards)
-            return Need(nothing.name, nothing.bytes_each, more, nearest)
+            exact = nearest and self._with_one_more(nearest, ends, accesses, guards)
+            return Need(nothing.name, nothing.bytes_each, exact, nearest)
         if all(rest <= 0 for rest in rests):
             return Need(nothing.name, nothing.bytes_each, formula)
         whole = Formula(formula.factor, formula.symbols, formula.value + rests[0], f" + {rests[0]}")

@@ -22,7 +22,7 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.names import BY_NAME, RESERVED, c_type, fields_text
 from visa_lsp.app.read.plain_forms import split_constant
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import Step, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.tree import COMPONENTS, Step, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 from visa_lsp.program.elements import cl_bytes
 
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
 
 _VECTOR: Final = re.compile(r"([a-z]+)([24])")  # three numbers lie four apart
 _CL_VECTOR: Final = re.compile(r"([a-z]+)(\d+)")
-_COMPONENTS: Final = (".x", ".y", ".z", ".w")
 _SAME_BITS: Final = {
     "as_float(as_int(X))": "X", "as_float(as_uint(X))": "X", "as_int(as_float((int)X))": "(int)X",
     "as_uint(as_float(as_float(X)))": "as_uint(as_float(X))", "as_int(as_float(X))": "(int)X", "as_uint(as_float(X))": "(uint)X",
@@ -127,13 +126,14 @@ class Places:
             if value in uses and uses[value].number > 1 and len(setters(self.code, name)) == 1:
                 loads[name] = node, uses[value]
         split = {
-            tree: tree.args[0].op for tree in trees_of(self.code) if tree.op in _COMPONENTS and tree.args[0].op in loads
+            tree: tree.args[0].op for tree in trees_of(self.code) if tree.op in COMPONENTS and tree.args[0].op in loads
         }
         whole = [use for use in uses.values() if use.number > 1]
         counts = Counter(tree.args[0].op for tree in trees_of(self.code) if tree in split)
         if len(loads) != len(whole) or any(self.body.uses(name) != counts[name] + 1 for name in loads):
             return False
-        if any((parts.get(byte) or _NO_PART).size != use.kind.size for use in uses.values() for byte in use.bytes):
+        accessed = [(byte, use.kind.size) for use in uses.values() for byte in use.bytes]
+        if any(byte not in parts or parts[byte].kind.size != bytes_ for byte, bytes_ in accessed):
             return False
         new: dict[Tree, Tree] = {}  # components of a vector that is loaded -> variables for the fields
         for code, index in backwards(self.code):
@@ -263,14 +263,10 @@ class Places:
 
 
 class _Part(NamedTuple):
-    """A number in a structure of the source: how it is written, its type, and its size."""
+    """A number in a structure of the source: how it is written, and its type."""
 
     words: tuple[str, ...]
     kind: DataType
-    size: int
-
-
-_NO_PART: Final = _Part((), ty.UB, 0)
 
 
 def _bytes_of(field: RecordField) -> int:
@@ -290,7 +286,7 @@ def _parts_of_record(record: Record) -> Iterator[tuple[int, _Part]]:
             continue
         for number in range(max(1, count)):
             words = (f".{field.name}", f".{'xyzw'[number]}") if count else (f".{field.name}",)
-            yield field.start + number * kind.size, _Part(words, kind, kind.size)
+            yield field.start + number * kind.size, _Part(words, kind)
 
 
 def _place(pointer: str, use: _Use, number: int, parts: Mapping[int, _Part]) -> Tree:

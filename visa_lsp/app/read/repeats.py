@@ -182,10 +182,10 @@ def _without_numbers(body: Body, group: Sequence[Node]) -> tuple[list[str], list
     numbers: list[int] = []
     for text in (text for node in walk(group) for text in node.texts()):
         hit = _IS_FIRST.match(text)
-        if hit is not None and body.kinds.get(hit[1]) in _UNSIGNED:
-            text = f"if ({hit[1]} < 1) {text[hit.end() :]}"  # noqa: PLW2901
-        numbers += [int(number) for number in _NUMBER.findall(text)]
-        texts.append(_NUMBER.sub("@", text))
+        is_first = hit is not None and body.kinds.get(hit[1]) in _UNSIGNED
+        plain = text.replace(" == 0) ", " < 1) ", 1) if is_first else text
+        numbers += [int(number) for number in _NUMBER.findall(plain)]
+        texts.append(_NUMBER.sub("@", plain))
     return texts, numbers
 
 

@@ -57,6 +57,7 @@ from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
 from visa_lsp.app.read.tree import (
+    NARROW,
     NEGATED,
     NOTHING,
     WORD,
@@ -99,7 +100,6 @@ _LANES: Final = re.compile(
     r"if \((?:lane <= (?P<last>\d+)|lane >= (?P<first>\d+)|(?P<low>\d+) <= lane && lane <= (?P<high>\d+))\) (?P<text>.+;)"
 )
 _COPY: Final = re.compile(r"\w+\[\d+\] = (?P<source>\w+)\[\d+\];")
-_NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 _WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
 _ELEMENT: Final = r"\(\((?P<word>\w+?)(?P<count>\d+) \*\)(?P<pointer>\w+)\)\[(?P<index>.+)\]"
 _VECTOR_STORE: Final = re.compile(rf"{_ELEMENT} = (?P<name>\w+);")
@@ -154,7 +154,7 @@ def plain_value(tree: Tree) -> Tree | None:
     half = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
     if half and half["X"].op != "float_to_bf()":
         return half["X"]
-    if tree.op in _NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
+    if tree.op in NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
         return Tree("-", (tree.args[0], *tree.args[1].args))

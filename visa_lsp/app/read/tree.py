@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 WORD: Final = re.compile(r"[A-Za-z_]\w*")
 NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
+COMPONENTS: Final = (".x", ".y", ".z", ".w")
+NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 _TOKEN: Final = re.compile(
     r'\s*("(?:[^"\\]|\\.)*"|0x[0-9a-f]+\w*|\d[\d.]*(?:e[-+]?\d+)?\w*|[A-Za-z_]\w*|<<=|>>=|&&|\|\||\+\+|--|<<|>>|[-+*/%&|^<>=!]=|[^\s])'

@@ -19,15 +19,13 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.tree import NEGATED, NOTHING, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.tree import COMPONENTS, NARROW, NEGATED, NOTHING, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body
 
 _WIDER: Final = ("(int)", "(uint)")
-_NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
-_COMPONENTS: Final = (".x", ".y", ".z", ".w")
 _COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
 _POINTER: Final = re.compile(r"\((\w+) \*\)")
 _SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
@@ -107,7 +105,7 @@ def _load_by_own_sign(body: Body) -> None:
             continue
         if len(setters(body.code, name)) != 1:
             continue
-        used = [tree for tree in trees_of(body.code) if tree.op in _COMPONENTS and tree.args[0] == leaf(name)]
+        used = [tree for tree in trees_of(body.code) if tree.op in COMPONENTS and tree.args[0] == leaf(name)]
         cast = [tree for tree in trees_of(body.code) if tree.op == f"({hit[1]})" and tree.args[0] in used]
         if len(cast) < len(used) or len(used) + 1 != body.uses(name):
             continue
@@ -140,7 +138,7 @@ def _store_narrow(body: Body, code: list[Node]) -> None:
     for node in code:
         step = step_of(node.text)
         value = step.value if step.op == "=" else NOTHING
-        if value.op not in _WIDER or value.args[0].op not in _NARROW or step.target.op != "[]":
+        if value.op not in _WIDER or value.args[0].op not in NARROW or step.target.op != "[]":
             continue
         if body.elements.get(step.target.args[0].op, "").removeprefix("u") in ("char", "short", "int"):
             node.text = f"{step.target} = {value.args[0]};"
@@ -164,10 +162,10 @@ def _join_texels(body: Body, code: list[Node]) -> None:
     while index < len(code):
         name, value = assigned(code[index])
         run = [code[index]]
-        texel = value.args[0] if value.op in _COMPONENTS else NOTHING
+        texel = value.args[0] if value.op in COMPONENTS else NOTHING
         for other in code[index + 1 :] if texel.op in _TEXELS else ():
             part = assigned(other)[1]
-            if part.op not in _COMPONENTS or part.args[0] != texel:
+            if part.op not in COMPONENTS or part.args[0] != texel:
                 break
             run.append(other)
         names = {assigned(node)[0]: assigned(node)[1].op for node in run}
