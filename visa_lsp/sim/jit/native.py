@@ -30,7 +30,6 @@ MAX_OPTIMISED_CHARS: Final = 1 << 20
 _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
-
 _listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (
     WeakValueDictionary()
 )  # machines by address of the launch
@@ -61,7 +60,8 @@ def _target() -> Any:
 def _machine() -> Any:
     """Return a target machine, owned by the caller."""
     target = _target()
-    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=LEVEL)
+    opt = max(LEVEL, 1)  # because LLVM ends the process at vectors of 63 words when it selects instructions at level 0
+    return target.create_target_machine(cpu=llvm.get_host_cpu_name(), features=_features(), opt=opt)
 
 
 @cache
