@@ -142,6 +142,8 @@ def test_programs_by_chance(part, monkeypatch):
         ("add (M1, 16) c(0,0)<1> r[A0(0),0]<1,0>:d r[A1(0),0]<1,0>:d", "(P1) c", "jit"),
         ("subb (M1, 16) c(0,0)<1> r[A1(0),0]<1>:ud c(0,0)<1;1,0> 0x2:ud", "b", "jit"),
         ("(P1) subb (M1, 16) c(0,0)<1> r[A1(0),0]<1>:ud c(0,0)<1;1,0> 0x2:ud", "b", "fault"),
+        ("madw (M1, 16) r[A1(0),0]<1>:d c(0,0)<1;1,0> c(0,0)<1;1,0> c(0,0)<1;1,0>", "b", "jit"),
+        ("(P1) madw (M1, 16) r[A1(0),0]<1>:d c(0,0)<1;1,0> c(0,0)<1;1,0> c(0,0)<1;1,0>", "b", "fault"),
     ],
 )
 def test_operands_of_address_variables(line, stored, engine, monkeypatch):

@@ -15,6 +15,7 @@ from llvmlite import ir
 from visa_lsp.isa.message_forms import MemoryUse
 from visa_lsp.program.message import ElementMessage, understood_message_of
 from visa_lsp.program.model import Combine, Indirect
+from visa_lsp.sim.effects.wide import high_half
 from visa_lsp.sim.jit import check_instrumentation, state
 from visa_lsp.sim.jit.lane_formulas import LaneNumbers
 from visa_lsp.sim.jit.numbers import indirect_places
@@ -243,8 +244,7 @@ def _find_masks(e: Emitter, site: Site, plan: DefinednessPlan, lanes: _Lanes) ->
     values = [LaneNumbers(e, e.load_lanes(0, part.tolist(), I8)) for part in parts]
     values = [~v if s.inverted else v for v, s in zip(values, sources, strict=True)]
     if plan.constant is not None:
-        constant = constants(I8, np.tile(plan.constant[:size], plan.lanes).tolist())
-        values.append(LaneNumbers(e, constant))
+        values.append(LaneNumbers(e, constants(I8, np.tile(plan.constant[:size], plan.lanes).tolist())))
     result: LaneNumbers = find_undefined_bits(masks, values, plan.decisive)
     order = constants(I32, np.arange(plan.lanes).repeat(size).tolist())
     unsure = b.shuffle_vector(lanes.unsure, ir.Constant(lanes.unsure.type, ir.Undefined), order)
@@ -255,15 +255,15 @@ def _load(e: Emitter, places: Array) -> Node:
     """Return the mask of each byte."""
     low, span = int(places.min()), int(np.ptp(places)) + 1
     masks = e.builder.load(_masks(e, low), typ=vector(I8, span), align=1)
-    return e.builder.shuffle_vector(
-        masks, ir.Constant(masks.type, ir.Undefined), constants(I32, (places - low).tolist())
-    )
+    order = constants(I32, (places - low).tolist())
+    return e.builder.shuffle_vector(masks, ir.Constant(masks.type, ir.Undefined), order)
 
 
 def _indirect(e: Emitter, site: Site, register: RegisterOperand, enabled: Node) -> Node:
     """Return the byte numbers of the lanes of an indirect operand."""
-    operand, lanes = site.inst.get(register.touch.field), lanes_of(enabled)
+    operand, lanes = site.inst.get(register.touch.field or "dst"), lanes_of(enabled)
     assert isinstance(operand, Indirect)
+    operand = operand if register.touch.field else high_half(site, operand)
     before, e.outside = e.outside, e.suspected
     byte_numbers = indirect_places(e, site, operand, e.builder.bitcast(enabled, integer(lanes)))
     e.outside = before
