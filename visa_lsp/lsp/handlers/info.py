@@ -16,9 +16,8 @@ from visa_lsp.ide.index.focus import header_lines, header_of
 from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language, OpenDocument
-from visa_lsp.ide.zeinfo.info_document import (
+from visa_lsp.ide.zeinfo.described_inputs import (
     HeldArgument,
-    InfoDocument,
     arguments_in,
     inputs_told,
     kernel_at,
@@ -26,6 +25,7 @@ from visa_lsp.ide.zeinfo.info_document import (
     place_in_document,
     simd_size_of,
 )
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.program.suffixes import TEXTS
@@ -192,7 +192,7 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
     header = header_of(opened.analysis, group.name)
     kernel = kernel_at(header, offset)
     for description in ls.files.beside.descriptions(kernel, Path(path)) if kernel is not None else ():
-        span = None if description.is_zebin else place_in_document(description.text, header, opened.key, offset)
+        span = None if description.is_zebin else place_in_document(description.text, header, offset)
         if span is not None:
             return types.Location(
                 ls.files.uri_of(description.path), range_of(PlainText(description.text), span, ls.encoding)
