@@ -164,10 +164,7 @@ def _stretches(facts: Iterable[tuple[int, _Fact]]) -> Iterator[Stretch]:
 
 
 def _read_facts(part: ChunkIndex) -> tuple[_Fact, ...]:
-    facts = part.memo.get(_FACTS)
-    if facts is None:
-        facts = part.memo[_FACTS] = tuple(_find_facts(part.code))
-    return facts
+    return part.memo.fact(_FACTS, lambda: tuple(_find_facts(part.code)))
 
 
 def _find_facts(code: str) -> Iterator[_Fact]:

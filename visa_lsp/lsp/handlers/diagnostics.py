@@ -312,7 +312,7 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
 
 # The findings of a file that is not open, for a state of the file, its settings and its platform, which the id of the
 # report contains.
-_REPORT: Final = Key[list[Value]]()
+_REPORT: Final = Key[list[Value] | None]()
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
@@ -326,11 +326,10 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | 
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
         return _report(uri, None, result_id, None)
-    items = ls.files.recall(_REPORT, uri, stamp, result_id)
-    if items is None:
+
+    def compute() -> list[Value] | None:
         analysis = ls.files.analysis(path)
-        if analysis is None:
-            return None
-        items = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
-        ls.files.keep(_REPORT, uri, stamp, result_id, items)
-    return _report(uri, None, result_id, items)
+        return None if analysis is None else _items(ls, uri, analysis.document, findings(ls, uri, analysis))
+
+    items = ls.files.memo(uri).fact(_REPORT, compute, result_id)
+    return None if items is None else _report(uri, None, result_id, items)

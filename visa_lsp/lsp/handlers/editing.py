@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
@@ -46,7 +47,7 @@ _ITEM: Final = {
     ItemKind.PROPERTY: types.CompletionItemKind.Property,
 }
 # The edits that format a chunk, for columns in certain units; cached, because a line's format depends on the line alone.
-_EDITS: Final = Key[tuple["Encoding", bytes, tuple[int, ...]]]()
+_EDITS: Final = Key[tuple[bytes, tuple[int, ...]]]()
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
@@ -177,10 +178,7 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
 def chunk_edits(analysis: Analysis, chunk_number: int, encoding: Encoding) -> bytes:
     """Return the edits that format a chunk, as JSON text."""
     memo = index_of(analysis.document).parts[chunk_number].memo
-    entry = memo.get(_EDITS)
-    if entry is None or entry[0] != encoding:
-        entry = memo[_EDITS] = (encoding, *_edits_form(analysis, chunk_number, encoding))
-    _, form, lines = entry
+    form, lines = memo.fact(_EDITS, partial(_edits_form, analysis, chunk_number, encoding), encoding)
     base = analysis.document.line_of(chunk_number)
     return form % tuple([base + line for line in lines])
 

@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.visa_server import VisaServer
 
 # The vISA text beside a ze_info document, for a state of its file and a platform.
-_ANALYSIS: Final = Key["Analysis"]()
+_ANALYSIS: Final = Key["Analysis | None"]()
 # Limits the documents that are searched and read for one request; no compiled text has more kernels.
 _MAX_KERNELS: Final = 64
 _START: Final = types.Position(0, 0)
@@ -144,12 +144,7 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
     if stamp is None:
         return None
     platform = ls.documents.platform_name(uri)
-    analysis = ls.files.recall(_ANALYSIS, uri, stamp, platform)
-    if analysis is None:
-        analysis = ls.files.analysis(path)
-        if analysis is not None:
-            ls.files.keep(_ANALYSIS, uri, stamp, platform, analysis)
-    return analysis
+    return ls.files.memo(uri).fact(_ANALYSIS, lambda: ls.files.analysis(path), (stamp, platform))
 
 
 def text_at(ls: VisaServer, uri: str) -> PlainText | None:
@@ -242,15 +237,14 @@ def inputs_beside(
         return {}, ""
     place = Path(path)
     folder, platform = ls.files.stamp_place(place.parent), ls.documents.platform_name(opened.key)
-    kept = ls.files.recall(_INPUTS, opened.key, folder, platform)
-    inputs = kept.get(kernel) if kept is not None else None
+    kept = ls.files.memo(opened.key).fact(_INPUTS, dict[str, _Inputs], (folder, platform))
+    inputs = kept.get(kernel)
     if inputs is None or inputs.header != header or inputs.state != _state(ls, inputs.path):
         analysis = header_of(opened.analysis, kernel)
         description = ls.files.beside.description(kernel, place, simd_size=simd_size_of(analysis, kernel))
         contents = inputs_told(description.text, analysis, kernel) if description is not None else {}
         where = description.path if description is not None else None
-        inputs = _Inputs(header, where, _state(ls, where), contents)
-        ls.files.keep(_INPUTS, opened.key, folder, platform, {**(kept or {}), kernel: inputs})
+        inputs = kept[kernel] = _Inputs(header, where, _state(ls, where), contents)
     return inputs.contents, inputs.path.name if inputs.path is not None else ""
 
 

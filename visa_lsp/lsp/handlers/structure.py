@@ -164,15 +164,15 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    symbols = ls.files.recall(_SYMBOLS, uri, stamp, ls.encoding)
-    if symbols is None:
+
+    def compute() -> list[dict[str, Any]]:
         analysis = ls.files.analysis(path)
-        entries = workspace_symbols(analysis, "") if analysis is not None else ()
-        symbols = (
-            [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
-        )
-        ls.files.keep(_SYMBOLS, uri, stamp, ls.encoding, symbols)
-    return symbols
+        if analysis is None:
+            return []
+        symbols = workspace_symbols(analysis, "")
+        return [_information(ls, uri, analysis.document, entry, holder) for entry, holder in symbols]
+
+    return ls.files.memo(uri).fact(_SYMBOLS, compute, (stamp, ls.encoding))
 
 
 # ---- folding ----
