@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from visa_lsp.ide.index.memo import Key, Memo
 from visa_lsp.isa.model import Instruction
 from visa_lsp.isa.rows._keywords import More
+from visa_lsp.syntax.memo import Key, Memo
 
 PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
 MOST_IGNORED = 12

@@ -16,10 +16,10 @@ from pygls.uris import from_fs_path, to_fs_path
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.companions import Beside
-from visa_lsp.ide.index.memo import Memo
 from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
 from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import is_regular, read_file
+from visa_lsp.syntax.memo import Memo
 from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.suffixes import TEXTS
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:

@@ -13,8 +13,8 @@ from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -15,7 +15,6 @@ from lsprotocol import types
 
 from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES, Analysis
 from visa_lsp.ide.deferred_findings import MAX_UNDEFERRED_LINES, find_deferred, keep_deferred
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.deferred_findings import find_in_subprocess
@@ -24,6 +23,7 @@ from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

@@ -17,7 +17,6 @@ from visa_lsp.ide.features.completion import CompletionOffer, ItemKind, document
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, to_offset, to_span
 from visa_lsp.lsp.encode import encode_json, finding_value
@@ -27,6 +26,7 @@ from visa_lsp.lsp.handlers.language import answer_by_language
 from visa_lsp.lsp.transport.protocol import Encoded, Raw
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import show_progress
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import Encoding, units
 
 if TYPE_CHECKING:

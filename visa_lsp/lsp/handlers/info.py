@@ -13,7 +13,6 @@ from lsprotocol import types
 
 from visa_lsp.companions import stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.ide.zeinfo.described_inputs import (
@@ -29,6 +28,7 @@ from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.program.suffixes import TEXTS
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
@@ -75,13 +75,8 @@ class PlainText:
         return self._index.start(line) + max(0, min(column, len(self.line_text(line))))
 
 
-class LastInfo:
-    """A ze_info document with its texts, as of the request."""
-
-    def __init__(self) -> None:
-        # The serial of the document and its texts, each with the stamp of its state.
-        self.key: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
-        self.info: InfoDocument | None = None
+# For the serial of a ze_info document and its texts, each with the stamp of its state.
+_INFO: Final = Key[InfoDocument]()
 
 
 def info_of(
@@ -96,10 +91,7 @@ def info_of(
     text = opened.analysis.document.text
     partners = tuple(partners_of(ls, opened.key, text))
     key = (opened.serial, tuple((name, _mark(ls, name, a)) for name, a in partners))
-    last = opened.analysis.views.part(LastInfo)
-    if last.info is None or last.key != key:
-        last.key, last.info = key, InfoDocument(text, partners)
-    return opened, last.info
+    return opened, opened.analysis.views.fact(_INFO, lambda: InfoDocument(text, partners), key)
 
 
 def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:

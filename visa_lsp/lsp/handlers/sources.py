@@ -15,11 +15,11 @@ from typing import TYPE_CHECKING, Any, Final
 from lsprotocol import types
 
 from visa_lsp.ide.features.source_lines import SourceLine, Stretch, names_of, source_of, stretches, stretches_of_text
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.prose.markdown import block
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import range_of
 from visa_lsp.safe_io import read_file
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:

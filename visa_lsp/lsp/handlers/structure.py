@@ -18,7 +18,6 @@ from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
 from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, pieces_of
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import Text, to_span
@@ -28,6 +27,7 @@ from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.syntax.document import common
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
