@@ -17,8 +17,7 @@ from visa_lsp.ide.features.folding import Fold, FoldKind, folding_ranges
 from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
-from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, pieces_of
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, piece_of
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import Text, to_span
 from visa_lsp.lsp.encode import encode_json
@@ -290,12 +289,9 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
             )
             await pause()
     else:
-        kept = pieces_of(document)
-        index = index_of(document)
         for number, chunk in enumerate(document.chunks):
-            piece = kept.get(index, number, ls.encoding)
-            if piece is None:
-                piece = kept.make(analysis, index, number, ls.encoding)
+            piece, is_kept = piece_of(analysis, number, ls.encoding)
+            if not is_kept:
                 await pause()
             chunk_pieces.append((piece, chunk.count))
     pieces = []
