@@ -58,19 +58,20 @@ def _manual_page(parser: argparse.ArgumentParser) -> str:
         *_options(parser),
         ".SH COMMANDS",
     ]
-    for words, below in _commands("visa-lsp", parser):
+    for words, below in list_commands("visa-lsp", parser):
         lines += [f".SS {_text(words)}", _text(below.description or ""), *_options(below)]
         for command, meaning in EXAMPLES.get(words, ()):
             lines += [".TP", f".B {_text(command)}", _text(meaning)]
     return "\n".join(line for line in lines if line) + "\n"
 
 
-def _commands(words: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+def list_commands(words: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, argparse.ArgumentParser]]:
+    """Yield the parsers below a parser, each with the words that call it."""
     for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list its options
         if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
             for name, below in action.choices.items():
                 yield f"{words} {name}", below
-                yield from _commands(f"{words} {name}", below)
+                yield from list_commands(f"{words} {name}", below)
 
 
 def _options(parser: argparse.ArgumentParser) -> Iterator[str]:
