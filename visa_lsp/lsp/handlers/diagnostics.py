@@ -30,8 +30,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.jobs.model import FileRules
+    from visa_lsp.syntax.document import Document
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ def _takes_related(ls: VisaServer) -> bool:
     return bool(publish and publish.related_information) or pulls(ls)
 
 
-def _items(ls: VisaServer, uri: str, document: Text, all_findings: Sequence[Diagnostic]) -> list[Value]:
+def _items(ls: VisaServer, uri: str, document: Document, all_findings: Sequence[Diagnostic]) -> list[Value]:
     """Return findings as JSON values; those beyond the limit are only counted."""
     related, other = _takes_related(ls), cache(partial(text_at, ls))
     shown = all_findings[:MAX_FINDINGS]

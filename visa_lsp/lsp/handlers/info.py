@@ -28,8 +28,8 @@ from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.program.suffixes import TEXTS
+from visa_lsp.syntax.document import Document
 from visa_lsp.syntax.memo import Key
-from visa_lsp.text import LineIndex
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -49,30 +49,6 @@ _SYMBOL: Final = {
     "function": types.SymbolKind.Function,
     "argument": types.SymbolKind.Field,
 }
-
-
-class PlainText:
-    """The part of a text that is needed to convert positions, for texts that are not vISA."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._index = LineIndex(text)
-
-    def line_text(self, line: int) -> str:
-        """Return a line without its end."""
-        if not 0 <= line < len(self._index):
-            return ""
-        return self._text[self._index.start(line) : self._index.start(line + 1)].rstrip("\r\n")
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an offset."""
-        return self._index.position(offset)
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line and column."""
-        if line >= len(self._index):
-            return len(self._text)
-        return self._index.start(line) + max(0, min(column, len(self.line_text(line))))
 
 
 # For the serial of a ze_info document and its texts, each with the stamp of its state.
@@ -139,14 +115,14 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
     return ls.files.memo(uri).fact(_ANALYSIS, lambda: ls.files.analysis(path), (stamp, platform))
 
 
-def text_at(ls: VisaServer, uri: str) -> PlainText | None:
+def text_at(ls: VisaServer, uri: str) -> Document | None:
     """Return the text of any document for conversion: the open text, else that of its file."""
     opened = ls.documents.get(uri)
     if opened is not None:
-        return PlainText(opened.document.text)
+        return opened.document
     path = ls.files.path_of(uri)
-    analysis = ls.files.analysis(Path(path)) if path is not None else None
-    return PlainText(analysis.document.text) if analysis is not None else None
+    text = ls.files.text(Path(path)) if path is not None else None
+    return Document.parse(text) if text is not None else None
 
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
@@ -157,7 +133,7 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
             return None
         path, span = place
         start = types.Position(0, 0)
-        text = PlainText(info.folder.text(path)) if span.end else None
+        text = Document.parse(info.folder.text(path)) if span.end else None
         where = range_of(text, span, ls.encoding) if text is not None else types.Range(start, start)
         return types.Location(ls.files.uri_of(path), where)
     target = info.definition(offset)
@@ -181,9 +157,8 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
     for description in ls.files.beside.descriptions(kernel, Path(path)) if kernel is not None else ():
         span = None if description.is_zebin else place_in_document(description.text, header, offset)
         if span is not None:
-            return types.Location(
-                ls.files.uri_of(description.path), range_of(PlainText(description.text), span, ls.encoding)
-            )
+            place = range_of(Document.parse(description.text), span, ls.encoding)
+            return types.Location(ls.files.uri_of(description.path), place)
     return None
 
 

@@ -19,13 +19,13 @@ from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
 from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, piece_of
 from visa_lsp.ide.workspace import Language, OpenDocument
-from visa_lsp.lsp.convert import Text, to_span
+from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.encode import encode_json
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
-from visa_lsp.syntax.document import common
+from visa_lsp.syntax.document import Document, common
 from visa_lsp.syntax.memo import Key
 from visa_lsp.text import units
 
@@ -54,7 +54,7 @@ _SYMBOL: Final = {
 # ---- symbols ----
 
 
-def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
+def _name_range(ls: VisaServer, document: Document, entry: OutlineEntry) -> dict[str, Any]:
     line, start, end = entry.line, entry.name_span.start, entry.name_span.end
     text = document.line_text(line)
     if not text.isascii():
@@ -62,7 +62,7 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
+def _symbol(ls: VisaServer, document: Document, entry: OutlineEntry) -> dict[str, Any]:
     """Return an entry of the outline with its children."""
     name = _name_range(ls, document, entry)
     end = {"line": entry.last_line, "character": units(document.line_text(entry.last_line), ls.encoding)}
@@ -105,7 +105,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     )
 
 
-def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, holder: str) -> dict[str, Any]:
+def _information(ls: VisaServer, uri: str, document: Document, entry: OutlineEntry, holder: str) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": entry.name,
         "kind": _SYMBOL[entry.kind].value,
