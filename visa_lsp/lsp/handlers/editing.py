@@ -23,7 +23,7 @@ from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import answer_by_language
-from visa_lsp.lsp.transport.protocol import Encoded, Raw
+from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import show_progress
 from visa_lsp.syntax.memo import Key
@@ -68,7 +68,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     snippets = bool(capability and capability.snippet_support)
     ranges = {span: raw_range(opened.document, span, ls.encoding) for span in {item.span for item in choices}}
     items = [_completion(opened.key, item, params.position, ranges[item.span], snippets=snippets) for item in choices]
-    return Raw({"isIncomplete": cut, "items": items})
+    return Encoded.of({"isIncomplete": cut, "items": items})
 
 
 def _completion(
@@ -155,7 +155,7 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     if asked is None:
         return None
     opened, edits = asked
-    return Raw({"changes": {opened.key: raw_edits(opened.document, edits, ls.encoding)}})
+    return Encoded.of({"changes": {opened.key: raw_edits(opened.document, edits, ls.encoding)}})
 
 
 @handles(types.TEXT_DOCUMENT_FORMATTING)
@@ -228,7 +228,7 @@ def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ran
             last = part.end.line - (part.end.character == 0 and part.end.line > part.start.line)
             edits.update(format_text(opened.analysis, part.start.line, last))
     document = host[0].document if host is not None else opened.analysis.document
-    return Raw(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
+    return Encoded.of(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
 
 
 @handles(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING)
@@ -238,7 +238,7 @@ async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormatt
     if opened is None:
         return None
     edits = format_on_type(opened.analysis, params.position.line, params.ch)
-    return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
+    return Encoded.of(raw_edits(opened.analysis.document, edits, ls.encoding))
 
 
 @handles(types.TEXT_DOCUMENT_CODE_ACTION)

@@ -17,7 +17,7 @@ from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.references import ReferenceKind, highlights, references
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial
 
@@ -224,7 +224,7 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     opened, occurrences = asked
     locations = [{"uri": opened.key, "range": raw_range(opened.document, o.span, ls.encoding)} for o in occurrences]
     if params.partial_result_token is None:
-        return Raw(locations)
+        return Encoded.of(locations)
     for start in range(0, len(locations), 500):
         send_partial(ls, params.partial_result_token, locations[start : start + 500])
     return []
@@ -237,4 +237,6 @@ async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) ->
     if asked is None:
         return None
     document = asked[0].document
-    return Raw([{"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in asked[1]])
+    return Encoded.of(
+        [{"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in asked[1]]
+    )

@@ -1,6 +1,6 @@
 """Requests about the whole text: symbols, folding, semantic tokens.
 
-Long answers are made here as JSON values (``Raw``), because converting them object by object would take longer than
+Long answers are made here as JSON text (``Encoded``), because converting them object by object would take longer than
 computing them.
 """
 
@@ -22,7 +22,7 @@ from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.encode import encode_json
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
+from visa_lsp.lsp.transport.protocol import Encoded, pause
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
 from visa_lsp.syntax.document import Document, common
@@ -96,7 +96,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     bodies = outline(opened.analysis, info.input_labels(ls, opened))
     if capability and capability.hierarchical_document_symbol_support:
         return Encoded([encode_json([_symbol(ls, document, body) for body in bodies])])
-    return Raw(
+    return Encoded.of(
         [
             _information(ls, opened.key, document, entry, holder)
             for body in bodies
@@ -191,7 +191,7 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
         # Initially folded ones, then the longest, are the most useful.
         folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first_line - f.last_line))[:most]))
     closed = ls.documents.settings_for(opened.key).fold_header
-    return Raw([_folding_range(fold, closed=closed) for fold in folds])
+    return Encoded.of([_folding_range(fold, closed=closed) for fold in folds])
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:

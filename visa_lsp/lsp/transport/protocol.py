@@ -1,7 +1,7 @@
 """JSON-RPC validation: every request is answered exactly once.
 
 pygls drops messages that it cannot read, and messages at the wrong time; here such requests get an error. Large answers
-that are JSON values (``Raw``) or JSON text (``Encoded``) bypass its converter. Invariant: only ``exit`` ends the
+that are JSON text (``Encoded``) bypass its converter. Invariant: only ``exit`` ends the
 server.
 """
 
@@ -40,17 +40,15 @@ _TOO_EARLY: Final = -32002
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """A result that is already a JSON value."""
-
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Encoded:
     """A result that is already JSON text, in pieces to be joined."""
 
     pieces: list[bytes]
+
+    @staticmethod
+    def of(value: Any) -> Encoded:
+        """Return the result of a JSON value."""
+        return Encoded([json.dumps(value).encode()])
 
 
 class Protocol(LanguageServerProtocol):
@@ -222,9 +220,6 @@ class Protocol(LanguageServerProtocol):
         if error is None and isinstance(result, Encoded):
             self._result_types.pop(msg_id, None)
             self._send_encoded(msg_id, result.pieces)
-        elif error is None and isinstance(result, Raw):
-            self._result_types.pop(msg_id, None)
-            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result.value})
         else:
             super()._send_response(msg_id, result, error)
         if self.trace is not types.TraceValue.Off:
@@ -297,7 +292,7 @@ class Protocol(LanguageServerProtocol):
         )  # fmt: skip
         offered = builder.build()  # type: ignore[no-untyped-call]  # pygls annotates nothing here
         capabilities = {**self._converter.unstructure(offered), **OPTIONS}
-        return Raw({"capabilities": capabilities, "serverInfo": {"name": NAME, "version": self._server.version}})
+        return Encoded.of({"capabilities": capabilities, "serverInfo": {"name": NAME, "version": self._server.version}})
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *_args: Any) -> Handled:
