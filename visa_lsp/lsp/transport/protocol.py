@@ -219,7 +219,8 @@ class Protocol(LanguageServerProtocol):
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
         if error is None and isinstance(result, Encoded):
             self._result_types.pop(msg_id, None)
-            self._send_encoded(msg_id, result.pieces)
+            head = f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '
+            self._send_pieces(head.encode(), result.pieces)
         else:
             super()._send_response(msg_id, result, error)
         if self.trace is not types.TraceValue.Off:
@@ -229,11 +230,8 @@ class Protocol(LanguageServerProtocol):
         """Send a notification whose parameters are JSON text."""
         self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "method": "{method}", "params": '.encode(), pieces)
 
-    def _send_encoded(self, msg_id: Any, pieces: list[bytes]) -> None:
-        """Send an answer that is JSON text, like ``_send_data``, but without a second copy as characters."""
-        self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '.encode(), pieces)
-
     def _send_pieces(self, head: bytes, pieces: list[bytes]) -> None:
+        """Send JSON text, like ``_send_data``, but without a second copy as characters."""
         if self.writer is None:
             logger.error("Unable to send data, no available transport!")
             return
