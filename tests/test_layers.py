@@ -187,7 +187,7 @@ def test_imports_point_down():
         ("sema", "import parsimonious", "sema -> parsimonious"),
         ("codec", "import_module('visa_lsp.sim.machine')", "codec -> sim"),
         ("checks.support", "from visa_lsp.checks.rules import recursion", "checks.support -> rules"),
-        ("ide.features", "from visa_lsp.ide.zeinfo.place import at", "ide.features -> zeinfo"),
+        ("ide.features", "from visa_lsp.ide.zeinfo.info_document import at", "ide.features -> zeinfo"),
         ("lsp.transport", "from visa_lsp.lsp import handlers", "lsp.transport -> handlers"),
         ("sim.launch", "from visa_lsp.codec.encode import encode", "sim.launch -> codec"),
         ("app.check", "def f():\n    from visa_lsp.app.launch import runner", "app.check -> launch"),

@@ -36,7 +36,9 @@ def test_the_page_has_every_name():
     text = PAGE.read_text(encoding="utf-8")
     unsaid = {"FindingList", "KernelArgument", "LaunchResult", "LoadedKernel", "Program", "RunFinding", "TextFinding"}
     assert {name for name in visa_lsp.__all__ if not re.search(rf"\b{name}\b", text)} <= unsaid
-    members = [name for name in vars(visa_lsp.LaunchResult) if not name.startswith("_")]
+    result = visa_lsp.load("examples/saxpy.launch.yaml").launch()
+    members = [name for name in (*vars(visa_lsp.LaunchResult), *vars(result)) if not name.startswith("_")]
+    assert len(members) > 15
     assert [
         name for name in members if f"`{name}" not in text and f"{name}`" not in text and f".{name}(" not in text
     ] == []

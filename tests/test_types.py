@@ -3,9 +3,9 @@
 import re
 from pathlib import Path
 
-from visa_lsp.ide.index.memo import Key, new_memo
 from visa_lsp.isa.model import Instruction
 from visa_lsp.isa.rows._keywords import More
+from visa_lsp.syntax.memo import Key, Memo
 
 PACKAGE = Path(__file__).resolve().parents[1] / "visa_lsp"
 MOST_IGNORED = 12
@@ -45,6 +45,6 @@ def test_what_rows_hand_on_are_members_of_a_row() -> None:
 def test_keys_are_places_of_their_own() -> None:
     """Two keys do not meet."""
     one, other = Key[int](), Key[int]()
-    memo = new_memo()
-    memo[one] = 3
-    assert (memo.get(one), memo.get(other)) == (3, None)
+    memo = Memo()
+    assert (memo.fact(one, lambda: 3), memo.fact(other, lambda: 4), memo.fact(one, lambda: 5)) == (3, 4, 3)
+    assert memo.fact(one, lambda: 5, "another input") == 5

@@ -8,7 +8,8 @@ from benchmarks.attack.core import EXAMPLES, Target, Wrong
 from benchmarks.attack.documents import VALUES, change, document, odd_text
 from benchmarks.attack.launches import clear
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.ide.zeinfo.info_document import InfoDocument, inputs_told, kernel_names, place_in_document
+from visa_lsp.ide.zeinfo.described_inputs import inputs_told, kernel_names, place_in_document
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 from visa_lsp.zeinfo.validate import validate
@@ -100,7 +101,7 @@ class ZeInfos(Target):
         found.hints()
         kernel_names(case)
         inputs_told(case, self.analysis, "mandel")
-        place_in_document(case, self.analysis, "x", draw.randrange(self.analysis.document.line_count))
+        place_in_document(case, self.analysis, draw.randrange(self.analysis.document.line_count))
         try:
             read(case)
         except ZeInfoError as error:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from mutants import forget_verdicts
 
 from visa_lsp.analysis import line_classes
 from visa_lsp.analysis.analysis import Analysis
@@ -14,11 +13,6 @@ _PAD = "".join([f"    add (M1, 8) V33(0,0)<1> V33(0,0)<1;1,0> 0x{n:x}:d\n" for n
 def _text(simd: int, line: str) -> str:
     head = f'.version 4.1\n.kernel "k{simd}"\n.decl V33 v_type=G type=d num_elts=32 align=GRF\n.kernel_attr SimdSize={simd}\n'
     return f"{head}{_PAD}    {line}\n    ret (M1, 1)\n"
-
-
-@pytest.fixture(autouse=True)
-def _nothing_is_known() -> None:
-    forget_verdicts()
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import pytest
-from mutants import forget_verdicts
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.syntax import document
@@ -118,12 +117,6 @@ TEXTS = {
         HEAD + DECLS + CODE + "".join(f"    mov (M1, 8) V40(0,0)<1> 0x{value:x}:b\n" for value in (0xFFFFFF80, 0xFFFFEF7F)) + RET
     ),
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def nothing_known() -> None:
-    """As in a new process: what another test has found out is not there."""
-    forget_verdicts()
 
 
 @pytest.mark.parametrize("lines", [8, 256])

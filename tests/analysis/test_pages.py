@@ -171,12 +171,6 @@ def _other_number(text: str, pick: random.Random) -> str:
     return text[:3] + digits
 
 
-@pytest.fixture(autouse=True)
-def _unknown_classes() -> None:
-    """Nothing is known of any line but what the texts of the test said."""
-    forget_verdicts()
-
-
 @pytest.mark.full
 def test_marks_are_found_in_long_texts() -> None:
     def check(page: Path) -> None:

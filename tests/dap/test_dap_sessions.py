@@ -20,12 +20,6 @@ AVERAGE = EXAMPLES / "average.visaasm"
 ALL = [name for name in FILTERS if name != "division"]
 
 
-@pytest.fixture
-def client():
-    with ClientHere() as client:
-        yield client
-
-
 def line_of(path, text):
     """Return the line, from 1, that holds a text."""
     return next(n for n, line in enumerate(path.read_text().splitlines(), 1) if text in line)

@@ -27,12 +27,6 @@ COSTLY = "TGLLP/gemm/tiles"  # seconds from beginning to end; there are barriers
 
 
 @pytest.fixture
-def client():
-    with ClientHere() as client:
-        yield client
-
-
-@pytest.fixture
 def shift(tmp_path):
     return write_shift(tmp_path)
 

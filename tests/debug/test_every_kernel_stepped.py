@@ -87,7 +87,7 @@ class Walk:
         for time in self.chance.sample(self.times, min(self.amount.writers, len(self.times))):
             self.who_wrote(debugger, time)
         self.back_and_forth(debugger)
-        while not debugger.at_end:
+        while not debugger.stepper.over:
             debugger.go(Goal())
         return debugger.finish()
 
@@ -113,7 +113,7 @@ class Walk:
             self.operands += compare_done(debugger.cells(at), done)
             if all_rows:
                 self.rows += assert_scopes(debugger, at, before)
-        if not debugger.at_end:
+        if not debugger.stepper.over:
             self.seen[debugger.time] = everything(debugger)
 
     def who_wrote(self, debugger, time):
@@ -178,7 +178,7 @@ class Walk:
         """Any way to a time leads to the state that was there, and a step to the nearest place that it may end at."""
         chance = self.chance
         for _ in range(self.amount.moves):
-            if chance.random() < 0.2 or debugger.at_end or debugger.stepper.current is None:
+            if chance.random() < 0.2 or debugger.stepper.over or debugger.stepper.current is None:
                 debugger.to_time(chance.choice(self.times))
             else:
                 thread, back = chance.choice(debugger.threads), chance.random() < 0.6
@@ -191,7 +191,7 @@ class Walk:
                 elif known and back:
                     # Another thread had its turn before; the run has no place before its first instruction.
                     assert debugger.time == max((t for t in self.times if t < before), default=self.times[0])
-            if debugger.time in self.seen and not debugger.at_end:
+            if debugger.time in self.seen and not debugger.stepper.over:
                 assert everything(debugger) == self.seen[debugger.time]
 
     def nearest(self, goal, time, way):

@@ -66,10 +66,10 @@ def test_whatever_a_user_does_the_run_comes_to_its_end(tmp_path, seed):
     debugger.filters = set(FILTERS) if seed % 2 else set()
     debugger.enter()
     for _ in range(60):
-        if not debugger.at_end:
+        if not debugger.stepper.over:
             user.act()
     stops = 0
-    while not debugger.at_end:
+    while not debugger.stepper.over:
         assert debugger.go(Goal()).reason != "pause"
         stops += 1
         assert stops < 500

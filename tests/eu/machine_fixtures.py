@@ -29,7 +29,7 @@ def read_case(name):
     """Return the machine code of a fixture: the text's name and the platform, ``saxpy.TGLLP``."""
     document = json.loads((CASES / f"{name}.json").read_text(encoding="utf-8"))
     platform = platform_named(name.rpartition(".")[2])
-    return decode(name.partition(".")[0], document["elements"], document["texts"], "", platform.grf_bytes)
+    return decode(name.partition(".")[0], document["elements"], document["texts"], platform.grf_bytes)
 
 
 def make_fixtures():

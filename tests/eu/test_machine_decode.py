@@ -59,7 +59,7 @@ def test_n_is_a_complement_in_logic_and_a_negation_elsewhere():
         {"kind": "I", "id": n, "op": op, "es": 8, "dst": dst, "srcs": [source, source]}
         for n, op in enumerate(("add", "and"))
     ]
-    first, second = decode("k", elements, (), "", 32).instructions
+    first, second = decode("k", elements, (), 32).instructions
     assert [first.sources[0].modifier, second.sources[0].modifier] == [OperandModifier.NEG, OperandModifier.NOT]
 
 
@@ -71,7 +71,6 @@ def test_dpas_touches_the_rows_of_its_matrices():
         "k",
         [{"kind": "I", "op": "dpas", "subop": "8x4", "es": 16, "dst": operands[0], "srcs": operands[1:]}],
         (),
-        "",
         64,
     ).instructions
     assert inst.subop == "8x4.bf.s4"
@@ -84,7 +83,7 @@ def test_elements_of_another_form_are_refused(broken):
     elements = json.loads((CASES / "saxpy.TGLLP.json").read_text(encoding="utf-8"))["elements"]
     bad = {key: value for key, value in {**elements[1], **broken}.items() if value is not None}
     with pytest.raises(DecodeError, match="unexpected JSON"):
-        decode("k", [bad], (), "", 32)
+        decode("k", [bad], (), 32)
 
 
 def test_a_missing_assembler_is_named_with_advice():

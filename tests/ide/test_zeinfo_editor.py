@@ -8,20 +8,16 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.inlay_hints import HintKind, inlay_hints
 from visa_lsp.ide.index.focus import header_of
-from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
-from visa_lsp.ide.zeinfo.hover import hover_ze_info
-from visa_lsp.ide.zeinfo.info_document import (
+from visa_lsp.ide.zeinfo.described_inputs import (
     HeldArgument,
-    InfoDocument,
     arguments_in,
     inputs_told,
     kernel_at,
+    place_in_document,
     simd_size_of,
 )
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.ide.zeinfo.input_words import labels, pages
-from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
-from visa_lsp.ide.zeinfo.symbols import symbols
-from visa_lsp.zeinfo.source import ZeInfoSource
 
 TEXT = """\
 .version 4.1
@@ -58,8 +54,8 @@ kernels:
     per_thread_payload_arguments:
       - {arg_type: local_id, offset: 0, size: 32}
 """
-SOURCE = ZeInfoSource.of(DOCUMENT)
-TEXTS = kernel_texts(Analysis.of(TEXT, "TGLLP"), "k.visaasm")
+ANALYSIS = Analysis.of(TEXT, "TGLLP")
+INFO = InfoDocument(DOCUMENT, (("k.visaasm", ANALYSIS),))
 
 
 @pytest.mark.parametrize(
@@ -75,15 +71,15 @@ TEXTS = kernel_texts(Analysis.of(TEXT, "TGLLP"), "k.visaasm")
     ],
 )
 def test_hover_tells_the_table(at, words):
-    found = hover_ze_info(SOURCE, DOCUMENT.index(at) + 1, TEXTS)
+    found = INFO.hover(DOCUMENT.index(at) + 1)
     assert found is not None
     assert all(word in found.markdown for word in words), found.markdown
     assert DOCUMENT[found.span.start : found.span.end].startswith(at.split(":")[0])
 
 
 def test_hover_is_silent_between_things_and_on_broken_texts():
-    assert hover_ze_info(SOURCE, len(DOCUMENT)) is None
-    assert hover_ze_info(ZeInfoSource.of("a: [1"), 0) is None
+    assert INFO.hover(len(DOCUMENT)) is None
+    assert InfoDocument("a: [1").hover(0) is None
 
 
 @pytest.mark.parametrize(
@@ -139,7 +135,7 @@ def test_completion_replaces_the_word():
     ("at", "target"), [("arg_byvalue", "n"), ("offset: 0\n", "p"), ("size: 4", "n"), ("k\n", '"k"')]
 )
 def test_definition_goes_to_the_input(at, target):
-    found = input_of(SOURCE, DOCUMENT.index(at) + 1 - (at == "k\n"), TEXTS)
+    found = INFO.definition(DOCUMENT.index(at) + 1 - (at == "k\n"))
     assert found is not None
     path, span = found
     assert path == "k.visaasm"
@@ -151,7 +147,7 @@ def test_definition_goes_to_the_input(at, target):
     [(".input n", "arg_byvalue"), (".input p", "arg_bypointer"), (".input ids", "local_id"), ('"k"', "k")],
 )
 def test_definition_goes_back_to_the_argument(at, target):
-    span = argument_of(SOURCE, TEXTS[0], TEXT.index(at) + len(at) - 1)
+    span = place_in_document(DOCUMENT, ANALYSIS, TEXT.index(at) + len(at) - 1)
     assert span is not None
     words = DOCUMENT[span.start : span.end]
     assert words in (target, "arg_type")
@@ -159,13 +155,13 @@ def test_definition_goes_back_to_the_argument(at, target):
 
 
 def test_definition_has_no_answer_elsewhere():
-    assert input_of(SOURCE, 0, TEXTS) is None
-    assert input_of(SOURCE, DOCUMENT.index("arg_byvalue"), ()) is None
-    assert argument_of(SOURCE, TEXTS[0], TEXT.index("ret")) is None
+    assert INFO.definition(0) is None
+    assert InfoDocument(DOCUMENT).definition(DOCUMENT.index("arg_byvalue")) is None
+    assert place_in_document(DOCUMENT, ANALYSIS, TEXT.index("ret")) is None
 
 
 def test_symbols_are_kernels_and_their_parts():
-    (kernel,) = symbols(SOURCE)
+    (kernel,) = INFO.symbols()
     assert (kernel.name, kernel.kind) == ("k", "kernel")
     assert [(c.name, c.detail) for c in kernel.children] == [
         ("execution_env", "SIMD16, 128 GRFs"),
@@ -178,7 +174,7 @@ def test_symbols_are_kernels_and_their_parts():
 
 
 def test_byte_ranges_stand_behind_the_sizes():
-    assert [(DOCUMENT[:at].rsplit("\n", 1)[1].strip(), label) for at, label in byte_ranges(SOURCE, TEXTS)] == [
+    assert [(DOCUMENT[:at].rsplit("\n", 1)[1].strip(), label) for at, label in INFO.hints()] == [
         ("size: 8", "bytes 64..71, .input p"),
         ("size: 4", "bytes 72..75, .input n"),
     ]

@@ -18,7 +18,7 @@ from benchmarks.inputs import generate, kernel
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.ide.workspace import Language, OpenDocument, UserSettings
 from visa_lsp.lsp.handlers import editing, structure
-from visa_lsp.lsp.transport.protocol import Encoded, Raw
+from visa_lsp.lsp.transport.protocol import Encoded
 
 URI = "file:///kept.visaasm"
 TEXT = types.TextDocumentIdentifier(URI)
@@ -67,8 +67,8 @@ class Documents(dict[str, OpenDocument]):
 async def answer(session: Session, handler: Any, params: Any) -> Any:
     """Return the answer of a handler, as the client reads it."""
     result = await handler(session, params)
-    assert isinstance(result, (Encoded, Raw)), handler
-    return json.loads(b"".join(result.pieces)) if isinstance(result, Encoded) else result.value
+    assert isinstance(result, Encoded), handler
+    return json.loads(b"".join(result.pieces))
 
 
 def applied(text: str, edits: list[dict[str, Any]], encoding: str) -> str:

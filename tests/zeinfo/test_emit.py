@@ -10,6 +10,7 @@ import own_cases
 import pytest
 from corpus import HAS_MORE, HAS_OWN, place
 from tiers import one_of_each
+from zeinfo_answers import where
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.launch.file import read_launch_file
@@ -19,7 +20,6 @@ from visa_lsp.cli.zeinfo import EmitArguments, execute
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.isa.types import type_named
-from visa_lsp.program.payload_layout import registers
 from visa_lsp.sim.launch.config import BufferArg, LaunchConfig, LocalArg, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.machine import run
@@ -34,11 +34,6 @@ from visa_lsp.zeinfo.write import document
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = sorted((ROOT / "examples").glob("*.visaasm"))
-
-
-def where(platform: str):
-    known = platform_named(platform)
-    return registers(known.grf_bytes, known.generation)
 
 
 def made(text: str, hints=None, platform: str = "TGLLP") -> str:

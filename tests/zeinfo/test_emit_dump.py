@@ -1,24 +1,17 @@
 """``emit`` on a small dump: what the numbers of its variables tell, what they leave open, and how that is settled."""
 
 import pytest
+from zeinfo_answers import where
 
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.cli.main import main
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts
-from visa_lsp.isa.platforms import platform_named
-from visa_lsp.program.payload_layout import registers
 from visa_lsp.zeinfo.emit.emission import ArgumentHint, EmitError, emit_with_doubts
 from visa_lsp.zeinfo.emit.slots import InputSlot
 from visa_lsp.zeinfo.emit.structs import struct_parts
 from visa_lsp.zeinfo.emit.user_answers import SayError, read_answers
 from visa_lsp.zeinfo.read_kernels import read
 from visa_lsp.zeinfo.validate import validate
-
-
-def where(platform: str):
-    known = platform_named(platform)
-    return registers(known.grf_bytes, known.generation)
-
 
 DUMP = """\
 .version 4.1

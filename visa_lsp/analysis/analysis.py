@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.isa.platforms import EFFICIENT64B_SINCE, Platform, platform_named, select_dialect
 from visa_lsp.sema.bind import bind
 from visa_lsp.syntax.document import Document
-from visa_lsp.syntax.session import Session
+from visa_lsp.syntax.memo import Memo
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.chunk_findings import Findings
@@ -70,7 +70,7 @@ class Analysis:
         self.document = document
         self._named = platform
         self.platform = _as_compiled(document, platform)
-        self.views = Session()
+        self.views = Memo()
 
     @staticmethod
     def of(text: str, platform: str | None = None) -> Analysis:

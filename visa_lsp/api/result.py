@@ -36,91 +36,40 @@ class LaunchResult:
         """The arrays of buffer and image arguments, by index or name as they were given; the caller's own where they are."""
         self.findings: FindingList[RunFinding] = run_findings(report)
         """Faults and notes, faults first."""
-
-    @property
-    def ok(self) -> bool:
-        """True if there is no fault and every expectation of the launch file holds."""
-        return self._report.ok
-
-    @property
-    def faults(self) -> FindingList[RunFinding]:
+        self.faults = FindingList[RunFinding](finding for finding in self.findings if finding.severity == "fault")
         """The findings except notes."""
-        return FindingList[RunFinding](finding for finding in self.findings if finding.severity == "fault")
-
-    @property
-    def kernel(self) -> str:
+        self.ok: bool = report.ok
+        """True if there is no fault and every expectation of the launch file holds."""
+        self.kernel: str = report.kernel
         """The name of the kernel."""
-        return self._report.kernel
-
-    @property
-    def platform(self) -> str:
+        self.platform: str = report.platform
         """The name of the platform."""
-        return self._report.platform
-
-    @property
-    def engine(self) -> str:
+        self.engine: str = report.engine
         """The engine that ran the kernel: ``jit`` or ``interp``."""
-        return self._report.engine
-
-    @property
-    def groups(self) -> int:
+        self.groups: int = report.result.groups
         """The number of groups."""
-        return self._report.result.groups
-
-    @property
-    def threads(self) -> int:
+        self.threads: int = report.result.threads
         """The number of threads."""
-        return self._report.result.threads
-
-    @property
-    def instructions(self) -> int:
+        self.instructions: int = report.instructions
         """The number of executed instructions of all threads."""
-        return self._report.instructions
-
-    @property
-    def opcodes(self) -> Mapping[str, int]:
+        self.opcodes: Mapping[str, int] = report.result.instructions
         """The number of executed instructions by mnemonic."""
-        return self._report.result.instructions
-
-    @property
-    def barriers(self) -> int:
+        self.barriers: int = report.result.barriers
         """The number of arrivals of threads at barriers."""
-        return self._report.result.barriers
-
-    @property
-    def bytes_read(self) -> int:
+        self.bytes_read: int = report.result.reads
         """The number of bytes that messages read."""
-        return self._report.result.reads
-
-    @property
-    def bytes_written(self) -> int:
+        self.bytes_written: int = report.result.writes
         """The number of bytes that messages wrote."""
-        return self._report.result.writes
-
-    @property
-    def printed(self) -> str:
+        self.printed: str = report.printed
         """The printed output of the kernel."""
-        return self._report.printed
-
-    @property
-    def notes(self) -> tuple[str, ...]:
+        self.notes: tuple[str, ...] = report.notes
         """Remarks about the run that are not findings, a sentence each."""
-        return self._report.notes
-
-    @property
-    def time(self) -> RunTime:
+        self.time: RunTime = report.time
         """Wall seconds: ``load``, ``compile``, and ``run`` with one number for each repetition."""
-        return self._report.time
-
-    @property
-    def replayed_groups(self) -> int:
+        self.replayed_groups: int = report.result.replayed_groups
         """The number of groups that the interpreter ran again because a check stopped compiled code."""
-        return self._report.result.replayed_groups
-
-    @property
-    def expectations(self) -> tuple[ExpectationReport, ...]:
+        self.expectations: tuple[ExpectationReport, ...] = report.expectations
         """The expectations of the launch file: ``arg``, ``ok``, ``message``."""
-        return self._report.expectations
 
     def __getitem__(self, key: int | str) -> Array:
         if key in self.args:

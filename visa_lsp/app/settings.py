@@ -7,9 +7,10 @@ types raise ``UserError`` with a suggestion. Options of the command line overrid
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Annotated, Any, Final, cast
 
 from msgspec import Struct, field
+from msgspec.structs import fields
 
 from visa_lsp.app.check.formats.table import FORMATS
 from visa_lsp.app.check.suppress import FileIgnore, validate
@@ -26,48 +27,41 @@ if TYPE_CHECKING:
 FILE_NAME: Final = "visa-lsp.toml"
 PROJECT_NAME: Final = "pyproject.toml"
 TABLE: Final = "tool.visa-lsp"
-TYPES: Final = {
-    "platform": "the name of a platform",
-    "format": "the name of a format",
-    "select": "a list of selectors",
-    "extend-select": "a list of selectors",
-    "ignore": "a list of selectors",
-    "per-file-ignores": "a table of globs with lists of selectors",
-    "exclude": "a list of globs",
-    "error-on-warning": "true or false",
-    "max-warnings": "a whole number >= 0",
-    "exit-zero": "true or false",
-    "statistics": "true or false",
-    "embedded": "true or false",
-    "baseline": "the name of a file",
-    "cache-dir": "the name of a folder",
-    "finalizer": "the name or path of a program",
-    "ocloc": "the name or path of a program",
-}
+_SELECTORS: Final = "a list of selectors"
+_BOOL: Final = "true or false"
+_PROGRAM: Final = "the name or path of a program"
 
 
 class FolderSettings(Struct, frozen=True):
     """The settings of one folder. ``origin`` is their file, None if there is none."""
 
-    platform: str | None = None
-    format: str | None = None
-    select: tuple[str, ...] = ()
-    extend_select: tuple[str, ...] = ()
-    ignore: tuple[str, ...] = ()
-    per_file_ignores: tuple[FileIgnore, ...] = ()
-    exclude: tuple[str, ...] = ()
-    error_on_warning: bool = False
-    max_warnings: int = 0
-    exit_zero: bool = False
-    statistics: bool = False
-    embedded: bool = False
-    baseline: str | None = None
-    cache_dir: str | None = None
-    finalizer: str | None = None
-    ocloc: str | None = None
+    platform: Annotated[str | None, "the name of a platform"] = None
+    format: Annotated[str | None, "the name of a format"] = None
+    select: Annotated[tuple[str, ...], _SELECTORS] = ()
+    extend_select: Annotated[tuple[str, ...], _SELECTORS] = ()
+    ignore: Annotated[tuple[str, ...], _SELECTORS] = ()
+    per_file_ignores: Annotated[tuple[FileIgnore, ...], "a table of globs with lists of selectors"] = ()
+    exclude: Annotated[tuple[str, ...], "a list of globs"] = ()
+    error_on_warning: Annotated[bool, _BOOL] = False
+    max_warnings: Annotated[int, "a whole number >= 0"] = 0
+    exit_zero: Annotated[bool, _BOOL] = False
+    statistics: Annotated[bool, _BOOL] = False
+    embedded: Annotated[bool, _BOOL] = False
+    baseline: Annotated[str | None, "the name of a file"] = None
+    cache_dir: Annotated[str | None, "the name of a folder"] = None
+    finalizer: Annotated[str | None, _PROGRAM] = None
+    ocloc: Annotated[str | None, _PROGRAM] = None
     root: str = "."
     origin: str | None = None
     given: frozenset[str] = frozenset()
+
+
+# The keys of a file with the words for their types.
+TYPES: Final = {
+    setting.name.replace("_", "-"): setting.type.__metadata__[0]
+    for setting in fields(FolderSettings)
+    if hasattr(setting.type, "__metadata__")
+}
 
 
 class Finder(Struct):
@@ -140,28 +134,20 @@ def interpret(table: Any, path: Path, list_rules: Callable[[], Sequence[Rule]] =
 
 def _value(key: str, value: Any, where: str, path: Path, list_rules: Callable[[], Sequence[Rule]]) -> Any:
     wrong = UserError(f"{where}: expected {TYPES[key]}, got {value!r}")
-    match key:
-        case "select" | "extend-select" | "ignore" | "exclude":
-            items = _strings(value, wrong)
-            if key != "exclude":
-                validate(items, where, list_rules)
-            return items
-        case "per-file-ignores":
-            if not isinstance(value, dict):
-                raise wrong
-            ignores = tuple(FileIgnore(str(path.parent), g, _strings(s, wrong)) for g, s in value.items())
-            for ignore in ignores:
-                validate(ignore.selectors, f"{where}: {ignore.pattern!r}", list_rules)
-            return ignores
-        case "error-on-warning" | "exit-zero" | "statistics" | "embedded":
-            if not isinstance(value, bool):
-                raise wrong
-            return value
-        case "max-warnings":
-            if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-                raise wrong
-            return value
-    if not isinstance(value, str):
+    if TYPES[key] == _SELECTORS or key == "exclude":
+        items = _strings(value, wrong)
+        if key != "exclude":
+            validate(items, where, list_rules)
+        return items
+    if key == "per-file-ignores":
+        if not isinstance(value, dict):
+            raise wrong
+        ignores = tuple(FileIgnore(str(path.parent), g, _strings(s, wrong)) for g, s in value.items())
+        for ignore in ignores:
+            validate(ignore.selectors, f"{where}: {ignore.pattern!r}", list_rules)
+        return ignores
+    kind: type[Any] = bool if TYPES[key] == _BOOL else int if key == "max-warnings" else str
+    if type(value) is not kind or (kind is int and value < 0):
         raise wrong
     if key == "platform":
         platform = platform_named(value)
@@ -172,11 +158,8 @@ def _value(key: str, value: Any, where: str, path: Path, list_rules: Callable[[]
         raise UserError(
             f"{where}: unknown format {value!r}{did_you_mean(value, FORMATS)} (known: {', '.join(FORMATS)})"
         )
-    if key in ("baseline", "cache-dir"):
-        return str(path.parent / value)
-    if key in ("finalizer", "ocloc") and ("/" in value or "\\" in value):
-        return str(path.parent / value)
-    return value
+    is_path = TYPES[key] == _PROGRAM and ("/" in value or "\\" in value)
+    return str(path.parent / value) if is_path or key in ("baseline", "cache-dir") else value
 
 
 def _strings(value: Any, wrong: UserError) -> tuple[str, ...]:

@@ -63,9 +63,31 @@ def rule(code: str, name: str, severity: Severity, doc: str | None) -> Rule:
     return Rule(code, name, severity, doc or "")
 
 
+def report_as(
+    rule: Rule,
+    message: str,
+    *,
+    fix: tuple[str, str] | None = None,
+    safe: bool = False,
+    severity: Severity | None = None,
+) -> Report:
+    """Return the report of problems with a message; ``fix`` has the title of a fix and the text that replaces the place.
+
+    Words in braces are arguments of the problem, and ``text`` is the text at its place.
+    """
+
+    def report(ctx: CheckContext, problem: Problem) -> Diagnostic:
+        values = {"text": ctx.text(problem.place), **problem.args}
+        words, *title_and_text = (part.format_map(values) for part in (message, *(fix or ())))
+        fixes = (ctx.fix(title_and_text[0], problem.place, title_and_text[1], safe=safe),) if fix else ()
+        return ctx.report(rule, problem.place, words, related=problem.related, fixes=fixes, severity=severity)
+
+    return report
+
+
 ERROR, WARNING, INFORMATION, HINT = Severity.ERROR, Severity.WARNING, Severity.INFORMATION, Severity.HINT
 
 __all__ = [
     "ERROR", "HINT", "INFORMATION", "WARNING", "Body", "Bound", "Check", "CheckContext", "Diagnostic", "Problem",
-    "Scope", "Visit", "rule",
+    "Scope", "Visit", "report_as", "rule",
 ]  # fmt: skip

@@ -5,11 +5,11 @@ Invariant: lines are wrapped at the same width on every terminal.
 
 from __future__ import annotations
 
-import argparse
 import os
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.cli.help import list_commands
 from visa_lsp.cli.main import PROGRAM
 
 if TYPE_CHECKING:
@@ -21,17 +21,8 @@ _COLUMNS: Final = "84"
 def help_texts() -> dict[str, str]:
     """Return the help by the words that call it: ``visa-lsp``, ``visa-lsp check``, ``visa-lsp zeinfo emit``."""
     with _fix_columns():
-        texts = dict(_help("visa-lsp", PROGRAM.whole_parser()))
-        texts["visa-lsp"] = PROGRAM.parser().format_help().rstrip()
-    return texts
-
-
-def _help(words: str, parser: argparse.ArgumentParser) -> Iterator[tuple[str, str]]:
-    yield words, parser.format_help().rstrip()
-    for action in parser._actions:  # noqa: SLF001 - argparse has no other way to list its options
-        if isinstance(action, argparse._SubParsersAction):  # noqa: SLF001
-            for name, below in action.choices.items():
-                yield from _help(f"{words} {name}", below)
+        parsers = {"visa-lsp": PROGRAM.parser(), **dict(list_commands("visa-lsp", PROGRAM.whole_parser()))}
+        return {words: parser.format_help().rstrip() for words, parser in parsers.items()}
 
 
 @contextmanager

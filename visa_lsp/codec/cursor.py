@@ -7,9 +7,12 @@ current field, so that every failure names its byte and its field. Knows no reco
 from __future__ import annotations
 
 import struct
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.codec.errors import CodecError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 _RANGES: Final = {"B": (0, 0xFF), "H": (0, 0xFFFF), "I": (0, 0xFFFFFFFF), "h": (-0x8000, 0x7FFF)}
 _SIZES: Final = {"B": 1, "H": 2, "I": 4, "h": 2}
@@ -43,7 +46,7 @@ class Record:
 class Cursor:
     """A place in ``data``: ``pos`` and ``end`` are bytes from its start.
 
-    ``path`` names what is being read; loops keep its last part up to date. Every method that reads raises CodecError,
+    ``path`` names what is being read. Every method that reads raises CodecError,
     with the byte offset and the field, if too few bytes are left before ``end``.
     """
 
@@ -113,6 +116,14 @@ class Cursor:
         if value * item_size > self.end - self.pos:
             raise self.error(f"the count is {value}, but only {self.end - self.pos} bytes are left", name, start)
         return value
+
+    def each(self, name: str, count: int) -> Iterator[int]:
+        """Yield the place of each item of a list, whose number is in the path meanwhile."""
+        self.path += [name, 0]
+        for index in range(count):
+            self.path[-1] = index
+            yield self.pos
+        del self.path[-2:]
 
     def text(self, size: int, name: str) -> str:
         """Read ``size`` bytes as text; bytes that are not UTF-8 survive a round trip.

@@ -6,9 +6,11 @@ instructions.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from typing import TypeVar
 
-from visa_lsp.codec.cursor import Cursor
+from visa_lsp.codec.cursor import Cursor, Record
 from visa_lsp.codec.records import (
     FILE_HEADER,
     FILE_VARIABLE,
@@ -30,6 +32,8 @@ from visa_lsp.isa.predefined import FIRST_SAMPLER, FIRST_SURFACE, RESERVED_PROVE
 from visa_lsp.isa.types import TYPE_BY_CODE
 from visa_lsp.program.model import Attribute, FileVariable, Input, Kernel, LabelEntry, StateVariable, Variable
 from visa_lsp.program.operand_text import IDENTIFIER
+
+Item = TypeVar("Item")
 
 
 def read_header(data: bytes) -> Header:
@@ -60,10 +64,8 @@ def _entries(
     cursor: Cursor, layout: ObjectLayout, kind: str, smallest: int, *, is_kernel: bool
 ) -> tuple[BodyEntry, ...]:
     count = cursor.count("H", f"num_{kind}", smallest)
-    cursor.path = [kind, 0]
     entries = []
-    for i in range(count):
-        cursor.path[1] = i
+    for _ in cursor.each(kind, count):
         linkage = 0 if is_kernel else cursor.integer("B", "linkage")
         name = cursor.text(cursor.integer(layout.name_length, "name_len"), "name")
         record_offset = cursor.pos
@@ -74,10 +76,9 @@ def _entries(
         binaries = _binaries(cursor) if is_kernel else ()
         entries.append(
             BodyEntry(
-                is_kernel, name, offset, size, f"{kind}[{i}]", rest[0] if is_kernel else 0, linkage, *relocs, binaries
+                is_kernel, name, offset, size, cursor.where(), rest[0] if is_kernel else 0, linkage, *relocs, binaries
             )
         )
-    cursor.path = []
     return tuple(entries)
 
 
@@ -100,16 +101,13 @@ def _binaries(cursor: Cursor) -> tuple[BinaryPlace, ...]:
 
 def _file_variables(cursor: Cursor, layout: ObjectLayout) -> tuple[FileVariable, ...]:
     count = cursor.count("H", "num_variables", 1 + 2 + FILE_VARIABLE.size + 1)
-    cursor.path = ["variables", 0]
     variables = []
-    for i in range(count):
-        cursor.path[1] = i
+    for _ in cursor.each("variables", count):
         linkage = cursor.integer("B", "linkage")
         name = cursor.text(cursor.integer("H", "name_len"), "name")
         bits, num_elements = cursor.record(FILE_VARIABLE)
         attributes = read_attributes(cursor, layout, cursor.integer("B", "attribute_count"), None)
         variables.append(FileVariable(linkage, name, TYPE_BY_CODE[bits & 15], bits >> 4, num_elements, attributes))
-    cursor.path = []
     return tuple(variables)
 
 
@@ -122,17 +120,13 @@ def read_attributes(cursor: Cursor, layout: ObjectLayout, count: int, pool: _Poo
         return ()
     if count * layout.attribute.size > cursor.end - cursor.pos:
         raise cursor.error(f"the count of attributes is {count}, but too few bytes are left", "attribute_count")
-    cursor.path += ["attributes", 0]
     attributes = []
-    for i in range(count):
-        cursor.path[-1] = i
-        record_offset = cursor.pos
+    for record_offset in cursor.each("attributes", count):
         name_index, size = cursor.record(layout.attribute)
         if pool is not None:
             pool.check(cursor, name_index, record_offset)
             pool.check_word(cursor, name_index, record_offset)
         attributes.append(Attribute(name_index, size, cursor.take(size, "value")))
-    del cursor.path[-2:]
     return tuple(attributes)
 
 
@@ -154,7 +148,8 @@ def read_body(data: bytes, header: Header, entry: BodyEntry) -> ObjectBody:
     variables = _variables(cursor, layout, pool)
     addresses = _states(cursor, layout, "H", "addresses", pool)
     predicates = _states(cursor, layout, "H", "predicates", pool)
-    labels = _labels(cursor, layout, pool)
+    label_count = cursor.count("H", "label_count", layout.label.size)
+    labels = _read_named(cursor, layout, "labels", label_count, layout.label, LabelEntry, pool)
     samplers = _states(cursor, layout, "B", "samplers", pool)
     surfaces = _states(cursor, layout, "B", "surfaces", pool)
     vmes = _states(cursor, layout, "B", "vmes", pool)
@@ -212,11 +207,8 @@ class _Pool:
 def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Variable, ...]:
     record = layout.variable
     count = cursor.count(layout.index, "variable_count", record.size)
-    cursor.path += ["variables", 0]
     variables = []
-    for i in range(count):
-        cursor.path[-1] = i
-        record_offset = cursor.pos
+    for record_offset in cursor.each("variables", count):
         name, bits, elements, alias, alias_offset, alias_scope, attribute_count = cursor.record(record)
         pool.check(cursor, name, record_offset)
         if layout.is_strict and alias_scope:
@@ -225,50 +217,34 @@ def _variables(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[Varia
         variables.append(
             Variable(name, TYPE_BY_CODE[bits & 15], bits >> 4, elements, alias, alias_offset, alias_scope, attributes)
         )
-    del cursor.path[-2:]
     return tuple(variables)
 
 
 def _states(cursor: Cursor, layout: ObjectLayout, count_code: str, kind: str, pool: _Pool) -> tuple[StateVariable, ...]:
     count = cursor.count(count_code, f"num_{kind}", layout.state.size)
-    cursor.path += [kind, 0]
-    states = []
-    for i in range(count):
-        cursor.path[-1] = i
-        record_offset = cursor.pos
-        name, elements, attribute_count = cursor.record(layout.state)
-        pool.check(cursor, name, record_offset)
-        states.append(StateVariable(name, elements, read_attributes(cursor, layout, attribute_count, pool)))
-    del cursor.path[-2:]
-    return tuple(states)
+    return _read_named(cursor, layout, kind, count, layout.state, StateVariable, pool)
 
 
-def _labels(cursor: Cursor, layout: ObjectLayout, pool: _Pool) -> tuple[LabelEntry, ...]:
-    count = cursor.count("H", "label_count", layout.label.size)
-    cursor.path += ["labels", 0]
-    labels = []
-    for i in range(count):
-        cursor.path[-1] = i
-        record_offset = cursor.pos
-        name, kind, attribute_count = cursor.record(layout.label)
+def _read_named(
+    cursor: Cursor, layout: ObjectLayout, kind: str, count: int, record: Record,
+    make: Callable[[int, int, tuple[Attribute, ...]], Item], pool: _Pool,
+) -> tuple[Item, ...]:  # fmt: skip
+    items = []
+    for record_offset in cursor.each(kind, count):
+        name, number, attribute_count = cursor.record(record)
         pool.check(cursor, name, record_offset)
-        labels.append(LabelEntry(name, kind, read_attributes(cursor, layout, attribute_count, pool)))
-    del cursor.path[-2:]
-    return tuple(labels)
+        items.append(make(name, number, read_attributes(cursor, layout, attribute_count, pool)))
+    return tuple(items)
 
 
 def _inputs(cursor: Cursor, layout: ObjectLayout) -> tuple[Input, ...]:
     count = cursor.count(layout.input_count, "num_inputs", layout.input.size)
-    cursor.path += ["inputs", 0]
     inputs = []
-    for i in range(count):
-        cursor.path[-1] = i
-        record_offset = cursor.pos
+    for record_offset in cursor.each("inputs", count):
         kind, variable, offset, size = cursor.record(layout.input)
         if layout.is_strict and kind & 7 > 2:
             raise cursor.error(f"class {kind & 7} of an input is not 0 to 2", "kind", record_offset)
         inputs.append(Input(kind, variable, offset, size, kind >> 3 in RESERVED_PROVENANCES))
-    del cursor.path[-2:]
     return tuple(inputs)
 
 

@@ -5,11 +5,13 @@ Knows JSON values only. Invariant: whatever a client sends, only RequestError is
 
 from __future__ import annotations
 
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 Arguments = dict[str, Any]
+T = TypeVar("T")
 
 _MAX_TEXT_CHARS: Final = 1 << 20
+_MAX_ITEMS: Final = 10_000
 
 
 class RequestError(Exception):
@@ -43,41 +45,33 @@ def text(args: Arguments, name: str, default: str | None = None) -> str:
 
 def flag(args: Arguments, name: str) -> bool:
     """Return a truth value; false where it is missing. Raises RequestError for another type."""
-    value = args.get(name)
-    if value is None or isinstance(value, bool):
-        return bool(value)
-    raise RequestError(f"'{name}' must be true or false")
+    return _optional(args, name, bool, False, "true or false")
 
 
 def table(args: Arguments, name: str) -> Arguments:
     """Return an object argument; empty if it is missing. Raises RequestError for another type."""
-    value = args.get(name)
-    if value is None:
-        return {}
-    if not isinstance(value, dict):
-        raise RequestError(f"'{name}' must be an object")
-    return value
+    return _optional(args, name, dict, {}, "an object")
 
 
-def tables(args: Arguments, name: str, most: int = 10_000) -> list[Arguments]:
+def tables(args: Arguments, name: str) -> list[Arguments]:
     """Return a list of objects; empty if it is missing. Raises RequestError for another type, or a list too long."""
-    value = args.get(name)
-    if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(item, dict) for item in value):
-        raise RequestError(f"'{name}' must be a list of objects")
-    if len(value) > most:
-        raise RequestError(f"'{name}' has more than {most} items")
+    value: list[Arguments] = _optional(args, name, list, [], "a list of objects", dict)
+    if len(value) > _MAX_ITEMS:
+        raise RequestError(f"'{name}' has more than {_MAX_ITEMS} items")
     return value
 
 
 def texts(args: Arguments, name: str) -> list[str]:
     """Return a list of texts; empty if it is missing. Raises RequestError for another type."""
+    return _optional(args, name, list, [], "a list of texts", str)
+
+
+def _optional(args: Arguments, name: str, kind: type[T], empty: T, words: str, inner: type = object) -> T:
     value = args.get(name)
     if value is None:
-        return []
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise RequestError(f"'{name}' must be a list of texts")
+        return empty
+    if not isinstance(value, kind) or (isinstance(value, list) and not all(isinstance(item, inner) for item in value)):
+        raise RequestError(f"'{name}' must be {words}")
     return value
 
 

@@ -262,11 +262,9 @@ class FrameCells:
         if space is None:
             raise DebugError(f"no surface is bound to {value:#x}, the value of {name}")
         if not isinstance(space, Buffer):
-            raise DebugError(f"{name} covers all addresses; name an argument instead: {self._argument_words()}")
+            arguments = ", ".join(a.name or a.title for a in self.arguments.values()) or "the launch has none"
+            raise DebugError(f"{name} covers all addresses; name an argument instead: {arguments}")
         return self.buffer(space, name)
-
-    def _argument_words(self) -> str:
-        return ", ".join(a.name or a.title for a in self.arguments.values()) or "the launch has none"
 
     def buffer(self, buffer: Buffer, name: str = "") -> Cells:
         """Return a buffer with the type of its argument, else as dwords."""

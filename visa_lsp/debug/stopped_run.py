@@ -35,11 +35,6 @@ class StoppedRun:
         return self.stepper.time
 
     @property
-    def at_end(self) -> bool:
-        """True if the run has executed its last instruction."""
-        return self.stepper.over
-
-    @property
     def threads(self) -> list[Thread]:
         """The threads of the running group that have not ended."""
         return list(self.stepper.live)

@@ -36,7 +36,7 @@ _FIRST_ARGUMENT: Final = 64  # bytes: the start of the payload that all threads 
 _WORD: Final = re.compile(r"\w+")
 
 
-class BlockOperand(Struct, frozen=True):
+class BlockOperand(Struct, frozen=True, rename={"written_as": "operand"}):
     """An operand of a runnable block: its name in the strings, its variable, its buffer.
 
     It has ``elements`` for each of ``lanes``. ``read``: the block starts with the contents of the buffer; ``written``:
@@ -44,12 +44,11 @@ class BlockOperand(Struct, frozen=True):
     """
 
     written_as: str
-    name: str
-    buffer: str
     constraint: str
     expression: str
+    name: str
+    buffer: str
     type: str
-    dtype: str
     lanes: int
     elements: int
     read: bool
@@ -170,9 +169,9 @@ def _operand(name: OperandName, declared: re.Match[str], buffer: str, width: int
     operand = name.operand
     lanes = 1 if operand.is_uniform or of_vectors else width
     constraint = operand.constraint or ""
-    type_ = TYPE_BY_NAME[declared["type"]]
+    type_ = TYPE_BY_NAME[declared["type"]].name
     return BlockOperand(
-        name.written, declared["name"], buffer, constraint, operand.expression, type_.name, element_of(type_), lanes,
+        name.written, constraint, operand.expression, declared["name"], buffer, type_, lanes,
         int(declared["count"]) // lanes, not operand.written or "+" in constraint, operand.written,
     )  # fmt: skip
 
@@ -206,7 +205,8 @@ def _moves(operand: BlockOperand, *, store: bool) -> Iterator[str]:
 
 def _contents(operand: BlockOperand) -> dict[str, Any]:
     """Return the initial content of a buffer; that of a read operand counts up, so that lanes differ."""
+    dtype = element_of(TYPE_BY_NAME[operand.type])
     shape = [operand.elements, operand.lanes] if operand.elements > 1 else [operand.lanes]
     if operand.is_padded:
         shape = [operand.buffer_elements]
-    return {"dtype": operand.dtype, "shape": shape, "init": "arange" if operand.read else "zeros"}
+    return {"dtype": dtype, "shape": shape, "init": "arange" if operand.read else "zeros"}

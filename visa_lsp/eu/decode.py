@@ -54,7 +54,6 @@ def decode(
     name: str,
     elements: Sequence[Mapping[str, Any]],
     texts: Sequence[str],
-    iga_platform: str,
     grf_bytes: int,
     symbols: Mapping[int, Symbol] | None = None,
 ) -> MachineCode:
@@ -64,7 +63,7 @@ def decode(
     that are no instructions.
     """
     try:
-        return _Decoder(grf_bytes, symbols or {}).code(name, elements, texts, iga_platform)
+        return _Decoder(grf_bytes, symbols or {}).code(name, elements, texts)
     except (KeyError, TypeError, ValueError, AttributeError, IndexError) as error:
         raise DecodeError(f"unexpected JSON from iga64: {error!r}") from None
 
@@ -84,9 +83,7 @@ class _Decoder:
         self.grf, self.starts, self.symbols = grf_bytes, Layout(grf_bytes).starts, symbols
         self.labels: dict[str, int] = {}
 
-    def code(
-        self, name: str, elements: Sequence[Mapping[str, Any]], texts: Sequence[str], iga_platform: str
-    ) -> MachineCode:
+    def code(self, name: str, elements: Sequence[Mapping[str, Any]], texts: Sequence[str]) -> MachineCode:
         count = 0
         for element in elements:
             if element["kind"] == "L":
@@ -101,7 +98,7 @@ class _Decoder:
             index = len(instructions)
             instructions.append(self.instruction(element, index, pc, texts[index] if index < len(texts) else ""))
             pc += COMPACT_BYTES if "Compacted" in (element.get("opts") or ()) else _FULL_BYTES
-        return MachineCode(name, iga_platform, self.grf, tuple(instructions))
+        return MachineCode(name, self.grf, tuple(instructions))
 
     def instruction(self, e: Mapping[str, Any], index: int, pc: int, text: str) -> MachineInst:
         op, lanes = str(e["op"]), int(e["es"])

@@ -218,7 +218,6 @@ class MachineCode:
     """
 
     name: str
-    iga_platform: str
     grf_bytes: int
     instructions: tuple[MachineInst, ...]
     has_inline_data: bool = True

@@ -35,10 +35,8 @@ class _Bodies:
         self._untold = list(range(len(graph.blocks) + 1))
         self._reported_bodies: set[int] = set()
         self._members: dict[int, frozenset[int]] = {}
-        self._called = {number for entry in self._callees() for number in self.members(entry)}
-
-    def _callees(self) -> set[int]:
-        return {edge.target for edge in self.graph.edges if edge.kind is EdgeKind.CALL}
+        callees = {edge.target for edge in graph.edges if edge.kind is EdgeKind.CALL}
+        self._called = {number for entry in callees for number in self.members(entry)}
 
     def members(self, entry: int) -> frozenset[int]:
         """Return the blocks of the subroutine that begins with a block."""

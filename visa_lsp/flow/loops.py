@@ -1,7 +1,7 @@
 """Natural loops: a head that dominates the sources of its back edges, and all blocks on paths from it to these sources.
 
-Loops with the same head are one loop. A cycle with more than one entry is not a natural loop; ``irreducible`` has the
-edges that close such cycles, which do not count for the depth.
+Loops with the same head are one loop. A cycle with more than one entry is not a natural loop, and does not count for the
+depth.
 """
 
 from __future__ import annotations
@@ -17,11 +17,10 @@ if TYPE_CHECKING:
 
 
 class Loop(Struct, frozen=True):
-    """A loop: its head, its blocks including the head, the sources of its back edges, the head of the loop around it (or -1)."""
+    """A loop: its head, its blocks including the head, the head of the loop around it (or -1)."""
 
     head: int
     blocks: frozenset[int]
-    latches: tuple[int, ...]
     parent: int
     depth: int  # 1: no loop around it
 
@@ -31,20 +30,15 @@ class Loops(Struct, frozen=True):
 
     by_head: dict[int, Loop]
     depths: tuple[int, ...]
-    irreducible: tuple[tuple[int, int], ...]  # (source, target) of back edges whose target is not a dominator
 
 
 def loops_of(graph: Graph) -> Loops:
     """Find the loops within each subroutine of a body."""
-    place = {block: number for number, block in enumerate(graph.order)}
     latches: dict[int, list[int]] = {}
-    irreducible: list[tuple[int, int]] = []
     for source, targets in enumerate(graph.successors):
         for target in targets:
             if graph.dominates(target, source):
                 latches.setdefault(target, []).append(source)
-            elif place[target] <= place[source]:
-                irreducible.append((source, target))
     bodies = {head: _body(graph, head, sources) for head, sources in latches.items()}
     # Of two natural loops with different heads, one contains the other or they share no block. In order from large to
     # small, the last loop that contains a head is the loop around it.
@@ -53,10 +47,10 @@ def loops_of(graph: Graph) -> Loops:
     for head in sorted(bodies, key=lambda h: (-len(bodies[h]), h)):
         parent = innermost.get(head, -1)
         depth = by_head[parent].depth + 1 if parent != -1 else 1
-        by_head[head] = Loop(head, bodies[head], tuple(latches[head]), parent, depth)
+        by_head[head] = Loop(head, bodies[head], parent, depth)
         innermost.update(dict.fromkeys(bodies[head], head))
     depths = tuple(by_head[innermost[n]].depth if n in innermost else 0 for n in range(len(graph.blocks)))
-    return Loops(by_head, depths, tuple(irreducible))
+    return Loops(by_head, depths)
 
 
 def _body(graph: Graph, head: int, latches: list[int]) -> frozenset[int]:

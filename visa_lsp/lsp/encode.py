@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import msgspec
 
-from visa_lsp.lsp.convert import SEVERITY, SOURCE, Text, raw_range
+from visa_lsp.lsp.convert import SEVERITY, SOURCE, raw_range
 from visa_lsp.text import Encoding, Span, units
 
 if TYPE_CHECKING:
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.analysis.chunk_findings import Finding, Findings, Spot
     from visa_lsp.diagnostics import Diagnostic, Rule
+    from visa_lsp.syntax.document import Document
 
     Value = dict[str, Any]
 
@@ -36,13 +37,13 @@ class FindingView(NamedTuple):
 
 
 def finding_value(
-    document: Text,
+    document: Document,
     uri: str,
     finding: Diagnostic,
     encoding: Encoding,
     *,
     related: bool = True,
-    other: Callable[[str], Text | None] = lambda _path: None,
+    other: Callable[[str], Document | None] = lambda _path: None,
 ) -> Value:
     """Return the client's diagnostic of a finding; ``related``: the client can show other places.
 
@@ -72,7 +73,7 @@ def finding_values(all_findings: Findings, view: FindingView) -> list[Value]:
     return sorted([*values, *others], key=lambda v: v["range"]["start"]["line"]) if others else values
 
 
-def count_value(document: Text, left: int) -> Value:
+def count_value(document: Document, left: int) -> Value:
     """Return the diagnostic, at the start of the text, that counts the findings that are not sent."""
     message = f"{left} more findings are hidden; `visa-lsp check` lists all"
     span = raw_range(document, Span(0, 0), "utf-32")

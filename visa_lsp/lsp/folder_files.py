@@ -10,7 +10,7 @@ import os
 import stat
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, TypeVar
+from typing import TYPE_CHECKING, Final
 
 from pygls.uris import from_fs_path, to_fs_path
 
@@ -19,12 +19,11 @@ from visa_lsp.companions import Beside
 from visa_lsp.ide.workspace import Language, OpenDocument, Workspace
 from visa_lsp.program.suffixes import TEXTS
 from visa_lsp.safe_io import is_regular, read_file
+from visa_lsp.syntax.memo import Memo
 from visa_lsp.text import decode_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
-
-    from visa_lsp.ide.index.memo import Key
 
 MAX_FILES: Final = 5000
 _MAX_ENTRIES: Final = 100_000
@@ -33,22 +32,19 @@ _MAX_FILE_BYTES: Final = 32 << 20
 _SKIPPED: Final = frozenset({"node_modules", "__pycache__", "venv"})
 
 Stamp = tuple[int, int]
-T = TypeVar("T")
 
 
 @dataclass(slots=True)
 class Files:
     """The files below the open folders.
 
-    Facts about a file are cached under a typed key, which belongs to the module that computes them, with the state of
-    the file and other inputs (``of``). A fact for another state or another ``of`` is not used.
+    Facts about a file are cached by URI, with the state of the file and other inputs.
     """
 
     documents: Workspace
     roots: list[str] = field(default_factory=list)
     beside: Beside = field(init=False)
-    # By URI and key; ``keep`` and ``kept`` ensure the type of each value.
-    _kept: dict[str, dict[Key[Any], tuple[Stamp | None, object, Any]]] = field(default_factory=dict)
+    _memos: dict[str, Memo] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         self.beside = Beside(self._open_text)
@@ -128,24 +124,16 @@ class Files:
         uri = self.uri_of(path)
         return Analysis.of(text, self.documents.platform_name(uri) or None)
 
-    def keep(self, key: Key[T], uri: str, stamp: Stamp | None, of: object, fact: T) -> None:
-        """Cache a value for a state of a file; ``of`` are its other inputs."""
-        self._kept.setdefault(uri, {})[key] = (stamp, of, fact)
-
-    def recall(self, key: Key[T], uri: str, stamp: Stamp | None, of: object) -> T | None:
-        """Return the cached value; None if the file, or ``of``, has changed."""
-        entry = self._kept.get(uri, {}).get(key)
-        if entry is None or entry[0] != stamp or entry[1] != of:
-            return None
-        fact: T = entry[2]
-        return fact
+    def memo(self, uri: str) -> Memo:
+        """Return the cached facts about a file; each names the stamp of the file among its inputs."""
+        return self._memos.setdefault(uri, Memo())
 
     def forget(self, uri: str | None = None) -> None:
         """Drop the cached values of a file, or all."""
         if uri is None:
-            self._kept.clear()
+            self._memos.clear()
         else:
-            self._kept.pop(uri, None)
+            self._memos.pop(uri, None)
 
     def find_open(self, path: Path) -> OpenDocument | None:
         """Return the open document of a file."""

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from math import prod
 from typing import Final
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from visa_lsp.program.elements import cl_bytes, cl_element
 
@@ -78,15 +78,15 @@ class InlineSampler(Struct, frozen=True):
     sampler_index: int
     addrmode: str
     filtermode: str
-    normalized: bool
+    normalized: bool = False
 
 
 class ArgumentInfo(Struct, frozen=True):
     """The facts of the source about an argument (``kernels_misc_info``)."""
 
     index: int
-    name: str
-    type_name: str
+    name: str = ""
+    type_name: str = ""
     address_qualifier: str = ""
     access_qualifier: str = ""
     type_qualifiers: str = ""
@@ -103,7 +103,7 @@ class ExecutionEnv(Struct, frozen=True):
     private_size: int = 0
     has_stack_calls: bool = False
     required_work_group_size: tuple[int, int, int] = (0, 0, 0)
-    walk_order: tuple[int, int, int] = (0, 1, 2)
+    walk_order: tuple[int, int, int] = field(default=(0, 1, 2), name="work_group_walk_order_dimensions")
 
 
 class LocalArray(Struct, frozen=True):

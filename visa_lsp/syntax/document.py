@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.syntax.bulk import bodies_of, nth_line
 from visa_lsp.syntax.chunks import Chunk, codes_in, first_line_of, line_in, single_code, split_lines
 from visa_lsp.syntax.comments import join_lines, may_cross_lines
+from visa_lsp.syntax.memo import Memo
 from visa_lsp.syntax.parse import parse_line, statement_of
-from visa_lsp.syntax.session import Session
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
@@ -85,9 +85,9 @@ class Document:
     ``session`` is shared by all snapshots of a text, and has the state kept from one to the next.
     """
 
-    def __init__(self, chunks: Sequence[Chunk], session: Session | None = None) -> None:
+    def __init__(self, chunks: Sequence[Chunk], session: Memo | None = None) -> None:
         self.chunks = chunks
-        self.session = session or Session()
+        self.session = Memo() if session is None else session
 
     @staticmethod
     def parse(text: str) -> Document:

@@ -40,7 +40,6 @@ _NAMES: Final = {
 class Disassembly:
     """The elements of the JSON, and the text of each instruction in order."""
 
-    platform: str
     elements: tuple[dict[str, Any], ...]
     texts: tuple[str, ...]
 
@@ -103,7 +102,7 @@ def disassemble(command: tuple[str, ...], code: bytes, platform: str, seconds: f
         reason = words[:200] or f"it is too old for this code or for the platform; {_ADVICE}"
         raise ToolError(f"{command[-1]} cannot read machine code of {platform}: {reason}")
     texts = tuple(line.partition("*/")[2].strip() for line in lines if line.startswith("/* ["))
-    return Disassembly(name, tuple(e for e in elements if isinstance(e, dict)), texts)
+    return Disassembly(tuple(e for e in elements if isinstance(e, dict)), texts)
 
 
 def _elements_of(said: str) -> list[Any] | None:

@@ -85,30 +85,24 @@ def check_document(report: SourceFindings, root: YamlItem, platform: Registers |
         for key in _TRI_STATE:
             value = number(experimental, key)
             if value is not None and value not in (-1, 0, 1):
-                _say(
-                    report,
-                    rules.RANGE,
-                    experimental,
-                    key,
-                    f"{key} must be 1 (yes), 0 (no) or -1 (unknown), not {value}",
-                )
+                _refuse(report, experimental, key, f"must be 1 (yes), 0 (no) or -1 (unknown), not {value}")
     for function in entries(root, "functions"):
         _environment(report, child(function, "execution_env"))
     _misc(report, root)
 
 
 def _say(
-    report: SourceFindings,
-    rule: Rule,
-    item: YamlItem | None,
-    key: str,
-    message: str,
-    related: tuple[Related, ...] = (),
-    fixes: tuple[Fix, ...] = (),
-) -> None:
+    report: SourceFindings, rule: Rule, item: YamlItem | None, key: str, message: str,
+    related: tuple[Related, ...] = (), fixes: tuple[Fix, ...] = (),
+) -> None:  # fmt: skip
     entry = child(item, key)
     assert entry is not None
     report.add(rule, entry, message, fixes, related=related)
+
+
+def _refuse(report: SourceFindings, item: YamlItem | None, key: str, words: str, fixes: tuple[Fix, ...] = ()) -> None:
+    """Report a number that the key cannot have; ``words`` follow the name of the key."""
+    _say(report, rules.RANGE, item, key, f"{key} {words}", fixes=fixes)
 
 
 def _make_related(report: SourceFindings, item: YamlItem, key: str, message: str) -> tuple[Related, ...]:
@@ -136,7 +130,7 @@ def _unique(report: SourceFindings, items: list[YamlItem], key: str, what: str) 
 def _at_least(report: SourceFindings, item: YamlItem | None, key: str, least: int) -> None:
     value = number(item, key)
     if value is not None and value < least:
-        _say(report, rules.RANGE, item, key, f"{key} is {value}, but must be at least {least}")
+        _refuse(report, item, key, f"is {value}, but must be at least {least}")
 
 
 def _width(report: SourceFindings, env: YamlItem | None, platform: Registers) -> None:
@@ -144,8 +138,8 @@ def _width(report: SourceFindings, env: YamlItem | None, platform: Registers) ->
     for key in ("simd_size", "required_sub_group_size"):
         lanes = number(env, key)
         if lanes in SIMD_SIZES and lanes not in platform.thread_widths:
-            message = f"{key} is {lanes}, but threads with registers of {platform.bytes} bytes (PVC, BMG and later) have 16 or 32 lanes"
-            _say(report, rules.RANGE, env, key, message)
+            threads = f"threads with registers of {platform.bytes} bytes (PVC, BMG and later)"
+            _refuse(report, env, key, f"is {lanes}, but {threads} have 16 or 32 lanes")
 
 
 def _environment(report: SourceFindings, env: YamlItem | None) -> None:
@@ -155,36 +149,19 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
         item = child(env, "simd_size")
         assert item is not None
         fix = Fix(f"change to {near}", (Edit(report.source.span(item), str(near)),))
-        _say(report, rules.RANGE, env, "simd_size", f"simd_size must be 1, 8, 16 or 32, not {simd}", fixes=(fix,))
+        _refuse(report, env, "simd_size", f"must be 1, 8, 16 or 32, not {simd}", (fix,))
     grf = number(env, "grf_count")
     if grf is not None and (not 0 < grf <= _MAX_GRFS or grf % 32):
-        _say(
-            report,
-            rules.RANGE,
-            env,
-            "grf_count",
-            f"grf_count must be a multiple of 32 up to {_MAX_GRFS} (usually 128 or 256), not {grf}",
-        )
+        words = f"must be a multiple of 32 up to {_MAX_GRFS} (usually 128 or 256), not {grf}"
+        _refuse(report, env, "grf_count", words)
     for key in _NOT_NEGATIVE:
         _at_least(report, env, key, 0)
     sub_group = number(env, "required_sub_group_size")
     if sub_group and simd in SIMD_SIZES and sub_group != simd:
-        _say(
-            report,
-            rules.RANGE,
-            env,
-            "required_sub_group_size",
-            f"required_sub_group_size is {sub_group}, but simd_size is {simd}",
-        )
+        _refuse(report, env, "required_sub_group_size", f"is {sub_group}, but simd_size is {simd}")
     size = _triple(child(env, "required_work_group_size"))
     if size and any(size) and not all(s > 0 for s in size):
-        _say(
-            report,
-            rules.RANGE,
-            env,
-            "required_work_group_size",
-            "required_work_group_size must have three numbers above 0, or three zeros",
-        )
+        _refuse(report, env, "required_work_group_size", "must have three numbers above 0, or three zeros")
     walk = _triple(child(env, "work_group_walk_order_dimensions"))
     if walk and walk not in _WALKS + _SEEN_WALKS:
         _say(
@@ -193,7 +170,7 @@ def _environment(report: SourceFindings, env: YamlItem | None) -> None:
         )  # fmt: skip
     mode = number(env, "slm_alloc_mode")
     if mode is not None and mode not in (0, 1):
-        _say(report, rules.RANGE, env, "slm_alloc_mode", f"slm_alloc_mode must be 0 or 1, not {mode}")
+        _refuse(report, env, "slm_alloc_mode", f"must be 0 or 1, not {mode}")
 
 
 def _triple(item: YamlItem | None) -> tuple[int, int, int] | None:
@@ -242,13 +219,8 @@ def _argument(report: SourceFindings, entry: YamlItem, *, per_thread: bool, simd
     kind = word_of(entry, "arg_type")
     local = kind in ("local_id", "packed_local_ids")
     if per_thread and kind and not local:
-        _say(
-            report,
-            rules.OUT_OF_PLACE,
-            entry,
-            "arg_type",
-            f"{kind} is not a per-thread argument; expected local_id or packed_local_ids",
-        )
+        words = f"{kind} is not a per-thread argument; expected local_id or packed_local_ids"
+        _say(report, rules.OUT_OF_PLACE, entry, "arg_type", words)
     if not per_thread and local:
         _say(report, rules.OUT_OF_PLACE, entry, "arg_type", f"{kind} belongs to per_thread_payload_arguments")
     if kind in ("arg_bypointer", "arg_byvalue") and child(entry, "arg_index") is None:
@@ -275,13 +247,8 @@ def _size(report: SourceFindings, entry: YamlItem, kind: str, simd: int | None) 
         blocks = {-(-2 * simd // grf) * grf for grf in (32, 64)}
         if size not in {n * block for block in blocks for n in (1, 2, 3)}:
             each = " or ".join(str(b) for b in sorted(blocks))
-            _say(
-                report,
-                rules.RANGE,
-                entry,
-                "size",
-                f"local_id of {simd} lanes must have one to three times {each} bytes, not {size}",
-            )
+            words = f"local_id of {simd} lanes must have one to three times {each} bytes, not {size}"
+            _say(report, rules.RANGE, entry, "size", words)
     if kind == "arg_bypointer":
         mode = word_of(entry, "addrmode")
         if mode == "stateless" and size not in (4, 8):
@@ -314,13 +281,8 @@ def _bindings(report: SourceFindings, kernel: YamlItem) -> None:
             )  # fmt: skip
     for index, entry in stateful.items():
         if index not in bound:
-            _say(
-                report,
-                rules.BINDING,
-                entry,
-                "addrmode",
-                f"argument {index} is stateful, but binding_table_indices has no entry for it",
-            )
+            words = f"argument {index} is stateful, but binding_table_indices has no entry for it"
+            _say(report, rules.BINDING, entry, "addrmode", words)
 
 
 def _memory(report: SourceFindings, buffer: YamlItem) -> None:

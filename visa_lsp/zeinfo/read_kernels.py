@@ -6,8 +6,11 @@ Invariant: a value of the wrong type is a ``ZeInfoError`` that names its line an
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from functools import cache
+from typing import Any, Final, TypeVar
+
+from msgspec import NODEFAULT, Struct
+from msgspec.structs import FieldInfo, fields
 
 from visa_lsp.program.payload import (
     ArgumentInfo,
@@ -21,7 +24,8 @@ from visa_lsp.program.payload import (
 from visa_lsp.zeinfo.plain import load_plain
 from visa_lsp.zeinfo.yaml import YamlError, YamlItem, load
 
-T = TypeVar("T")
+T = TypeVar("T", bound=Struct)
+_SIZES: Final = ("offset", "size")  # keys whose numbers are those of memory
 
 
 class ZeInfoError(Exception):
@@ -52,26 +56,24 @@ def read(text: str) -> list[KernelInfo]:
         )
     arguments: dict[str, tuple[ArgumentInfo, ...]] = {}
     for item in _list(root, "kernels_misc_info"):
-        infos = tuple(_argument_info(a) for a in _list(item, "args_info"))
-        arguments[_text(item, "name")] = infos
+        infos = _each(item, "args_info", ArgumentInfo)
+        arguments[_value(item, "name", str)] = infos
     return [_kernel(item, arguments) for item in _list(root, "kernels")]
 
 
 def _kernel(item: YamlItem, arguments: dict[str, tuple[ArgumentInfo, ...]]) -> KernelInfo:
-    name = _text(item, "name")
+    name = _value(item, "name", str)
     env = _child(item, "execution_env")
     if env is None:
         raise ZeInfoError(f"kernel '{name}' has no execution_env", item.line, item.column)
     return KernelInfo(
         name,
-        _env(env),
-        payload=_each(item, "payload_arguments", _payload),
-        per_thread=_each(item, "per_thread_payload_arguments", _payload),
-        bindings=_each(
-            item, "binding_table_indices", lambda b: BindingTableEntry(_int(b, "bti_value"), _int(b, "arg_index"))
-        ),
-        thread_buffers=_each(item, "per_thread_memory_buffers", _thread_buffer),
-        inline_samplers=_each(item, "inline_samplers", _inline_sampler),
+        _values(env, ExecutionEnv),
+        payload=_each(item, "payload_arguments", PayloadArgument),
+        per_thread=_each(item, "per_thread_payload_arguments", PayloadArgument),
+        bindings=_each(item, "binding_table_indices", BindingTableEntry),
+        thread_buffers=_each(item, "per_thread_memory_buffers", ThreadBuffer),
+        inline_samplers=_each(item, "inline_samplers", InlineSampler),
         arguments=arguments.get(name, ()),
         user_attributes=_user_attributes(item),
     )
@@ -86,76 +88,25 @@ def _user_attributes(item: YamlItem) -> tuple[tuple[str, str], ...]:
     )
 
 
-def _env(item: YamlItem) -> ExecutionEnv:
-    return ExecutionEnv(
-        simd_size=_int(item, "simd_size"),
-        grf_count=_int(item, "grf_count", 128),
-        slm_size=_int(item, "slm_size", 0),
-        barrier_count=_int(item, "barrier_count", 0),
-        inline_data_payload_size=_int(item, "inline_data_payload_size", 0),
-        private_size=_int(item, "private_size", 0),
-        has_stack_calls=_flag(item, "has_stack_calls"),
-        required_work_group_size=_triple(item, "required_work_group_size", (0, 0, 0)),
-        walk_order=_triple(item, "work_group_walk_order_dimensions", (0, 1, 2)),
-    )
+def _each(item: YamlItem, key: str, kind: type[T]) -> tuple[T, ...]:
+    """Return the entries of a list as values of a class."""
+    return tuple(_values(entry, kind) for entry in _list(item, key))
 
 
-def _payload(item: YamlItem) -> PayloadArgument:
-    return PayloadArgument(
-        arg_type=_text(item, "arg_type"),
-        offset=_size(item, "offset"),
-        size=_size(item, "size"),
-        arg_index=_int(item, "arg_index", -1),
-        addrmode=_text(item, "addrmode", ""),
-        addrspace=_text(item, "addrspace", ""),
-        access_type=_text(item, "access_type", ""),
-        sampler_index=_int(item, "sampler_index", -1),
-        source_offset=_int(item, "source_offset", -1),
-        slm_alignment=_int(item, "slm_alignment", 0),
-        image_type=_text(item, "image_type", ""),
-        sampler_type=_text(item, "sampler_type", ""),
-        bti_value=_int(item, "bti_value", -1),
-    )
+def _values(item: YamlItem, kind: type[T]) -> T:
+    """Return a value of a class whose fields are named after the keys of a map; a field without a default is required."""
+    return kind(**{field.name: _value(item, field.encode_name, field.type, field.default) for field in _fields(kind)})
 
 
-def _thread_buffer(item: YamlItem) -> ThreadBuffer:
-    return ThreadBuffer(
-        _text(item, "type"),
-        _text(item, "usage"),
-        _size(item, "size"),
-        _int(item, "slot", 0),
-        _flag(item, "is_simt_thread"),
-    )
-
-
-def _inline_sampler(item: YamlItem) -> InlineSampler:
-    return InlineSampler(
-        _int(item, "sampler_index"), _text(item, "addrmode"), _text(item, "filtermode"), _flag(item, "normalized")
-    )
-
-
-def _argument_info(item: YamlItem) -> ArgumentInfo:
-    return ArgumentInfo(
-        _int(item, "index"),
-        _text(item, "name", ""),
-        _text(item, "type_name", ""),
-        _text(item, "address_qualifier", ""),
-        _text(item, "access_qualifier", ""),
-        _text(item, "type_qualifiers", ""),
-    )
-
-
-# One reader per type of value. With ``default`` None the key is required.
+@cache
+def _fields(kind: type[Struct]) -> tuple[FieldInfo, ...]:
+    return fields(kind)
 
 
 def _child(item: YamlItem, key: str) -> YamlItem | None:
     if not isinstance(item.value, dict):
         raise ZeInfoError(f"expected a map, got {item.kind}", item.line, item.column)
     return item.value.get(key)
-
-
-def _make_missing_error(item: YamlItem, key: str) -> ZeInfoError:
-    return ZeInfoError(f"the key '{key}' is missing", item.line, item.column)
 
 
 def _list(item: YamlItem, key: str) -> list[YamlItem]:
@@ -167,57 +118,35 @@ def _list(item: YamlItem, key: str) -> list[YamlItem]:
     return child.value
 
 
-def _each(item: YamlItem, key: str, make: Callable[[YamlItem], T]) -> tuple[T, ...]:
-    return tuple(make(entry) for entry in _list(item, key))
-
-
-def _int(item: YamlItem, key: str, default: int | None = None) -> int:
+def _value(item: YamlItem, key: str, kind: Any, default: Any = NODEFAULT) -> Any:
+    """Return the value of a key: a text, a number, a flag, or three numbers."""
     child = _child(item, key)
     if child is None:
-        if default is None:
-            raise _make_missing_error(item, key)
+        if default is NODEFAULT:
+            raise ZeInfoError(f"the key '{key}' is missing", item.line, item.column)
         return default
-    if isinstance(child.value, bool) or not isinstance(child.value, int):
-        raise ZeInfoError(f"{key} must be a whole number, not {child.kind}", child.line, child.column)
-    if not -(1 << 63) <= child.value < 1 << 63:
-        raise ZeInfoError(f"{key} does not fit into 64 bits", child.line, child.column)
-    return child.value
+    if mistake := _mistake(child, key, kind):
+        raise ZeInfoError(f"{key} {mistake}", child.line, child.column)
+    if isinstance(child.value, list):
+        return tuple(entry.value for entry in child.value)
+    return str(child.value) if kind is str else child.value
 
 
-def _size(item: YamlItem, key: str) -> int:
-    value = _int(item, key)
-    if not 0 <= value < 1 << 31:
-        child = _child(item, key) or item
-        raise ZeInfoError(f"{key} is {value}, but must be between 0 and 2147483647", child.line, child.column)
-    return value
-
-
-def _text(item: YamlItem, key: str, default: str | None = None) -> str:
-    child = _child(item, key)
-    if child is None:
-        if default is None:
-            raise _make_missing_error(item, key)
-        return default
-    if isinstance(child.value, dict | list) or child.value is None:
-        raise ZeInfoError(f"{key} must be a text, not {child.kind}", child.line, child.column)
-    return str(child.value)
-
-
-def _flag(item: YamlItem, key: str) -> bool:
-    child = _child(item, key)
-    if child is None:
-        return False
-    if not isinstance(child.value, bool):
-        raise ZeInfoError(f"{key} must be true or false, not {child.kind}", child.line, child.column)
-    return child.value
-
-
-def _triple(item: YamlItem, key: str, default: tuple[int, int, int]) -> tuple[int, int, int]:
-    child = _child(item, key)
-    if child is None:
-        return default
-    values = child.value if isinstance(child.value, list) else []
-    numbers = [v.value for v in values if isinstance(v.value, int) and not isinstance(v.value, bool)]
-    if len(numbers) != 3 or len(values) != 3:
-        raise ZeInfoError(f"{key} must be a list of three whole numbers", child.line, child.column)
-    return numbers[0], numbers[1], numbers[2]
+def _mistake(child: YamlItem, key: str, kind: Any) -> str:
+    """Return what is wrong with the value of a key; empty for a right one."""
+    value = child.value
+    if kind is str:
+        return f"must be a text, not {child.kind}" if value is None or isinstance(value, dict | list) else ""
+    if kind is bool:
+        return "" if isinstance(value, bool) else f"must be true or false, not {child.kind}"
+    if kind is not int:
+        entries = value if isinstance(value, list) else []
+        is_triple = len(entries) == 3 and all(type(entry.value) is int for entry in entries)
+        return "" if is_triple else "must be a list of three whole numbers"
+    if isinstance(value, bool) or not isinstance(value, int):
+        return f"must be a whole number, not {child.kind}"
+    if not -(1 << 63) <= value < 1 << 63:
+        return "does not fit into 64 bits"
+    if key in _SIZES and not 0 <= value < 1 << 31:
+        return f"is {value}, but must be between 0 and 2147483647"
+    return ""

@@ -5,6 +5,7 @@ Reads files. A text with errors is reported on standard error and counts as unre
 
 from __future__ import annotations
 
+import os
 import sys
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -13,7 +14,6 @@ from msgspec import Struct
 
 from visa_lsp.app.assemble import problem_lines
 from visa_lsp.app.clusters import Cluster, ClusterWork, InputFile, Said, attach_error, capture_output
-from visa_lsp.app.diff.pairing import by_name
 from visa_lsp.app.diff.sides import Side, side_of
 from visa_lsp.app.errors import UserError, complaint
 from visa_lsp.app.folders import files_of, is_folder
@@ -21,7 +21,7 @@ from visa_lsp.app.inputs import STDIN, STDIN_NAME, read_bytes
 from visa_lsp.compare.program_differences import compare_programs, counterparts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from visa_lsp.app.progress import ProgressLine
     from visa_lsp.compare.model import KernelDiff
@@ -104,7 +104,7 @@ def _folders(
     ours, theirs = files_of(a), files_of(b)
     if not ours and not theirs:
         raise UserError(f"{a} and {b}: no texts or objects in these folders")
-    pairs = by_name(ours, theirs)
+    pairs = _pair_by_name(ours, theirs)
     out: list[FileDiff] = []
     unreadable = 0
     for done, (name, outcome) in enumerate(
@@ -124,6 +124,27 @@ def _folders(
     unreadable += left.count(None) + others.count(None)
     out += _by_kernels([side for side in left if side], [side for side in others if side])
     return ProgramComparison(out, folders=True, unreadable=unreadable)
+
+
+def _pair_by_name(a: Iterable[str], b: Iterable[str]) -> dict[str, str]:
+    """Pair files with the same path inside their folders, then files with the same stem if it is unique in both."""
+    ours, theirs = list(a), dict.fromkeys(b)
+    pairs = {name: name for name in ours if name in theirs}
+    taken = set(pairs.values())
+    left = _stems(name for name in ours if name not in pairs)
+    others = _stems(name for name in theirs if name not in taken)
+    for stem, names in left.items():
+        matches = others.get(stem, [])
+        if len(names) == len(matches) == 1:
+            pairs[names[0]] = matches[0]
+    return pairs
+
+
+def _stems(names: Iterable[str]) -> dict[str, list[str]]:
+    out: dict[str, list[str]] = {}
+    for name in names:
+        out.setdefault(os.path.basename(name).rpartition(".")[0], []).append(name)  # noqa: PTH119 - text, unchanged
+    return out
 
 
 def _pairs(

@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.diff.figures import figure_pairs
 from visa_lsp.app.errors import printable
 from visa_lsp.app.visible_text import paint as with_style
+from visa_lsp.compare.body_differences import figures_of
 from visa_lsp.compare.difference_words import arrow
 from visa_lsp.compare.model import ChangeKind, Difference, KernelDiff, Lines
+from visa_lsp.flow.register_use import registers_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from visa_lsp.app.diff.comparison import FileDiff, ProgramComparison
+    from visa_lsp.compare.model import ComparedBody
 
 _SIGNS: Final = {
     ChangeKind.INSERT: ("+", "32"),
@@ -74,11 +76,25 @@ def title(diff: KernelDiff) -> str:
 
 def figure_rows(diff: KernelDiff) -> list[tuple[str, str]]:
     """Return the names and values of the figures of both bodies; empty for equal bodies and bodies without counterpart."""
-    pairs = figure_pairs(diff)
-    if pairs and len(set(pairs["grf_bytes"])) == 1:
-        del pairs["grf_bytes"]
-    rows = [(_FIGURES.get(key, key), a, b) for key, (a, b) in pairs.items() if (a, b) != (None, None)]
+    if diff.same or diff.a is None or diff.b is None:
+        return []
+    ours, theirs = _figures(diff.a), _figures(diff.b)
+    if ours["grf_bytes"] == theirs["grf_bytes"]:
+        del ours["grf_bytes"]
+    rows = [(_FIGURES.get(key, key), a, theirs[key]) for key, a in ours.items() if (a, theirs[key]) != (None, None)]
     return [(f"{name:<12}", arrow(a, b) if a != b else str(a)) for name, a, b in rows]
+
+
+def _figures(body: ComparedBody) -> dict[str, int | None]:
+    figures = figures_of(body.kernel)
+    return {
+        "instructions": figures.instructions,
+        "sends": figures.sends,
+        "variables": figures.variables,
+        "simd": figures.simd,
+        "pressure": max(registers_of(body.kernel, body.grf_bytes).grf_rows, default=0),
+        "grf_bytes": body.grf_bytes,
+    }
 
 
 def _alike(changes: Iterable[Difference]) -> Iterable[list[Difference]]:

@@ -6,8 +6,9 @@ both have the same ``s``, the line of the source.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.app.gen.allocation import spills_of
 from visa_lsp.app.gen.highlight import Part, gen_line, living_in, source_lines, visa_lines
@@ -26,8 +27,7 @@ if TYPE_CHECKING:
 HUES: Final = 6
 
 
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(Struct, frozen=True):
     """A figure beside a line, its length in percent, and its tooltip."""
 
     figure: int
@@ -35,8 +35,7 @@ class Bar:
     title: str
 
 
-@dataclass(frozen=True, slots=True)
-class ColumnLine:
+class ColumnLine(Struct, frozen=True, omit_defaults=True):
     """A line of a column. ``number`` is shown before it; ``v`` and ``s`` count from 1; ``hue`` is one of six colours.
 
     ``kind`` is a CSS class (``error``, ``inserted``), ``title`` the tooltip of the line. ``bar`` is the register
@@ -55,8 +54,7 @@ class ColumnLine:
     parts_of: tuple[int, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class GenBlock:
+class GenBlock(Struct, frozen=True):
     """The machine code of a kernel: its figures, its lines, and the variables in each GRF register."""
 
     head: str

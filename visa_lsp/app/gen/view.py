@@ -7,8 +7,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from msgspec import to_builtins
+
 from visa_lsp.app.errors import printable
-from visa_lsp.app.gen.columns import ColumnLine, Columns
+from visa_lsp.app.gen.columns import Columns
 from visa_lsp.app.gen.sources import source_for
 
 if TYPE_CHECKING:
@@ -26,26 +28,11 @@ def view_columns(document: GenDocument, source: str | None = None) -> dict[str, 
     columns = Columns(document, tied)
     shown = None
     if tied is not None:
-        lines = [_line(line) for line in columns.source()]
+        lines = to_builtins(list(columns.source()))
         ties = {line + 1: number for line, number in tied.by_line.items()}
         shown = {"name": tied.name, "path": tied.path, "lines": lines, "ties": ties}
     gen = [
-        {"head": printable(block.head), "living": block.living, "lines": [_line(line) for line in block.lines]}
+        {"head": printable(block.head), "living": block.living, "lines": to_builtins(block.lines)}
         for block in columns.gen()
     ]
     return {"source": shown, "gen": gen}
-
-
-def _line(line: ColumnLine) -> dict[str, Any]:
-    value: dict[str, Any] = {"number": line.number, "parts": line.parts}
-    entries = (
-        ("v", line.v),
-        ("s", line.s),
-        ("hue", line.hue),
-        ("kind", line.kind or None),
-        ("title", line.title or None),
-    )
-    value.update({key: entry for key, entry in entries if entry is not None})
-    if line.bar is not None:
-        value["bar"] = {"figure": line.bar.figure, "percent": line.bar.percent, "title": line.bar.title}
-    return value

@@ -37,7 +37,9 @@ from visa_lsp.app.launch.program import (
 )
 from visa_lsp.app.launch.program_info import kernel_info, platform_told
 from visa_lsp.app.launch.report import (
+    BufferReport,
     ExpectationReport,
+    ImageShape,
     RunReport,
     RunTime,
     ValueReport,
@@ -45,13 +47,13 @@ from visa_lsp.app.launch.report import (
     with_declarations,
     with_sources,
 )
-from visa_lsp.app.launch.results import buffer_reports, expectation_reports
 from visa_lsp.companions import kernels_in
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import PLATFORMS, Platform, thread_widths
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import Fault, FaultKind
-from visa_lsp.sim.launch.config import PLATFORM, Array, LaunchError, ValueArg
+from visa_lsp.sim.launch.config import PLATFORM, Arg, Array, BufferArg, ImageArg, LaunchConfig, LaunchError, ValueArg
+from visa_lsp.sim.launch.expect import mismatch
 from visa_lsp.sim.launch.prepare import PreparedLaunch, choose_kernel, prepare, with_budget
 from visa_lsp.sim.machine import run as interpret
 from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
@@ -159,7 +161,7 @@ class ReadyRun:
         launch, prepared = self.launch, self.prepared
         reports = list(condition_reports(launch.conditions, prepared, launch.config, launch.names, self._run_reference))
         free = (number for number in count() if number not in launch.conditions)
-        reports += zip(free, expectation_reports(prepared, launch.config), strict=False)
+        reports += zip(free, _expectation_reports(prepared, launch.config), strict=False)
         return tuple(report for _, report in sorted(reports, key=lambda entry: entry[0]))
 
     def _run_reference(self, path: Path) -> Mapping[int | str, Array]:
@@ -222,7 +224,7 @@ class ReadyRun:
             prepared.dispatch.kernel.name,
             self.platform.name,
             "interp" if result.interpreted else engine,
-            buffer_reports(prepared, config),
+            _buffer_reports(prepared, config),
             () if result.ended else self.expectations(),
             tuple(wrong),
             result,
@@ -238,6 +240,41 @@ class ReadyRun:
             is_watched=bool(checkers(self.options.checks)),
             expected_faults=found_kinds,
         )
+
+
+def _buffer_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[BufferReport, ...]:
+    """Return every buffer and image argument after the run; ``config`` has the arrays before it.
+
+    An array that the run modified in place counts as changed if it was written, because its old contents are lost.
+    """
+    order = [key for key in prepared.names if key in prepared.arrays] or list(prepared.arrays)
+    given = config.by_key
+    return tuple(_buffer(prepared, key, given[key]) for key in order)
+
+
+def _expectation_reports(prepared: PreparedLaunch, config: LaunchConfig) -> tuple[ExpectationReport, ...]:
+    """Return every expectation, with the differences if it fails."""
+    mismatches = ((expect.arg, mismatch(prepared.arrays[expect.arg], expect)) for expect in config.expect)
+    return tuple(
+        ExpectationReport(key, ok=wrong is None, message=wrong.message if wrong else "holds", mismatch=wrong)
+        for key, wrong in mismatches
+    )
+
+
+def _buffer(prepared: PreparedLaunch, key: int | str, given: Arg) -> BufferReport:
+    array = prepared.arrays[key]
+    written = prepared.buffers[key].written
+    changed = isinstance(given, BufferArg | ImageArg) and (
+        written if given.in_place else _bytes(array) != _bytes(given.array)
+    )
+    shape = ImageShape(*given.dims, given.channels, given.format) if isinstance(given, ImageArg) else None
+    written |= changed
+    return BufferReport(key, prepared.names.get(key, ""), array, written=written, changed=changed, image=shape)
+
+
+def _bytes(array: Array) -> memoryview:
+    """Return the bytes of an array for comparison without a copy; values would not work, because NaN differs from itself."""
+    return array.reshape(-1).view("u1").data
 
 
 def ready(

@@ -142,7 +142,7 @@ def _decode(
 ) -> MachineCode:
     try:
         read = disassemble(command, data, platform.name)
-        return decode(kernel, read.elements, read.texts, read.platform, platform.grf_bytes, symbols)
+        return decode(kernel, read.elements, read.texts, platform.grf_bytes, symbols)
     except (ToolError, DecodeError) as error:
         raise UserError(f"{name}: {error}") from None
 

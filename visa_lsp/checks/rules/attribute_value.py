@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Check, CheckContext, Diagnostic, report_as, rule
 from visa_lsp.checks.support.facts import words
 from visa_lsp.isa.attributes import KERNEL_ATTRIBUTES, AttributeKind
 from visa_lsp.isa.model import Dialect
@@ -34,11 +34,6 @@ RULE = rule("V121", "attribute-value", ERROR, __doc__)
 _INTEGER_SIZES = (1, 2, 4)  # lengths of a string that the object stores like a number
 _ONCE = ("SLMSize", "NBarrierCnt")
 _RANGES = {"ArgSize": (0, 32), "RetValSize": (0, 12)}
-
-
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    got = problem.args["got"]
-    return ctx.report(RULE, problem.place, f"unknown target `{got}`; expected `3d`, `cm` or `cs`")
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
@@ -95,4 +90,6 @@ def _value(ctx: CheckContext, place: Place, statement: tree.KernelAttr) -> Itera
         yield ctx.report(RULE, where, message, severity=WARNING)
 
 
-CHECK = Check(RULE, {"attribute-value": _report}, body=_body)
+CHECK = Check(
+    RULE, {"attribute-value": report_as(RULE, "unknown target `{got}`; expected `3d`, `cm` or `cs`")}, body=_body
+)

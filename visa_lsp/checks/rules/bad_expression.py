@@ -17,13 +17,9 @@ Authority: the finalizer's grammar of constant expressions; it rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, report_as, rule
 
 RULE = rule("V214", "bad-expression", ERROR, __doc__)
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, str(problem.args["message"]))
-
-
-CHECK = Check(RULE, {"bad-expression": _report})
+CHECK = Check(RULE, {"bad-expression": report_as(RULE, "{message}")})

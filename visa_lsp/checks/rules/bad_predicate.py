@@ -18,20 +18,15 @@ Authority: seed 004, predication; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, report_as, rule
 
 RULE = rule("V212", "bad-predicate", ERROR, __doc__)
 
 
-def _name(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name, got = problem.args["name"], problem.args["got"]
-    return ctx.report(RULE, problem.place, f"`{name}` is a {got}; only a predicate variable can guard an instruction")
-
-
-def _combine(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(
-        RULE, problem.place, f"`.{problem.args['word']}` does not combine lanes; expected `.any` or `.all`"
-    )
-
-
-CHECK = Check(RULE, {"bad-predicate": _name, "bad-combine": _combine})
+CHECK = Check(
+    RULE,
+    {
+        "bad-predicate": report_as(RULE, "`{name}` is a {got}; only a predicate variable can guard an instruction"),
+        "bad-combine": report_as(RULE, "`.{word}` does not combine lanes; expected `.any` or `.all`"),
+    },
+)

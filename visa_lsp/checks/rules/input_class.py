@@ -19,16 +19,10 @@ Authority: seed 000, storage classes of inputs; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, report_as, rule
 
 RULE = rule("V122", "input-class", ERROR, __doc__)
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name, got = problem.args["name"], problem.args["got"]
-    return ctx.report(
-        RULE, problem.place, f"{got} `{name}` cannot be an input; pass a general variable, a sampler or a surface"
-    )
-
-
-CHECK = Check(RULE, {"bad-input": _report})
+_MESSAGE = "{got} `{name}` cannot be an input; pass a general variable, a sampler or a surface"
+CHECK = Check(RULE, {"bad-input": report_as(RULE, _MESSAGE)})

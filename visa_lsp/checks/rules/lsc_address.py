@@ -18,7 +18,7 @@ Authority: documentation of the LSC instructions; the finalizer rejects the text
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.checks.support.facts import words
 
 RULE = rule("V604", "lsc-address", ERROR, __doc__)
@@ -36,17 +36,12 @@ def _size(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, f"unknown address size `{problem.args['got']}`; expected {_sizes(problem)}")
 
 
-def _surface(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    model = problem.args["model"]
-    return ctx.report(RULE, problem.place, f"`{model}` lacks its surface, as in `{model}(0x4)[V1]:a32`")
-
-
-def _items(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    got, wanted = problem.args["got"], problem.args["wanted"]
-    return ctx.report(RULE, problem.place, f"the brackets hold {wanted}, not {got} members")
-
-
 CHECK = Check(
     RULE,
-    {"missing-address-size": _no_size, "bad-address-size": _size, "missing-surface": _surface, "address-items": _items},
+    {
+        "missing-address-size": _no_size,
+        "bad-address-size": _size,
+        "missing-surface": report_as(RULE, "`{model}` lacks its surface, as in `{model}(0x4)[V1]:a32`"),
+        "address-items": report_as(RULE, "the brackets hold {wanted}, not {got} members"),
+    },
 )

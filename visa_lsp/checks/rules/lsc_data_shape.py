@@ -23,7 +23,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.isa import lsc_codes
 from visa_lsp.isa.model import Shape, Trait
 from visa_lsp.sema.model import Place
@@ -34,11 +34,6 @@ _EXAMPLES = {
     Shape.LSC_DATA_2D: "a block shape is written as in `d8.16x8nn`",
     Shape.LSC_DATA_TYPED_2D: "a block size is written as in `32x8`",
 }
-
-
-def _report_missing(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name = problem.args["name"]
-    return ctx.report(RULE, problem.place, f"`{name}` lacks its data shape, as in `{name}:d32`")
 
 
 def _bad(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -70,7 +65,7 @@ _CHANNELS = "xyzw"
 
 CHECK = Check(
     RULE,
-    {"missing-shape": _report_missing, "bad-shape": _bad},
+    {"missing-shape": report_as(RULE, "`{name}` lacks its data shape, as in `{name}:d32`"), "bad-shape": _bad},
     instruction=_instruction,
     wants=lambda row: row.has(Trait.QUAD),
 )

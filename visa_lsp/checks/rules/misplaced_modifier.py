@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.checks.support.facts import slot_words
 from visa_lsp.isa.model import Dialect, Instruction, Role
 from visa_lsp.isa.operands import OperandModifier
@@ -31,12 +31,6 @@ from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 RULE = rule("V216", "misplaced-modifier", ERROR, __doc__)
-
-
-def _destination(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    text = problem.args["modifier"]
-    fix = ctx.fix(f"remove `{text}`", problem.place, "")
-    return ctx.report(RULE, problem.place, f"`{text}` modifies sources; a destination cannot have it", fixes=(fix,))
 
 
 def _immediate(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -90,7 +84,12 @@ def _wrong(
 
 CHECK = Check(
     RULE,
-    {"destination-modifier": _destination, "modifier-on-immediate": _immediate},
+    {
+        "destination-modifier": report_as(
+            RULE, "`{modifier}` modifies sources; a destination cannot have it", fix=("remove `{modifier}`", "")
+        ),
+        "modifier-on-immediate": _immediate,
+    },
     instruction=_instruction,
     wants=lambda row: bool(row.slots),
 )

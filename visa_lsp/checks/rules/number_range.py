@@ -19,7 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.checks.support.facts import operand_place, words
 from visa_lsp.syntax import tree
 
@@ -33,11 +33,6 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     if what == "element count":
         limit = "at least 1"
     return ctx.report(RULE, problem.place, f"{what} {value} is out of range; it must be {limit}")
-
-
-def _empty(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    message = "element count 0 is out of range; it must be at least 1 (the finalizer does not check)"
-    return ctx.report(RULE, problem.place, message, severity=WARNING)
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -64,9 +59,10 @@ def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnosti
                     yield ctx.report(RULE, place, f"`{field}` {value} is out of range; expected {words(legal)}")
 
 
+_EMPTY = "element count 0 is out of range; it must be at least 1 (the finalizer does not check)"
 CHECK = Check(
     RULE,
-    {"number-range": _report, "no-elements": _empty},
+    {"number-range": _report, "no-elements": report_as(RULE, _EMPTY, severity=WARNING)},
     instruction=_instruction,
     wants=lambda row: any(
         slot.limits is not None or slot.most is not None or slot.choices is not None for slot in row.slots

@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.checks.support.facts import operand_place
 from visa_lsp.isa.model import Trait
 from visa_lsp.isa.predefined import FIRST_SURFACE
@@ -50,39 +50,11 @@ def _raw(ctx: CheckContext, problem: Problem) -> Diagnostic:
     )
 
 
-def _address(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name = problem.args["name"]
-    return ctx.report(
-        RULE, problem.place, f"address operand `{ctx.text(problem.place)}` lacks its element; write `{name}(0)<1>`"
-    )
-
-
 def _indirect(ctx: CheckContext, problem: Problem) -> Diagnostic:
     text = ctx.text(problem.place)
     lacks = "its region and type" if "<" not in text else "its type"
     example = "`r[A0(0),0]<8;8,1>:d`" if "<" not in text else f"`{text}:d`"
     return ctx.report(RULE, problem.place, f"indirect operand `{text}` lacks {lacks}, as in {example}")
-
-
-def _address_of(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    got, name = problem.args["got"], problem.args["name"]
-    return ctx.report(
-        RULE, problem.place, f"`{name}` is a {got} and has no address; only general variables and surfaces have one"
-    )
-
-
-def _report_quotes(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name = str(problem.args["name"])
-    fix = ctx.fix(f"write `{name}`", problem.place, name, safe=True)
-    return ctx.report(RULE, problem.place, f"write this name without quotes: `{name}`", fixes=(fix,))
-
-
-def _predicate(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name = str(problem.args["name"])
-    fix = ctx.fix(f"write `{name}`", problem.place, name)
-    return ctx.report(
-        RULE, problem.place, f"a predicate operand takes no element and no region; write `{name}`", fixes=(fix,)
-    )
 
 
 def _suffix(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -128,9 +100,20 @@ def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagno
 CHECK = Check(
     RULE,
     {
-        "predicate-form": _predicate,
-        "operand-suffix": _suffix, "quoted-name": _report_quotes, "raw-form": _raw, "address-form": _address, "indirect-form": _indirect, "address-of": _address_of,
+        "predicate-form": report_as(
+            RULE, "a predicate operand takes no element and no region; write `{name}`", fix=("write `{name}`", "{name}")
+        ),
+        "operand-suffix": _suffix,
+        "quoted-name": report_as(
+            RULE, "write this name without quotes: `{name}`", fix=("write `{name}`", "{name}"), safe=True
+        ),
+        "raw-form": _raw,
+        "address-form": report_as(RULE, "address operand `{text}` lacks its element; write `{name}(0)<1>`"),
+        "indirect-form": _indirect,
+        "address-of": report_as(
+            RULE, "`{name}` is a {got} and has no address; only general variables and surfaces have one"
+        ),
     },
     instruction=_instruction,
     wants=lambda row: row.family == "address" or row.has(Trait.MOVES_STATE),
-)  # fmt: skip
+)

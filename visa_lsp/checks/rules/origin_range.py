@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Body, Bound, Check, CheckContext, Diagnostic, report_as, rule
 from visa_lsp.isa.model import Shape
 from visa_lsp.program.model import General
 from visa_lsp.sema.model import Place
@@ -28,13 +28,6 @@ from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 RULE = rule("V306", "origin-range", WARNING, __doc__)
-
-
-def _negative(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    what, value = problem.args["what"], problem.args["value"]
-    return ctx.report(
-        RULE, problem.place, f"{what} {value} is negative; a region begins inside its variable", severity=ERROR
-    )
 
 
 def _instruction(ctx: CheckContext, body: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -76,9 +69,10 @@ def _column(ctx: CheckContext, bound: Bound, node: tree.Ref, value: General, siz
     return ctx.report(RULE, Place(bound.line, col.span), message, fixes=fixes)
 
 
+_NEGATIVE = "{what} {value} is negative; a region begins inside its variable"
 CHECK = Check(
     RULE,
-    {"negative-origin": _negative},
+    {"negative-origin": report_as(RULE, _NEGATIVE, severity=ERROR)},
     instruction=_instruction,
     wants=lambda row: any(s.shape is Shape.VECTOR for s in row.slots),
 )

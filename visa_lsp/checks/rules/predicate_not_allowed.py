@@ -15,17 +15,10 @@ Authority: seed 003, the instructions' text forms; the finalizer rejects the tex
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
-from visa_lsp.isa.model import Instruction
+from visa_lsp.checks.rule import ERROR, Check, report_as, rule
 
 RULE = rule("V211", "predicate-not-allowed", ERROR, __doc__)
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    row = problem.get("row", Instruction)
-    text = ctx.text(problem.place)
-    fix = ctx.fix(f"remove `{text}`", problem.place, "")
-    return ctx.report(RULE, problem.place, f"`{row.mnemonic}` cannot be predicated; leave out `{text}`", fixes=(fix,))
-
-
-CHECK = Check(RULE, {"not-predicable": _report})
+_MESSAGE = "`{row.mnemonic}` cannot be predicated; leave out `{text}`"
+CHECK = Check(RULE, {"not-predicable": report_as(RULE, _MESSAGE, fix=("remove `{text}`", ""))})

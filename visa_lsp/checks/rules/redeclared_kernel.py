@@ -21,16 +21,10 @@ Authority: seed 000 names kernels by their string and says nothing of equal ones
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, Scope, rule
+from visa_lsp.checks.rule import WARNING, Check, Scope, report_as, rule
 
 RULE = rule("V107", "redeclared-kernel", WARNING, __doc__)
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    message = (
-        f"`{problem.args['name']}` is already the name of a kernel or function; a loader will find only one of them"
-    )
-    return ctx.report(RULE, problem.place, message, related=problem.related)
-
-
-CHECK = Check(RULE, {"redeclared-body": _report}, scope=Scope.TEXT)
+_MESSAGE = "`{name}` is already the name of a kernel or function; a loader will find only one of them"
+CHECK = Check(RULE, {"redeclared-body": report_as(RULE, _MESSAGE)}, scope=Scope.TEXT)

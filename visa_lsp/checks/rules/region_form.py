@@ -18,7 +18,7 @@ Authority: seed 004, region-based addressing; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.sema.model import Place
 from visa_lsp.text import Span
 
@@ -67,13 +67,14 @@ def _origin(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, f"source `{name}` lacks its origin; write `{name}(0,0)`", fixes=(fix,))
 
 
-def _pair(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name = problem.args["name"]
-    return ctx.report(
-        RULE, problem.place, f"`{name}` is a general variable; its origin has a row and a column, as in `{name}(0,0)`"
-    )
-
-
 CHECK = Check(
-    RULE, {"region-form": _form, "missing-region": _report_missing, "missing-origin": _origin, "origin-form": _pair}
+    RULE,
+    {
+        "region-form": _form,
+        "missing-region": _report_missing,
+        "missing-origin": _origin,
+        "origin-form": report_as(
+            RULE, "`{name}` is a general variable; its origin has a row and a column, as in `{name}(0,0)`"
+        ),
+    },
 )

@@ -18,21 +18,13 @@ Authority: seed 003 lists `M0` to `M7` and `NM`, seed 001 `M1` to `M8`; the fina
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
 from visa_lsp.text import Span
 
 RULE = rule("V231", "seed-mask", WARNING, __doc__)
-
-
-def _mask(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    name, modern = str(problem.args["name"]), str(problem.args["modern"])
-    fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
-    return ctx.report(
-        RULE, problem.place, f"the finalizer does not know the mask `{name}`; write `{modern}`", fixes=(fix,)
-    )
 
 
 def _option(ctx: CheckContext, problem: Problem) -> Diagnostic:
@@ -54,4 +46,7 @@ def _option(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, Place(line, Span(brace.span.start + 1, brace.span.end)), message, fixes=fixes)
 
 
-CHECK = Check(RULE, {"seed-mask": _mask, "seed-option": _option})
+_MASK = report_as(
+    RULE, "the finalizer does not know the mask `{name}`; write `{modern}`", fix=("change to `{modern}`", "{modern}"), safe=True
+)  # fmt: skip
+CHECK = Check(RULE, {"seed-mask": _MASK, "seed-option": _option})

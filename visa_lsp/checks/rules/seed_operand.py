@@ -18,7 +18,7 @@ Authority: seed 003, operands and formats of instructions; the finalizer rejects
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, WARNING, Check, CheckContext, Diagnostic, Problem, report_as, rule
 from visa_lsp.diagnostics import Fix
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -78,12 +78,6 @@ def _elements(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, fixes=(fix,))
 
 
-def _indirect(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    text = ctx.text(problem.place)
-    message = f"an indirect operand begins with `r` and ends with a type: `r{text}:ud`"
-    return ctx.report(RULE, problem.place, message, severity=ERROR)
-
-
 CHECK = Check(
     RULE,
     {
@@ -93,6 +87,8 @@ CHECK = Check(
         "seed-plane": _plane,
         "seed-order": _order,
         "seed-elements": _elements,
-        "seed-indirect": _indirect,
+        "seed-indirect": report_as(
+            RULE, "an indirect operand begins with `r` and ends with a type: `r{text}:ud`", severity=ERROR
+        ),
     },
 )

@@ -15,15 +15,10 @@ Authority: seed 003, tokens; the finalizer gives up on `.GT` and does not know `
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import WARNING, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import WARNING, Check, report_as, rule
 
 RULE = rule("V232", "seed-word", WARNING, __doc__)
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    word, modern = str(problem.args["word"]), str(problem.args["modern"])
-    fix = ctx.fix(f"change to `{modern}`", problem.place, modern, safe=True)
-    return ctx.report(RULE, problem.place, f"the finalizer does not know `.{word}`; write `.{modern}`", fixes=(fix,))
-
-
-CHECK = Check(RULE, {"seed-word": _report})
+_MESSAGE = "the finalizer does not know `.{word}`; write `.{modern}`"
+CHECK = Check(RULE, {"seed-word": report_as(RULE, _MESSAGE, fix=("change to `{modern}`", "{modern}"), safe=True)})

@@ -22,6 +22,8 @@ Authority: seed 000, variables and scopes; the finalizer rejects the text.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
+from typing import Final
 
 from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
 from visa_lsp.checks.support.facts import exec_control
@@ -35,6 +37,7 @@ from visa_lsp.isa.types import TYPE_BY_NAME
 from visa_lsp.sema.model import VARIABLE_LETTER, SymbolKind
 from visa_lsp.sema.predefined_symbols import is_taken
 from visa_lsp.syntax import tree
+from visa_lsp.syntax.memo import Key
 
 RULE = rule("V101", "undeclared-name", ERROR, __doc__)
 _UNUSED, _NULL = "null", "%null"
@@ -113,21 +116,20 @@ def _find_predefined(name: str) -> str:
     )
 
 
-class _Missing:
-    """The problems of this rule in a text, by the name that is missing; None until the first use."""
+# The problems of this rule in a text, by the name that is missing.
+_MISSING: Final = Key[dict[str, list[Problem]]]()
 
-    def __init__(self) -> None:
-        self.by_name: dict[str, list[Problem]] | None = None
+
+def _by_name(ctx: CheckContext) -> dict[str, list[Problem]]:
+    by_name: dict[str, list[Problem]] = {}
+    for problem in ctx.bound.problems:
+        if problem.kind == RULE.name:
+            by_name.setdefault(str(problem.args["name"]), []).append(problem)
+    return by_name
 
 
 def _same(ctx: CheckContext, body: Body | None, name: str) -> list[Problem]:
-    missing = ctx.views.part(_Missing)
-    by_name = missing.by_name
-    if by_name is None:
-        by_name = missing.by_name = {}
-        for problem in ctx.bound.problems:
-            if problem.kind == RULE.name:
-                by_name.setdefault(str(problem.args["name"]), []).append(problem)
+    by_name = ctx.views.fact(_MISSING, partial(_by_name, ctx))
     first_line, last_line = (body.first_line, body.last_line) if body else (0, ctx.document.line_count)
     return [p for p in by_name.get(name, ()) if first_line <= p.place.line <= last_line]
 

@@ -17,7 +17,7 @@ Authority: seed 001, execution mask; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, report_as, rule
 
 RULE = rule("V210", "unknown-mask", ERROR, __doc__)
 
@@ -37,9 +37,5 @@ def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
     return ctx.report(RULE, problem.place, message, fixes=fixes)
 
 
-def _report_refusal(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    text = ctx.text(problem.place)
-    return ctx.report(RULE, problem.place, f"this instruction takes a size alone, without the mask `{text}`")
-
-
-CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": _report_refusal})
+_REFUSAL = "this instruction takes a size alone, without the mask `{text}`"
+CHECK = Check(RULE, {"unknown-mask": _report, "refused-mask": report_as(RULE, _REFUSAL)})

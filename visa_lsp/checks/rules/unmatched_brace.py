@@ -18,17 +18,15 @@ Authority: seed 000, scopes; the finalizer rejects the text.
 
 from __future__ import annotations
 
-from visa_lsp.checks.rule import ERROR, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Check, report_as, rule
 
 RULE = rule("V004", "unmatched-brace", ERROR, __doc__)
 
 
-def _report(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, "`}` closes no scope; no `{` is open here")
-
-
-def _report_unclosed(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, "`{` is never closed in this body; a `}` is missing")
-
-
-CHECK = Check(RULE, {"unmatched-brace": _report, "unclosed-scope": _report_unclosed})
+CHECK = Check(
+    RULE,
+    {
+        "unmatched-brace": report_as(RULE, "`}}` closes no scope; no `{{` is open here"),
+        "unclosed-scope": report_as(RULE, "`{{` is never closed in this body; a `}}` is missing"),
+    },
+)

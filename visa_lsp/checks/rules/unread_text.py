@@ -28,7 +28,7 @@ from typing import Final
 
 from msgspec import Struct
 
-from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, Problem, rule
+from visa_lsp.checks.rule import ERROR, Body, Bound, Check, CheckContext, Diagnostic, report_as, rule
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax import tree
@@ -56,10 +56,6 @@ _LINE_PATTERNS: Final = (
 _QUOTED: Final = re.compile(r'"(?:\\.|[^"\\])*"')
 _ESCAPE: Final = re.compile(r"\\(?:[abefnrtv'\"?\\]|[0-9]{1,3}|x[0-9A-Fa-f]{1,2})|(\\.)")
 _EXEC: Final = re.compile(r"\(\s*(?:[A-Za-z_0-9]+\s*,\s*)?[0-9]+\s*\)")
-
-
-def _parameter(ctx: CheckContext, problem: Problem) -> Diagnostic:
-    return ctx.report(RULE, problem.place, "text 4.2 has no `.parameter`; declare an input with `.input`")
 
 
 def _instruction(ctx: CheckContext, _: Body, bound: Bound) -> Iterator[Diagnostic]:
@@ -194,4 +190,5 @@ def _in_attribute(node: tree.KernelAttr) -> Iterator[Found]:
         yield node.span, '`Target` lacks its value, as in `Target="3d"`'
 
 
-CHECK = Check(RULE, {"unread-input": _parameter}, instruction=_instruction, body=_body)
+_INPUT = report_as(RULE, "text 4.2 has no `.parameter`; declare an input with `.input`")
+CHECK = Check(RULE, {"unread-input": _INPUT}, instruction=_instruction, body=_body)

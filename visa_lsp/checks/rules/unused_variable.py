@@ -21,47 +21,35 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 from typing import Final
 
 from visa_lsp.checks.rule import HINT, Body, Check, CheckContext, Diagnostic, rule
 from visa_lsp.diagnostics import Edit, Fix
 from visa_lsp.suggest import nearest
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import Span
 
 _WORD: Final = re.compile(r"[\w$@?]+")
 RULE = rule("V128", "unused-variable", HINT, __doc__)
 
 
-class _Mentions:
-    """The number of occurrences of each word in a text."""
-
-    def __init__(self) -> None:
-        self._counts: Counter[str] | None = None
-
-    def count(self, ctx: CheckContext, name: str) -> int:
-        """Return the number of occurrences of a name in the text, comments included; one pass counts all words."""
-        if self._counts is None:
-            self._counts = Counter(_WORD.findall(ctx.document.text))
-        return self._counts[name]
+# The number of occurrences of each word in a text, comments included.
+_MENTIONS: Final = Key[Counter[str]]()
+# The names of a text that are used without a declaration in scope.
+_UNDECLARED: Final = Key[frozenset[str]]()
 
 
-class _Undeclared:
-    """The names of a text that are used without a declaration in scope."""
+def _mentions(ctx: CheckContext) -> Counter[str]:
+    return Counter(_WORD.findall(ctx.document.text))
 
-    def __init__(self) -> None:
-        self._names: frozenset[str] | None = None
 
-    def names(self, ctx: CheckContext) -> frozenset[str]:
-        """Return the names, collected once."""
-        if self._names is None:
-            problems = [p for p in ctx.bound.problems if p.kind == "undeclared-name"]
-            self._names = frozenset(str(p.args["name"]) for p in problems)
-        return self._names
+def _undeclared(ctx: CheckContext) -> frozenset[str]:
+    return frozenset(str(p.args["name"]) for p in ctx.bound.problems if p.kind == "undeclared-name")
 
 
 def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
-    mentions = ctx.views.part(_Mentions)
-    undeclared = ctx.views.part(_Undeclared).names(ctx)
+    undeclared = ctx.views.fact(_UNDECLARED, partial(_undeclared, ctx))
     for symbol in body.symbols:
         if symbol.references or symbol.place is None or symbol.input is not None or symbol.attributes:
             continue
@@ -75,7 +63,7 @@ def _body(ctx: CheckContext, body: Body) -> Iterator[Diagnostic]:
         # No fix if removing the line would change the meaning of another use, of a comment, or of the whole body.
         has_other_part = (
             body.place is None
-            or mentions.count(ctx, symbol.name) > 1
+            or ctx.views.fact(_MENTIONS, partial(_mentions, ctx))[symbol.name] > 1
             or nearest(symbol.name, undeclared) is not None
             or ctx.is_comment_open(line - 1)
             or ctx.is_comment_open(line)

@@ -15,7 +15,7 @@ from visa_lsp.diagnostics import Diagnostic, Edit, Fix, Related, Rule, Severity
 from visa_lsp.isa.model import Dialect
 from visa_lsp.sema.model import Place
 from visa_lsp.syntax.comments import strip
-from visa_lsp.syntax.session import Session
+from visa_lsp.syntax.memo import Memo
 from visa_lsp.text import Span, display_text
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ class CheckContext(Struct, frozen=True):
     _facts: dict[int, BodyFacts] = field(default_factory=dict)
     _declared: dict[int, list[Symbol]] = field(default_factory=dict)
     _steps: dict[int, list[Step]] = field(default_factory=dict)
-    views: Session = field(default_factory=Session)  # results that rules derive from the text and share
+    views: Memo = field(default_factory=Memo)  # results that rules derive from the text and share
     # For each line, the subjects for which a rule requested the first line, with rule and body.
     subjects: dict[int, set[tuple[str, str]]] = field(default_factory=dict)
     _firsts: dict[tuple[int, str, str], int] = field(default_factory=dict)

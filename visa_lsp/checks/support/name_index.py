@@ -10,6 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.suggest import nearest
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -111,16 +112,13 @@ class NameIndex:
         return max([line for line in lines if self.first_code < 0 or line < self.first_code], default=-1)
 
 
-class NameIndexes:
-    """The names of the bodies of a text, by the identity of the body, which lives as long as the text is checked."""
-
-    def __init__(self) -> None:
-        self.by_body: dict[int, NameIndex] = {}
+# The names of the bodies of a text, by the identity of the body, which lives as long as the text is checked.
+_INDEXES: Final = Key[dict[int, NameIndex]]()
 
 
 def index_of(ctx: CheckContext, body: Body) -> NameIndex:
     """Return the names of a body, collected once."""
-    indexes = ctx.views.part(NameIndexes).by_body
+    indexes = ctx.views.fact(_INDEXES, dict[int, NameIndex])
     index = indexes.get(id(body))
     if index is None:
         index = indexes[id(body)] = NameIndex(body)

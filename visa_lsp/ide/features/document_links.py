@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.program.suffixes import TEXTS
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import Span, with_newlines
 
 if TYPE_CHECKING:
@@ -56,25 +57,21 @@ def document_links(analysis: Analysis) -> tuple[Link, ...]:
     links: list[Link] = []
     index = index_of(document)
     for number, part in enumerate(index.parts):
-        named = _files(part)
-        if named:
-            base = document.line_of(number)
-            links.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
+        base = document.line_of(number)
+        named = part.memo.fact(_FILES, partial(_files, part))
+        links.extend(Link(base + link.line, link.span, link.candidates, link.tooltip) for link in named)
     return tuple(sorted(links, key=lambda link: (link.line, link.span)))
 
 
 def _files(part: ChunkIndex) -> list[Link]:
     """Return the files that a chunk names; lines count from its first."""
-    links = part.memo.get(_FILES)
-    if links is None:
-        text, links = part.chunk.text, []
-        if any(word in text for word in _MARKS) or ".kernel_attr" in text:
-            for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
-                for match in pattern.finditer(text):
-                    line, span = _place(text, match, 1)
-                    names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
-                    links.append(Link(line, span, names, what))
-        part.memo[_FILES] = links
+    text, links = part.chunk.text, list[Link]()
+    if any(word in text for word in _MARKS) or ".kernel_attr" in text:
+        for pattern, what in ((_FILE, "source file"), (_PATHS, "output of the compiler")):
+            for match in pattern.finditer(text):
+                line, span = _place(text, match, 1)
+                names = (match.group(1), match.group(1).replace("\\", "/").rpartition("/")[2])
+                links.append(Link(line, span, names, what))
     return links
 
 

@@ -9,11 +9,12 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from enum import Enum
+from functools import partial
 from itertools import pairwise
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import BodyChunks, Index, index_of
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,7 +84,7 @@ def _line_runs(index: Index) -> Iterator[Fold]:
     open_run: _Run | None = None
     for number, part in enumerate(index.parts):
         base = index.document.line_of(number)
-        for first_line, last_line, sort, lists in _runs(part):
+        for first_line, last_line, sort, lists in part.memo.fact(_RUNS, partial(_runs, part)):
             if open_run is not None and sort == open_run.sort and base + first_line == open_run.last_line + 1:
                 open_run = _Run(open_run.first_line, base + last_line, sort, open_run.lists or lists)
                 continue
@@ -96,22 +97,17 @@ def _line_runs(index: Index) -> Iterator[Fold]:
 
 def _runs(part: ChunkIndex) -> list[_Run]:
     """Return the runs of a chunk, with lines from its first."""
-    runs = part.memo.get(_RUNS)
-    if runs is None:
-        runs = []
-        # the text with comments and without, line by line
-        for offset, (whole, code) in enumerate(
-            zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)
-        ):
-            sort = _sort(whole, code.lstrip())
-            if not sort:
-                continue
-            lists = sort == "//" and _LISTED.match(whole) is not None
-            if runs and runs[-1].sort == sort and runs[-1].last_line == offset - 1:
-                runs[-1] = _Run(runs[-1].first_line, offset, sort, runs[-1].lists or lists)
-            else:
-                runs.append(_Run(offset, offset, sort, lists))
-        part.memo[_RUNS] = runs
+    runs: list[_Run] = []
+    # the text with comments and without, line by line
+    for offset, (whole, code) in enumerate(zip(part.chunk.text.split("\n"), part.code.split("\n")[1:], strict=False)):
+        sort = _sort(whole, code.lstrip())
+        if not sort:
+            continue
+        lists = sort == "//" and _LISTED.match(whole) is not None
+        if runs and runs[-1].sort == sort and runs[-1].last_line == offset - 1:
+            runs[-1] = _Run(runs[-1].first_line, offset, sort, runs[-1].lists or lists)
+        else:
+            runs.append(_Run(offset, offset, sort, lists))
     return runs
 
 

@@ -5,12 +5,14 @@ Computed for whole bodies once per snapshot, and not for long texts. Invariant: 
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.flow.register_use import RegisterUse, registers_of
 from visa_lsp.flow.steps import Space, variable_key
 from visa_lsp.isa import predefined
 from visa_lsp.sema.lower import lower
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from visa_lsp.analysis.analysis import Analysis
@@ -19,11 +21,8 @@ _MAX_LINES: Final = 1_000  # because binding and counting them takes some 60 ms,
 _MAX_RUNS: Final = 4
 
 
-class BodyRegisters:
-    """The register use of each body of a snapshot by name, and its variables by name; None until computed."""
-
-    def __init__(self) -> None:
-        self.by_body: dict[str, tuple[RegisterUse, dict[str, int]]] | None = None
+# The register use of each body of a snapshot by name, and its variables by name.
+_REGISTERS: Final = Key[dict[str, tuple[RegisterUse, dict[str, int]]]]()
 
 
 def live_words(analysis: Analysis, body: str, variable: str) -> str:
@@ -33,7 +32,7 @@ def live_words(analysis: Analysis, body: str, variable: str) -> str:
     """
     if analysis.document.line_count > _MAX_LINES:
         return ""
-    use, numbers = _registers(analysis).get(body, (None, {}))
+    use, numbers = analysis.views.fact(_REGISTERS, partial(_registers, analysis)).get(body, (None, {}))
     if use is None or variable not in numbers:
         return ""
     key = variable_key(Space.GENERAL, numbers[variable])
@@ -54,15 +53,12 @@ def live_words(analysis: Analysis, body: str, variable: str) -> str:
 
 
 def _registers(analysis: Analysis) -> dict[str, tuple[RegisterUse, dict[str, int]]]:
-    kept = analysis.views.part(BodyRegisters)
-    if kept.by_body is None:
-        module = lower(analysis.bound)
-        grf_bytes = {body.name: body.platform.grf_bytes for body in analysis.bound.bodies}
-        kept.by_body = {
-            kernel.name: (
-                registers_of(kernel, grf_bytes[kernel.name]),
-                {kernel.string(v.name_index): n for n, v in enumerate(kernel.variables, predefined.FIRST_VARIABLE)},
-            )
-            for kernel in (module.bodies if module is not None else ())
-        }
-    return kept.by_body
+    module = lower(analysis.bound)
+    grf_bytes = {body.name: body.platform.grf_bytes for body in analysis.bound.bodies}
+    return {
+        kernel.name: (
+            registers_of(kernel, grf_bytes[kernel.name]),
+            {kernel.string(v.name_index): n for n, v in enumerate(kernel.variables, predefined.FIRST_VARIABLE)},
+        )
+        for kernel in (module.bodies if module is not None else ())
+    }

@@ -11,13 +11,13 @@ import re
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.ide.index.focus import focus_at
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.index.token_at import spot_at
 from visa_lsp.ide.index.tokens import TokenKind
 from visa_lsp.isa.model import Mark
 from visa_lsp.isa.table import TABLE
 from visa_lsp.syntax.bulk import code_of
+from visa_lsp.syntax.memo import Key
 from visa_lsp.syntax.tree import Instruction
 from visa_lsp.text import Span, with_newlines
 
@@ -164,10 +164,7 @@ def _stretches(facts: Iterable[tuple[int, _Fact]]) -> Iterator[Stretch]:
 
 
 def _read_facts(part: ChunkIndex) -> tuple[_Fact, ...]:
-    facts = part.memo.get(_FACTS)
-    if facts is None:
-        facts = part.memo[_FACTS] = tuple(_find_facts(part.code))
-    return facts
+    return part.memo.fact(_FACTS, lambda: tuple(_find_facts(part.code)))
 
 
 def _find_facts(code: str) -> Iterator[_Fact]:

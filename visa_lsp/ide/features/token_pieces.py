@@ -7,20 +7,20 @@ the chunk changes, or when a declaration of its body changes.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.ide.features.semantic_tokens import chunk_lines, pack_lines, pack_tokens, unpack_tokens
 from visa_lsp.ide.index.line_keys import signs_at
+from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import Encoding, units
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from visa_lsp.analysis.analysis import Analysis
-    from visa_lsp.ide.index.chunk_index import PartNaming
-    from visa_lsp.ide.index.text_index import Index
-    from visa_lsp.syntax.document import Chunk, Document
 
 
 @dataclass(slots=True, eq=False)
@@ -31,47 +31,27 @@ class Piece:
     is the number of all numbers; ``tail`` is the number of lines from that of the last token to the end.
     """
 
-    chunk: Chunk | None
     body: bytes
     numbers: int
     lead: int
     tail: int
-    naming: tuple[PartNaming, ...] = ()
-    version: str = ""
 
 
-@dataclass(slots=True)
-class Pieces:
-    """The kept pieces of a text, by encoding and chunk."""
-
-    kept: dict[tuple[Encoding, int], Piece] = field(default_factory=dict)
-
-    def get(self, index: Index, chunk_number: int, encoding: Encoding) -> Piece | None:
-        """Return the piece of a chunk if it is known."""
-        chunk = index.document.chunks[chunk_number]
-        piece = self.kept.get((encoding, id(chunk)))
-        if piece is None or piece.chunk is not chunk or piece.version != index.version:
-            return None
-        return piece if piece.naming is signs_at(index, chunk_number).naming else None
-
-    def make(self, analysis: Analysis, index: Index, chunk_number: int, encoding: Encoding) -> Piece:
-        """Return the piece of a chunk from its lines."""
-        chunk = analysis.document.chunks[chunk_number]
-        piece = _make_piece(chunk_lines(analysis, chunk_number), analysis.document, chunk_number, encoding)
-        piece.chunk, piece.naming, piece.version = chunk, signs_at(index, chunk_number).naming, index.version
-        if len(self.kept) > 3 * len(analysis.document.chunks) + 64:
-            alive = set(map(id, analysis.document.chunks))
-            self.kept = {key: piece for key, piece in self.kept.items() if key[1] in alive}
-        self.kept[encoding, id(chunk)] = piece
-        return piece
+# For units of columns, the version of the text, and the declarations of the body.
+_PIECE: Final = Key[Piece]()
 
 
-def pieces_of(document: Document) -> Pieces:
-    """Return the pieces kept for a text and its earlier snapshots."""
-    return document.session.part(Pieces)
+def piece_of(analysis: Analysis, chunk_number: int, encoding: Encoding) -> tuple[Piece, bool]:
+    """Return the piece of a chunk, and whether it is the one of an earlier snapshot."""
+    index = index_of(analysis.document)
+    memo, of = index.parts[chunk_number].memo, (encoding, index.version, signs_at(index, chunk_number).mark)
+    kept = memo.get(_PIECE)
+    piece = memo.fact(_PIECE, partial(_make_piece, analysis, chunk_number, encoding), of)
+    return piece, memo[_PIECE] is kept
 
 
-def _make_piece(lines: Sequence[bytes], document: Document, chunk_number: int, encoding: Encoding) -> Piece:
+def _make_piece(analysis: Analysis, chunk_number: int, encoding: Encoding) -> Piece:
+    document, lines = analysis.document, chunk_lines(analysis, chunk_number)
     if not document.chunks[chunk_number].text.isascii():
         base = document.line_of(chunk_number)
         lines = [
@@ -95,7 +75,7 @@ def join_lines(lines: Iterable[bytes]) -> Piece:
                 out.append(b"%d,%b" % (i - last, line))
             last = i
     body = b",".join(out)
-    return Piece(None, body, body.count(b",") + 2 if body else 0, max(lead, 0), many - max(last, 0))
+    return Piece(body, body.count(b",") + 2 if body else 0, max(lead, 0), many - max(last, 0))
 
 
 def recode_line(line: bytes, text: str, encoding: Encoding) -> bytes:

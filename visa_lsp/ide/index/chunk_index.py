@@ -8,17 +8,16 @@ from __future__ import annotations
 from functools import cached_property
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.ide.index.memo import new_memo
 from visa_lsp.isa.model import FlowClass
 from visa_lsp.isa.table import TABLE
 from visa_lsp.sema.special_words import special_words
 from visa_lsp.syntax.bulk import code_of, decl_offsets, instructions_of, label_offsets
 from visa_lsp.syntax.chunk_facts import base_of, class_letter
+from visa_lsp.syntax.memo import Memo
 from visa_lsp.syntax.parse import statement_of
 from visa_lsp.syntax.tree import Instruction
 
 if TYPE_CHECKING:
-    from visa_lsp.ide.index.memo import Memo
     from visa_lsp.syntax.bulk import Facts
     from visa_lsp.syntax.document import Chunk
 
@@ -44,7 +43,7 @@ class ChunkIndex:
     def __init__(self, facts: Facts, chunk: Chunk) -> None:
         self.facts = facts
         self.chunk = chunk
-        self.memo: Memo = new_memo()
+        self.memo = Memo()
 
     @cached_property
     def naming(self) -> PartNaming:

@@ -19,6 +19,7 @@ from visa_lsp.sema.bind import bind
 from visa_lsp.sema.model import Body, BoundModule, Symbol, SymbolKind
 from visa_lsp.sema.predefined_symbols import make_predefined_symbols
 from visa_lsp.syntax.chunk_facts import base_of
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -59,13 +60,8 @@ class Focus(Analysis):
         return self._given
 
 
-class LastFocus:
-    """The bound lines of the last request to a snapshot."""
-
-    def __init__(self) -> None:
-        # Whether mentions or aliases were cut, and the lines.
-        self.key: tuple[tuple[bool, bool], tuple[int, ...]] = ((False, False), ())
-        self.view: Focus | None = None
+# The bound lines of the last request to a snapshot: whether mentions or aliases were cut, and the lines.
+_FOCUS: Final = Key[Focus]()
 
 
 def focus(
@@ -114,14 +110,13 @@ def focus(
         chosen.update(line for line, _ in index.directives(group))
     for group in groups.values():
         _declare(index, group, used | asked, chosen)
-    key = ((cut, family_cut), tuple(sorted(chosen)))
-    last = analysis.views.part(LastFocus)
-    if last.view is not None and last.key == key:
-        return last.view
-    bound = bind(SelectedLines(document, key[1]), analysis.platform)
-    view = Focus(document, analysis.platform, bound, cut=cut, family_cut=family_cut)
-    last.key, last.view = key, view
-    return view
+    ordered = tuple(sorted(chosen))
+
+    def compute() -> Focus:
+        bound = bind(SelectedLines(document, ordered), analysis.platform)
+        return Focus(document, analysis.platform, bound, cut=cut, family_cut=family_cut)
+
+    return analysis.views.fact(_FOCUS, compute, (cut, family_cut, ordered))
 
 
 def header_lines(document: Document, name: str) -> tuple[int, ...]:

@@ -31,11 +31,12 @@ class Signs(dict[str, str]):
     A sign ends with the length of its word, so that lines with the same key have their tokens in the same columns.
     """
 
-    __slots__ = ("naming",)
+    __slots__ = ("mark", "naming")
 
     def __init__(self, signs: Mapping[str, str], naming: Naming) -> None:
         super().__init__(signs)
         self.naming = naming
+        self.mark = object()  # of these signs, for results that depend on them
 
     def __missing__(self, word: str) -> str:
         sign = word

@@ -16,8 +16,8 @@ from visa_lsp.ide.index.chunk_index import ChunkIndex
 from visa_lsp.syntax.bulk import decl_offsets
 from visa_lsp.syntax.chunk_facts import INPUT, facts_in
 from visa_lsp.syntax.chunks import code_in, first_line_of
+from visa_lsp.syntax.memo import Memo
 from visa_lsp.syntax.parse import statement_of
-from visa_lsp.syntax.session import Session
 from visa_lsp.syntax.tree import SUBROUTINE, Scope
 from visa_lsp.syntax.word_search import chunks_with, lines_with
 
@@ -59,7 +59,7 @@ class Index:
     def __init__(self, document: Document, parts: Sequence[ChunkIndex]) -> None:
         self.document = document
         self.parts = parts
-        self.views = Session()
+        self.views = Memo()
 
     @cached_property
     def version(self) -> str:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from itertools import chain
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.isa.model import Shape, Slot
@@ -60,6 +61,7 @@ class Token:
     definition: bool = False
 
 
+Part = tuple[TokenKind, tree.Word | tree.Expr | tree.RegionText | None]
 _FUNCTIONS: Final = (Shape.NAME, Shape.IDENTIFIER)
 _FIXED_WORDS: Final = {tree.Decl: ".decl", tree.KernelAttr: ".kernel_attr", tree.Version: ".version"}
 
@@ -72,91 +74,64 @@ def tokens_of(statement: tree.Statement, bound: Bound | None = None) -> tuple[To
         case tree.Decl():
             tokens = _decl(statement)
         case tree.InputDecl():
-            tokens = _input(statement)
+            numbers = ((TokenKind.NUMBER, statement.offset), (TokenKind.NUMBER, statement.size))
+            tokens = _parts((TokenKind.DIRECTIVE, statement.directive), (TokenKind.VARIABLE, statement.name), *numbers)
         case tree.KernelAttr():
-            tokens = _kernel_attr(statement)
+            name = _parts((TokenKind.ATTRIBUTE, statement.name))
+            tokens = chain(_directive(statement), name, _value(statement.value))
         case tree.BodyDirective():
-            tokens = _body(statement)
-        case tree.Label(name=name):
-            tokens = iter((_word(TokenKind.LABEL, name, definition=True),))
+            kind = TokenKind.LABEL if statement.opens_subroutine else TokenKind.FUNCTION
+            directive = _parts((TokenKind.DIRECTIVE, statement.directive))
+            tokens = chain(directive, _parts((kind, statement.name), definition=True))
+        case tree.Label(name=word):
+            tokens = _parts((TokenKind.LABEL, word), definition=True)
         case tree.Version():
-            tokens = iter((_make_fixed_token(statement),))
+            tokens = _directive(statement)
         case _:
             tokens = iter(())
     return tuple(sorted(tokens, key=lambda t: t.span))
 
 
-def _word(kind: TokenKind, word: tree.Word, operand: tree.Operand | None = None, *, definition: bool = False) -> Token:
-    span = Span(word.span.start + 1, word.span.end - 1) if word.quoted else word.span
-    return Token(kind, span, word.text, operand, definition=definition)
+def _parts(*parts: Part, operand: tree.Operand | None = None, definition: bool = False) -> Iterator[Token]:
+    """Yield the tokens of parts of a statement: a word with its text, an expression or region as its node; None is absent."""
+    for kind, node in parts:
+        if isinstance(node, tree.Word):
+            span = Span(node.span.start + 1, node.span.end - 1) if node.quoted else node.span
+            yield Token(kind, span, node.text, operand, definition=definition)
+        elif node is not None:
+            yield Token(kind, node.span, "", operand, node)
 
 
-def _number(kind: TokenKind, node: tree.Expr, operand: tree.Operand | None = None) -> Token:
-    return Token(kind, node.span, "", operand, node)
+# ---- directives
 
 
-def _make_fixed_token(statement: tree.Decl | tree.KernelAttr | tree.Version) -> Token:
-    text = _FIXED_WORDS[type(statement)]
-    start = statement.span.start
-    return Token(TokenKind.DIRECTIVE, Span(start, start + len(text)), text)
-
-
-# ---- directives ----
+def _directive(statement: tree.Decl | tree.KernelAttr | tree.Version) -> Iterator[Token]:
+    text, start = _FIXED_WORDS[type(statement)], statement.span.start
+    yield Token(TokenKind.DIRECTIVE, Span(start, start + len(text)), text)
 
 
 def _decl(node: tree.Decl) -> Iterator[Token]:
-    yield _make_fixed_token(node)
-    if node.name:
-        yield _word(TokenKind.VARIABLE, node.name, definition=True)
-    if node.v_type:
-        yield _word(TokenKind.CLASS, node.v_type)
-    if node.type:
-        yield _word(TokenKind.TYPE, node.type)
-    if node.num_elts:
-        yield _number(TokenKind.NUMBER, node.num_elts)
-    if isinstance(node.align, tree.Word):
-        yield _word(TokenKind.ALIGNMENT, node.align)
-    elif node.align:
-        yield _number(TokenKind.NUMBER, node.align)
+    yield from _directive(node)
+    yield from _parts((TokenKind.VARIABLE, node.name), definition=True)
+    align = TokenKind.ALIGNMENT if isinstance(node.align, tree.Word) else TokenKind.NUMBER
+    yield from _parts(
+        (TokenKind.CLASS, node.v_type), (TokenKind.TYPE, node.type), (TokenKind.NUMBER, node.num_elts), (align, node.align)
+    )  # fmt: skip
     if node.alias:
-        yield _word(TokenKind.VARIABLE, node.alias.name)
-        yield _number(TokenKind.NUMBER, node.alias.offset)
+        yield from _parts((TokenKind.VARIABLE, node.alias.name), (TokenKind.NUMBER, node.alias.offset))
     for item in node.attrs:
-        yield _word(TokenKind.ATTRIBUTE, item.name)
+        yield from _parts((TokenKind.ATTRIBUTE, item.name))
         yield from _value(item.value)
 
 
 def _value(value: tree.Expr | tree.Word | tree.Quoted | None) -> Iterator[Token]:
     if isinstance(value, (tree.Word, tree.Quoted)):
         yield Token(TokenKind.ATTRIBUTE_VALUE, value.span, value.text)
-    elif value is not None:
-        yield _number(TokenKind.ATTRIBUTE_VALUE, value)
+    else:
+        yield from _parts((TokenKind.ATTRIBUTE_VALUE, value))
 
 
-def _input(node: tree.InputDecl) -> Iterator[Token]:
-    yield _word(TokenKind.DIRECTIVE, node.directive)
-    if node.name:
-        yield _word(TokenKind.VARIABLE, node.name)
-    for number in (node.offset, node.size):
-        if number:
-            yield _number(TokenKind.NUMBER, number)
-
-
-def _kernel_attr(node: tree.KernelAttr) -> Iterator[Token]:
-    yield _make_fixed_token(node)
-    if node.name:
-        yield _word(TokenKind.ATTRIBUTE, node.name)
-    yield from _value(node.value)
-
-
-def _body(node: tree.BodyDirective) -> Iterator[Token]:
-    yield _word(TokenKind.DIRECTIVE, node.directive)
-    if node.name:
-        kind = TokenKind.LABEL if node.opens_subroutine else TokenKind.FUNCTION
-        yield _word(kind, node.name, definition=True)
-
-
-# ---- instructions ----
+# ---- instructions
 
 
 def mnemonic_words(bound: Bound | None) -> int:
@@ -167,19 +142,14 @@ def mnemonic_words(bound: Bound | None) -> int:
 
 def _instruction(node: tree.Instruction, bound: Bound | None) -> Iterator[Token]:
     if node.predicate:
-        yield _word(TokenKind.VARIABLE, node.predicate.name)
-        if node.predicate.combine:
-            yield _word(TokenKind.COMBINE, node.predicate.combine)
+        yield from _parts((TokenKind.VARIABLE, node.predicate.name), (TokenKind.COMBINE, node.predicate.combine))
     taken = mnemonic_words(bound)
     first_word, last_word = node.words[0], node.words[min(taken, len(node.words)) - 1]
     text = ".".join(w.text for w in node.words[:taken])
     yield Token(TokenKind.MNEMONIC, Span(first_word.span.start, last_word.span.end), text)
-    for word in node.words[taken:]:
-        yield _word(TokenKind.MODIFIER, word)
+    yield from _parts(*((TokenKind.MODIFIER, word) for word in node.words[taken:]))
     if node.exec:
-        if node.exec.mask:
-            yield _word(TokenKind.MASK, node.exec.mask)
-        yield _number(TokenKind.EXEC_SIZE, node.exec.size)
+        yield from _parts((TokenKind.MASK, node.exec.mask), (TokenKind.EXEC_SIZE, node.exec.size))
     slots = {id(b.node): b.slot for b in bound.operands} if bound else {}
     for operand in node.operands:
         yield from _operand(operand, slots.get(id(operand)))
@@ -187,24 +157,17 @@ def _instruction(node: tree.Instruction, bound: Bound | None) -> Iterator[Token]
 
 def _operand(node: tree.Operand, slot: Slot | None) -> Iterator[Token]:
     match node:
-        case tree.Ref():
+        case tree.Ref() | tree.IndirectRef():
             yield from _ref(node, node, slot)
-        case tree.IndirectRef():
-            yield from _indirect(node, node)
         case tree.AddressOfRef():
-            yield _word(TokenKind.VARIABLE, node.name, node)
-            if node.offset:
-                yield _number(TokenKind.BYTE_OFFSET, node.offset, node)
+            yield from _parts((TokenKind.VARIABLE, node.name), (TokenKind.BYTE_OFFSET, node.offset), operand=node)
         case tree.Literal():
             yield Token(TokenKind.NUMBER, node.value.span, "", node, node)
-            if node.suffix:
-                yield _word(TokenKind.TYPE, node.suffix, node)
+            yield from _parts((TokenKind.TYPE, node.suffix), operand=node)
         case tree.Group():
             for item in node.items:
-                if isinstance(item, tree.Ref):
+                if isinstance(item, tree.Ref | tree.IndirectRef):
                     yield from _ref(item, node, slot)
-                elif isinstance(item, tree.IndirectRef):
-                    yield from _indirect(item, node)
                 elif isinstance(item, tree.Literal):
                     yield Token(TokenKind.NUMBER, item.span, "", node, item)
         case tree.Quoted() if slot is not None and slot.shape in _FUNCTIONS:
@@ -225,45 +188,28 @@ def _name_kind(slot: Slot | None) -> TokenKind:
     return TokenKind.KEYWORD if slot.shape is Shape.EXEC_WORD else TokenKind.VARIABLE
 
 
-def _ref(node: tree.Ref, operand: tree.Operand, slot: Slot | None) -> Iterator[Token]:
-    if node.modifier:
-        yield _word(TokenKind.SOURCE_MODIFIER, node.modifier, operand)
-    yield _word(_name_kind(slot), node.name, operand)
-    for index in node.indices or ():
-        yield _number(TokenKind.ORIGIN, index, operand)
-    if node.region:
-        yield Token(TokenKind.REGION, node.region.span, "", operand, node.region)
-    if node.element:
-        yield _number(TokenKind.NUMBER, node.element, operand)
-    if node.dot:
-        yield _number(TokenKind.BYTE_OFFSET, node.dot, operand)
-    if node.suffix:
-        yield _word(TokenKind.DATA_SHAPE, node.suffix, operand)
-
-
-def _indirect(node: tree.IndirectRef, operand: tree.Operand) -> Iterator[Token]:
-    if node.modifier:
-        yield _word(TokenKind.SOURCE_MODIFIER, node.modifier, operand)
-    yield _word(TokenKind.VARIABLE, node.name, operand)
-    if node.index:
-        yield _number(TokenKind.ORIGIN, node.index, operand)
-    if node.offset:
-        yield _number(TokenKind.BYTE_OFFSET, node.offset, operand)
-    if node.region:
-        yield Token(TokenKind.REGION, node.region.span, "", operand, node.region)
-    if node.suffix:
-        yield _word(TokenKind.TYPE, node.suffix, operand)
+def _ref(node: tree.Ref | tree.IndirectRef, operand: tree.Operand, slot: Slot | None) -> Iterator[Token]:
+    parts: list[Part]
+    if isinstance(node, tree.Ref):
+        parts = [(_name_kind(slot), node.name), *((TokenKind.ORIGIN, index) for index in node.indices or ())]
+        parts += [
+            (TokenKind.NUMBER, node.element),
+            (TokenKind.BYTE_OFFSET, node.dot),
+            (TokenKind.DATA_SHAPE, node.suffix),
+        ]
+    else:
+        parts = [(TokenKind.VARIABLE, node.name), (TokenKind.ORIGIN, node.index), (TokenKind.BYTE_OFFSET, node.offset)]
+        parts.append((TokenKind.TYPE, node.suffix))
+    yield from _parts(
+        (TokenKind.SOURCE_MODIFIER, node.modifier), *parts, (TokenKind.REGION, node.region), operand=operand
+    )
 
 
 def _address(node: tree.AddressRef) -> Iterator[Token]:
-    yield _word(TokenKind.ADDRESS_MODEL, node.model, node)
-    parts: list[tree.Ref | tree.Expr | None] = [node.argument, node.surface_index]
-    for item in node.items:
-        parts.extend((item.scale, item.base, item.offset))
-    for part in parts:
+    yield from _parts((TokenKind.ADDRESS_MODEL, node.model), (TokenKind.DATA_SHAPE, node.suffix), operand=node)
+    items = (part for item in node.items for part in (item.scale, item.base, item.offset))
+    for part in (node.argument, node.surface_index, *items):
         if isinstance(part, tree.Ref):
             yield from _ref(part, node, None)
-        elif part is not None:
-            yield _number(TokenKind.NUMBER, part, node)
-    if node.suffix:
-        yield _word(TokenKind.DATA_SHAPE, node.suffix, node)
+        else:
+            yield from _parts((TokenKind.NUMBER, part), operand=node)

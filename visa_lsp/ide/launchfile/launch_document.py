@@ -11,30 +11,49 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.diagnostics import Diagnostic, Severity
-from visa_lsp.ide.launchfile.completion import completions, index_of
-from visa_lsp.ide.launchfile.hover import hover_launch
-from visa_lsp.ide.yaml.schema_answers import YamlCompletion, YamlSymbol, end_of
-from visa_lsp.ide.yaml.schema_place import place_at
+from visa_lsp.ide.features.hover import HoverResult
+from visa_lsp.ide.prose.markdown import code
+from visa_lsp.ide.yaml.schema_answers import (
+    YamlCompletion,
+    YamlSymbol,
+    end_of,
+    propose_keys,
+    propose_values,
+    row_text,
+    word_text,
+)
+from visa_lsp.ide.yaml.schema_place import SchemaPlace, place_at
 from visa_lsp.launchfile import rules
 from visa_lsp.launchfile.judge import JudgedLaunch, judge
 from visa_lsp.launchfile.kernel import MeantKernel, find_kernel
 from visa_lsp.launchfile.read_launch import read_launch
 from visa_lsp.launchfile.source import launch_source
 from visa_lsp.launchfile.tables import ROOT, TABLES
+from visa_lsp.launchfile.templates import kind_of, template, type_words
+from visa_lsp.program.suffixes import PROGRAMS
 from visa_lsp.text import Span, encode_text
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
 from visa_lsp.zeinfo.source import YamlSource, ZeInfoSource, is_long
 from visa_lsp.zeinfo.zebin import is_elf
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
-    from visa_lsp.ide.features.hover import HoverResult
     from visa_lsp.launchfile.folder import LaunchFolder
+    from visa_lsp.program.payload import KernelInfo
+    from visa_lsp.zeinfo.schema import SchemaKey
     from visa_lsp.zeinfo.yaml import YamlItem
 
 _LENGTH_MESSAGE: Final = "the launch file is too long to be checked while it is edited; `visa-lsp check` checks it"
 _NAMING: Final = re.compile(r"^(?:kernel|file|ze_info|zebin): *[^\s\[\]{}]+[ \t]*$", re.MULTILINE)
+# The suffixes of the files for each key.
+_FILES: Final = {
+    "file": PROGRAMS, "files": PROGRAMS, "npy": (".npy",),
+    "reference": (*PROGRAMS, ".cl"),
+    "ze_info": (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo", ".zebin"), "zebin": (".zebin",),
+}  # fmt: skip
+_MAX_ARGUMENTS: Final = 200  # proposals for arguments
 _KERNEL: Final = r"^[ \t]*\.kernel[ \t]+\"?({})(?=[\"\s]|$)"
 
 
@@ -77,12 +96,45 @@ class LaunchDocument:
         return self.judged.diagnostics
 
     def hover(self, offset: int) -> HoverResult | None:
-        """Return the explanation of the key or word at an offset."""
-        return hover_launch(self.text, offset, self.meant)
+        """Return the meaning, type, default and an example of the key or word at an offset; of an argument name and type."""
+        place, info = place_at(TABLES, ROOT, self.text, offset), self.meant.info
+        if place is None:
+            return None
+        span, table = place.path.word, place.table
+        word = self.text[span.start : span.end]
+        argument = _argument_text(info, place.argument)
+        parts = []
+        if place.path.key is None:
+            row = table.get(word) if table is not None else None
+            if row is not None and table is not None:
+                parts = [argument if table.name == "Argument" else "", row_text(table.name, row)]
+            elif place.in_arguments:
+                parts = [_argument_text(info, word)]
+        elif place.row is not None and not place.in_arguments:
+            parts.append(word_text(next((w for w in place.row.words if w.name.lower() == word.lower()), None)))
+            if place.row.type == "argument":
+                parts.append(_argument_text(info, int(word) if word.isdecimal() and len(word) < 6 else word))
+            parts.append(row_text(table.name if table is not None else ROOT, place.row))
+        elif argument and not word.startswith("{"):
+            parts = [argument]
+        parts = [part for part in parts if part]
+        return HoverResult(span, "\n\n".join(parts)) if parts and word else None
 
     def completions(self, offset: int) -> tuple[YamlCompletion, ...]:
-        """Return the proposals for an offset."""
-        return completions(self.text, offset, self.folder, self.meant)
+        """Return the proposals for an offset: keys, words, files, kernels, and the kernel's arguments with their types."""
+        text, info, place = self.text, self.meant.info, place_at(TABLES, ROOT, self.text, offset)
+        if place is None:
+            return ()
+        word = place.path.word
+        if place.in_arguments:
+            return tuple(_propose_arguments(place, info, text))
+        if place.row is not None:
+            return tuple(_propose_words(place.row, word, self.folder, self.meant))
+        begun = text[: word.start].rstrip(" ")
+        is_entry = begun.endswith("-") and isinstance(place.argument, int)
+        index = index_of(info, place.argument)
+        wanted = kind_of(info, index) if info is not None and index is not None else ""
+        return (*(_propose_arguments(place, info, text) if is_entry else ()), *propose_keys(place, wanted))
 
     def links(self) -> tuple[tuple[Span, Path], ...]:
         """Return the named files, with the places of their names."""
@@ -164,27 +216,79 @@ class LaunchDocument:
         return tuple(symbols)
 
 
-def _file_items(root: YamlItem) -> list[YamlItem]:
-    """Return all items of a launch file that name files."""
-    items: list[YamlItem] = []
+def _file_items(item: YamlItem) -> Iterator[YamlItem]:
+    """Yield all items of a launch file that name files."""
+    value = item.value
+    children = value.items() if isinstance(value, dict) else [("", e) for e in value] if isinstance(value, list) else ()
+    for key, inner in children:
+        if key == "files" and isinstance(inner.value, list):
+            yield from (entry for entry in inner.value if isinstance(entry.value, str))
+        elif key not in _FILES or key == "files":
+            yield from _file_items(inner)
+        elif isinstance(inner.value, str):
+            yield inner
 
-    def plain(item: YamlItem) -> None:
-        if isinstance(item.value, str):
-            items.append(item)
 
-    def inside(item: YamlItem) -> None:
-        if isinstance(item.value, list):
-            for entry in item.value:
-                inside(entry)
-        elif isinstance(item.value, dict):
-            for key, value in item.value.items():
-                if key in ("file", "ze_info", "zebin", "npy", "reference"):
-                    plain(value)
-                elif key == "files" and isinstance(value.value, list):
-                    for entry in value.value:
-                        plain(entry)
-                else:
-                    inside(value)
+def _argument_text(info: KernelInfo | None, argument: int | str | None) -> str:
+    """Return number, name, type and address space of an argument of the kernel; empty if unknown."""
+    index = index_of(info, argument)
+    if info is None or index is None:
+        return ""
+    name = info.argument_name(index)
+    return f"Argument {index}{' ' + code(name) if name else ''} of {code(info.name)}: {type_words(info, index)}"
 
-    inside(root)
-    return items
+
+def _propose_words(
+    row: SchemaKey, word: Span, folder: LaunchFolder | None, meant: MeantKernel
+) -> Iterator[YamlCompletion]:
+    yield from propose_values(row, word)
+    if row.inner == "file" and folder is not None:
+        for name in folder.names(_FILES[row.name]):
+            yield YamlCompletion(name, name, word, "file", "", is_key=False)
+    if row.name == "kernel":
+        for name in meant.kernels or meant.described or ():
+            yield YamlCompletion(name, name, word, "kernel", "", is_key=False)
+    if row.type == "argument" and meant.info is not None:
+        info = meant.info
+        for index in range(min(info.argument_count, _MAX_ARGUMENTS)):
+            if kind_of(info, index) in ("buffer", "image"):
+                yield YamlCompletion(str(index), str(index), word, info.describe_argument(index), "", is_key=False)
+
+
+def _propose_arguments(place: SchemaPlace, info: KernelInfo | None, text: str) -> Iterator[YamlCompletion]:
+    """Yield the arguments: by name while a name is typed, else the one of the entry's number."""
+    if info is None:
+        return
+    word, count = place.path.word, min(info.argument_count, _MAX_ARGUMENTS)
+    if place.in_arguments and place.path.key is None:
+        for index in range(count):
+            name = info.argument_name(index)
+            if name and name not in place.path.keys:
+                insert = f"{name}: {template(info, index)}"
+                yield YamlCompletion(
+                    name, insert, word, type_words(info, index), _describe_argument(info, index), is_key=True
+                )
+        return
+    named = index_of(info, place.argument)
+    if named is not None and text[word.start : word.start + 1] != "{":
+        yield YamlCompletion(
+            template(info, named),
+            template(info, named),
+            word,
+            info.describe_argument(named),
+            _describe_argument(info, named),
+            is_key=False,
+        )
+
+
+def _describe_argument(info: KernelInfo, index: int) -> str:
+    return f"argument {index} of kernel `{info.name}`: {type_words(info, index)}"
+
+
+def index_of(info: KernelInfo | None, argument: int | str | None) -> int | None:
+    """Return the number of an argument given by number or name; None for an unknown one."""
+    if info is None or argument is None:
+        return None
+    if isinstance(argument, int):
+        return argument if argument < info.argument_count else None
+    return next((a.index for a in info.arguments if a.name == argument), None)

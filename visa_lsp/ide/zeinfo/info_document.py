@@ -1,7 +1,7 @@
 """A ze_info document in the editor, together with the texts that it describes.
 
-Joins ``zeinfo`` and the modules of this folder in one value per snapshot, so that callers need no YAML. The caller
-provides the texts of a document. Never raises for any text.
+One value per snapshot, so that callers need no YAML. The caller provides the texts of a document. Never raises for any
+text.
 """
 
 from __future__ import annotations
@@ -10,29 +10,56 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.ide.yaml.schema_answers import YamlCompletion, YamlSymbol, propose_keys, propose_values
+from visa_lsp.ide.features.hover import HoverResult
+from visa_lsp.ide.prose.markdown import code
+from visa_lsp.ide.yaml.schema_answers import (
+    YamlCompletion,
+    YamlSymbol,
+    end_of,
+    propose_keys,
+    propose_values,
+    row_text,
+    word_text,
+)
 from visa_lsp.ide.yaml.schema_place import place_at
-from visa_lsp.ide.zeinfo.definition import argument_of, byte_ranges, input_of
-from visa_lsp.ide.zeinfo.hover import hover_ze_info
+from visa_lsp.ide.zeinfo.described_inputs import HELD
 from visa_lsp.ide.zeinfo.kernel_texts import kernel_texts, registers_of
-from visa_lsp.ide.zeinfo.symbols import symbols
-from visa_lsp.program.payload_layout import Registers, id_block
+from visa_lsp.text import Span
 from visa_lsp.zeinfo.kernel_checks import disagreements, find_layout
 from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.placement import arguments_of, inputs_of
+from visa_lsp.zeinfo.placement import Argument, TextInput, arguments_of, inputs_of
 from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.tables import ROOT, TABLES
 from visa_lsp.zeinfo.validate import validate_source
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.ide.features.hover import HoverResult
-    from visa_lsp.text import Span
+    from visa_lsp.program.payload_layout import Registers
     from visa_lsp.zeinfo.facts import KernelText
+    from visa_lsp.zeinfo.schema import SchemaTable
     from visa_lsp.zeinfo.yaml import YamlItem
+
+_ARGUMENTS: Final = ("PayloadArgument", "PerThreadPayloadArgument", "BindingTableIndex")
+_PARTS: Final = (
+    "payload_arguments",
+    "per_thread_payload_arguments",
+    "binding_table_indices",
+    "per_thread_memory_buffers",
+    "inline_samplers",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """A key or a value. ``item`` is the map; ``kernel`` the entry of ``kernels`` around it, if any."""
+
+    table: SchemaTable
+    item: YamlItem
+    key: str
+    span: Span
+    on_key: bool
+    kernel: YamlItem | None
 
 
 @dataclass(frozen=True)
@@ -66,8 +93,19 @@ class InfoDocument:
         return tuple(sorted(findings, key=lambda d: (d.span, d.code)))
 
     def hover(self, offset: int) -> HoverResult | None:
-        """Return the explanation of the key or value at an offset."""
-        return hover_ze_info(self.source, offset, self.texts, self.registers)
+        """Return the meaning, type, default and version of the key or word at an offset; for an argument, its bytes."""
+        entry = self._entry_at(offset)
+        row = entry.table.get(entry.key) if entry is not None else None
+        if entry is None or row is None:
+            return None
+        assert isinstance(entry.item.value, dict)
+        parts = [] if entry.on_key else [word_text(row.word(str(entry.item.value[entry.key].value)))]
+        parts.append(row_text(entry.table.name, row))
+        text = self._text_of(entry.kernel)
+        if text is not None and (pair := self._argument_of(entry, text)) is not None:
+            name = f": {code('.input ' + pair[1].name)}" if pair[1] is not None and pair[1].name else ""
+            parts.append(f"Lies at bytes {pair[0].start} to {pair[0].end - 1} of the registers{name}.")
+        return HoverResult(entry.span, "\n\n".join(p for p in parts if p))
 
     def completions(self, offset: int) -> tuple[YamlCompletion, ...]:
         """Return the proposals for an offset."""
@@ -82,128 +120,116 @@ class InfoDocument:
         return tuple(propose_values(row, place.path.word)) if isinstance(place.path.key, str) else ()
 
     def definition(self, offset: int) -> tuple[str, Span] | None:
-        """Return the target of an offset: the name of the text, and the place in it."""
-        return input_of(self.source, offset, self.texts, self.registers)
+        """Return the name of the text and the place in it: the ``.input`` of the argument at an offset, else the kernel."""
+        entry = self._entry_at(offset)
+        text = self._text_of(entry.kernel) if entry is not None else None
+        if entry is None or text is None:
+            return None
+        pair = self._argument_of(entry, text)
+        if pair is not None:
+            return (text.path, text.input(pair[1].index)) if pair[1] is not None else None
+        return (text.path, text.name) if entry.key == "name" and not entry.on_key else None
 
     def symbols(self) -> tuple[YamlSymbol, ...]:
-        """Return the outline."""
-        return symbols(self.source)
+        """Return the outline, in the order of the text: kernels and functions with their parts and arguments."""
+        outline = []
+        for key, kind in (("kernels", "kernel"), ("functions", "function")):
+            items = entries(self.source.root, key)
+            for index, item in enumerate(items):
+                end = self.source.start(items[index + 1]) if item is not items[-1] else end_of(self.source, item)
+                outline.append(_outline(self.source, item, kind, max(end, self.source.start(item))))
+        return tuple(sorted(outline, key=lambda s: s.span))
 
     def hints(self) -> tuple[tuple[int, str], ...]:
-        """Return (offset, text) of the hints beside sizes: the register bytes and their input."""
-        return byte_ranges(self.source, self.texts, self.registers)
+        """Return (offset, text) of the hints after the size of each argument: its register bytes and its ``.input``."""
+        hints = []
+        for kernel in entries(self.source.root, "kernels"):
+            text = self._text_of(kernel)
+            if text is None:
+                continue
+            inputs = inputs_of(text)
+            for argument in arguments_of(kernel, find_layout(self.source, kernel, text, self.registers)):
+                size = child(argument.item, "size")
+                entry = next((i for i in inputs if i.overlaps(argument)), None)
+                if size is not None:
+                    name = f", .input {entry.name}" if entry is not None else ", no .input"
+                    hints.append((self.source.span(size).end, f"bytes {argument.start}..{argument.end - 1}{name}"))
+        return tuple(sorted(hints))
 
+    def _entry_at(self, offset: int) -> _Entry | None:
+        """Return the key or value at an offset; None between keys and values, and in a malformed text."""
+        source, item, table = self.source, self.source.root, TABLES[ROOT]
+        kernel: YamlItem | None = None
+        while item is not None and isinstance(item.value, dict):
+            starts = {key: source.offset(*item.key_places[key]) for key in item.value}
+            key = max((key for key in starts if starts[key] <= offset), key=starts.__getitem__, default=None)
+            if key is None:
+                return None
+            span = source.key_span(item, key)
+            if span.touches(offset):
+                return _Entry(table, item, key, span, True, kernel)
+            value, row = item.value[key], table.get(key)
+            if row is None or not row.table or not isinstance(value.value, dict | list):
+                span = source.span(value)
+                return _Entry(table, item, key, span, False, kernel) if span.touches(offset) else None
+            item, table = value, TABLES[row.table]
+            if isinstance(value.value, list):
+                item = next((e for e in reversed(value.value) if source.offset(e.line, e.column) <= offset), None)
+                kernel = item if key == "kernels" else kernel
+        return None
 
-@dataclass(frozen=True, slots=True)
-class HeldArgument:
-    """Content of an input by the ze_info: an argument, or a value that the runtime fills (``index`` -1).
+    def _text_of(self, kernel: YamlItem | None) -> KernelText | None:
+        name = word_of(kernel, "name")
+        return next((t for t in self.texts if t.kernel.name == name), None) if kernel is not None else None
 
-    ``offset`` and ``size`` are bytes in the document's part of the payload.
-    """
+    def _argument_of(self, entry: _Entry, text: KernelText) -> tuple[Argument, TextInput | None] | None:
+        """Return the argument around a key or value, and the input at its place.
 
-    index: int
-    name: str = ""
-    type_name: str = ""
-    address_space: str = ""
-    kind: str = ""
-    offset: int = 0
-    size: int = 0
-
-    @property
-    def is_value(self) -> bool:
-        """True if it is the argument itself or a pointer to it, not a property of it."""
-        return self.index >= 0 and self.kind in _HELD
-
-
-def inputs_told(text: str, analysis: Analysis, kernel: str) -> dict[str, tuple[HeldArgument, ...]]:
-    """Return the content of a kernel's inputs by variable, by a ze_info text, in register order."""
-    source = ZeInfoSource.of(text)
-    item = next((k for k in entries(source.root, "kernels") if word_of(k, "name") == kernel), None)
-    described = next((k for k in kernel_texts(analysis, "") if k.kernel.name == kernel), None)
-    if item is None or described is None:
-        return {}
-    infos = {number(a, "index"): a for a in _argument_infos(source, kernel)}
-    layout = find_layout(source, item, described, registers_of(analysis))
-    arguments = arguments_of(item, layout)
-    said = number(child(item, "execution_env"), "simd_size")
-    simd = described.kernel.int_attribute("SimdSize") or said or 1
-    inputs: dict[str, tuple[HeldArgument, ...]] = {}
-    for entry in inputs_of(described):
-        if layout.grf <= entry.start < layout.cross_start:
-            contents = _per_thread(item, entry.start - layout.grf, id_block(simd, layout.grf))
+        An entry without its own bytes, such as a surface, has the input of its argument's address; local ids have the
+        first input.
+        """
+        kernel, item = entry.kernel, entry.item
+        if kernel is None or entry.table.name not in _ARGUMENTS:
+            return None
+        layout = find_layout(self.source, kernel, text, self.registers)
+        if entry.table.name == "PerThreadPayloadArgument":
+            start, size = layout.grf + (number(item, "offset") or 0), number(item, "size") or 0
+            argument: Argument | None = Argument(item, word_of(item, "arg_type"), start, size, local=False)
         else:
-            contents = tuple(_find_argument(a.item, infos) for a in arguments if entry.overlaps(a))
-        if contents:
-            inputs[entry.name] = contents
-    return inputs
+            arguments = arguments_of(kernel, layout)
+            index = number(item, "arg_index")
+            own = next((a for a in arguments if a.item is item), None)
+            same = (a for a in arguments if index not in (None, -1) and number(a.item, "arg_index") == index)
+            argument = own or next((a for a in same if a.kind in HELD), None)
+        if argument is None:
+            return None
+        return argument, next((i for i in inputs_of(text) if i.overlaps(argument)), None)
 
 
-def _find_argument(item: YamlItem, infos: Mapping[int | None, YamlItem]) -> HeldArgument:
-    index = number(item, "arg_index")
-    info = infos.get(index) if index is not None else None
-    return HeldArgument(
-        -1 if index is None else index,
-        word_of(info, "name"),
-        word_of(info, "type_name").split(";")[0],
-        word_of(info, "address_qualifier"),
-        word_of(item, "arg_type"),
-        number(item, "offset") or 0,
-        number(item, "size") or 0,
-    )
+def _outline(source: ZeInfoSource, item: YamlItem, kind: str, end: int) -> YamlSymbol:
+    assert isinstance(item.value, dict)
+    name = item.value.get("name")
+    span = source.span(name if name is not None else item)
+    children = []
+    for part in item.value:
+        place = source.key_span(item, part)
+        if part == "execution_env":
+            env = item.value[part]
+            detail = f"SIMD{number(env, 'simd_size')}, {number(env, 'grf_count')} GRFs"
+            children.append(YamlSymbol(part, "part", detail, place, place))
+        elif part in _PARTS:
+            rows = tuple(_outline_argument(source, entry) for entry in entries(item, part))
+            last = max((r.span.end for r in rows), default=place.end)
+            children.append(YamlSymbol(part, "part", str(len(rows)), place, Span(place.start, last), rows))
+    start = min(source.start(item), span.start)
+    return YamlSymbol(word_of(item, "name") or "?", kind, "", span, Span(start, max(end, span.end)), tuple(children))
 
 
-def _per_thread(item: YamlItem, place: int, block: int) -> tuple[HeldArgument, ...]:
-    """Return the content of a place in the per-thread payload; each local id takes a ``block`` of bytes, x first."""
-    each = entries(item, "per_thread_payload_arguments")
-    if [word_of(entry, "arg_type") for entry in each] == ["local_id"] and place // block < len(_DIMENSIONS):
-        return (replace(_find_argument(each[0], {}), name=_DIMENSIONS[place // block]),)
-    contents = (_find_argument(entry, {}) for entry in each)
-    return tuple(a for a in contents if a.offset <= place < a.offset + max(1, a.size))
-
-
-_DIMENSIONS: Final = "xyz"
-
-
-def arguments_in(inputs: Mapping[str, tuple[HeldArgument, ...]]) -> dict[str, HeldArgument]:
-    """Return the inputs that hold an argument or point to it, with the argument."""
-    arguments = ((name, next((a for a in reversed(every) if a.is_value), None)) for name, every in inputs.items())
-    return {name: argument for name, argument in arguments if argument is not None}
-
-
-def _argument_infos(source: ZeInfoSource, kernel: str) -> list[YamlItem]:
-    entry = next((k for k in entries(source.root, "kernels_misc_info") if word_of(k, "name") == kernel), None)
-    return entries(entry, "args_info")
-
-
-_HELD: Final = ("arg_bypointer", "arg_byvalue", "buffer_address")
-
-
-def kernel_names(text: str) -> tuple[str, ...]:
-    """Return the names of the kernels that a document describes."""
-    source = ZeInfoSource.of(text)
-    return tuple(name for k in entries(source.root, "kernels") if (name := word_of(k, "name")))
-
-
-def kernel_at(analysis: Analysis, offset: int) -> str | None:
-    """Return the kernel whose name or input is at an offset of a vISA text."""
-    for text in kernel_texts(analysis, ""):
-        if text.name.touches(offset) or any(span.touches(offset) for span in text.inputs):
-            return text.kernel.name
-    return None
-
-
-def simd_size_of(analysis: Analysis, kernel: str) -> int:
-    """Return the SIMD size in the text of a kernel; 0 if it has none."""
-    described = next((text.kernel for text in kernel_texts(analysis, "") if text.kernel.name == kernel), None)
-    return (described.int_attribute("SimdSize") or 0) if described is not None else 0
-
-
-def place_in_document(text: str, analysis: Analysis, name: str, offset: int) -> Span | None:
-    """Return the document's place for the input or kernel name at an offset of a vISA text."""
-    source = ZeInfoSource.of(text)
-    texts: Sequence[KernelText] = kernel_texts(analysis, name)
-    for kernel in texts:
-        span = argument_of(source, kernel, offset, registers_of(analysis))
-        if span is not None:
-            return span
-    return None
+def _outline_argument(source: ZeInfoSource, entry: YamlItem) -> YamlSymbol:
+    name = word_of(entry, "arg_type") or word_of(entry, "type") or f"surface {number(entry, 'bti_value')}"
+    index = number(entry, "arg_index")
+    detail = f"argument {index}" if index is not None and index >= 0 else ""
+    if number(entry, "offset") is not None:
+        detail = f"{detail + ', ' if detail else ''}{number(entry, 'size')} bytes at {number(entry, 'offset')}"
+    span = source.span(entry)
+    return YamlSymbol(name, "argument", detail, span, span)

@@ -13,7 +13,7 @@ from visa_lsp.ide.prose.markdown import code, strong
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from visa_lsp.ide.zeinfo.info_document import HeldArgument
+    from visa_lsp.ide.zeinfo.described_inputs import HeldArgument
 
 # Characters that an editor would hide, or treat as line breaks.
 _UNSEEN: Final = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]+")

@@ -15,7 +15,6 @@ from lsprotocol import types
 
 from visa_lsp.analysis.analysis import CLASSIFIED_FROM_LINES, Analysis
 from visa_lsp.ide.deferred_findings import MAX_UNDEFERRED_LINES, find_deferred, keep_deferred
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.suppressions import visible
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.deferred_findings import find_in_subprocess
@@ -24,14 +23,15 @@ from visa_lsp.lsp.handlers.info import info_of, text_at
 from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from visa_lsp.diagnostics import Diagnostic
-    from visa_lsp.lsp.convert import Text
     from visa_lsp.lsp.jobs.model import FileRules
+    from visa_lsp.syntax.document import Document
 
 logger = logging.getLogger(__name__)
 
@@ -124,7 +124,7 @@ def _takes_related(ls: VisaServer) -> bool:
     return bool(publish and publish.related_information) or pulls(ls)
 
 
-def _items(ls: VisaServer, uri: str, document: Text, all_findings: Sequence[Diagnostic]) -> list[Value]:
+def _items(ls: VisaServer, uri: str, document: Document, all_findings: Sequence[Diagnostic]) -> list[Value]:
     """Return findings as JSON values; those beyond the limit are only counted."""
     related, other = _takes_related(ls), cache(partial(text_at, ls))
     shown = all_findings[:MAX_FINDINGS]
@@ -312,7 +312,7 @@ def _open_reports(ls: VisaServer, before: dict[str, str]) -> Iterable[Value]:
 
 # The findings of a file that is not open, for a state of the file, its settings and its platform, which the id of the
 # report contains.
-_REPORT: Final = Key[list[Value]]()
+_REPORT: Final = Key[list[Value] | None]()
 
 
 def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | None:
@@ -326,11 +326,10 @@ def _file_report(ls: VisaServer, path: Path, before: dict[str, str]) -> Value | 
     result_id = f"{stamp[0]:x}.{stamp[1]:x}.{hash((settings, ls.documents.platform_name(uri))) & 0xFFFFFFFF:x}"
     if before.get(uri) == result_id:
         return _report(uri, None, result_id, None)
-    items = ls.files.recall(_REPORT, uri, stamp, result_id)
-    if items is None:
+
+    def compute() -> list[Value] | None:
         analysis = ls.files.analysis(path)
-        if analysis is None:
-            return None
-        items = _items(ls, uri, analysis.document, findings(ls, uri, analysis))
-        ls.files.keep(_REPORT, uri, stamp, result_id, items)
-    return _report(uri, None, result_id, items)
+        return None if analysis is None else _items(ls, uri, analysis.document, findings(ls, uri, analysis))
+
+    items = ls.files.memo(uri).fact(_REPORT, compute, result_id)
+    return None if items is None else _report(uri, None, result_id, items)

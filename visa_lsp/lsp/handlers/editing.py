@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
@@ -16,16 +17,16 @@ from visa_lsp.ide.features.completion import CompletionOffer, ItemKind, document
 from visa_lsp.ide.features.formatting import format_on_type, format_runs, format_text
 from visa_lsp.ide.features.rename import RenameRefused, prepare_rename, rename
 from visa_lsp.ide.features.signature import signature_help
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.lsp.convert import range_of, raw_edits, raw_range, to_offset, to_span
 from visa_lsp.lsp.encode import encode_json, finding_value
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.diagnostics import findings, findings_in_host
 from visa_lsp.lsp.handlers.language import answer_by_language
-from visa_lsp.lsp.transport.protocol import Encoded, Raw
+from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import show_progress
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import Encoding, units
 
 if TYPE_CHECKING:
@@ -46,7 +47,7 @@ _ITEM: Final = {
     ItemKind.PROPERTY: types.CompletionItemKind.Property,
 }
 # The edits that format a chunk, for columns in certain units; cached, because a line's format depends on the line alone.
-_EDITS: Final = Key[tuple["Encoding", bytes, tuple[int, ...]]]()
+_EDITS: Final = Key[tuple[bytes, tuple[int, ...]]]()
 _REWRITE: Final = types.CodeActionKind.RefactorRewrite.value
 _PLACEHOLDER: Final = re.compile(r"\$\{\d+(?::([^}]*)|\|([^,|]*)[^}]*)?\}")
 
@@ -67,7 +68,7 @@ async def on_completion(ls: VisaServer, params: types.CompletionParams) -> Any:
     snippets = bool(capability and capability.snippet_support)
     ranges = {span: raw_range(opened.document, span, ls.encoding) for span in {item.span for item in choices}}
     items = [_completion(opened.key, item, params.position, ranges[item.span], snippets=snippets) for item in choices]
-    return Raw({"isIncomplete": cut, "items": items})
+    return Encoded.of({"isIncomplete": cut, "items": items})
 
 
 def _completion(
@@ -154,7 +155,7 @@ async def on_rename(ls: VisaServer, params: types.RenameParams) -> Any:
     if asked is None:
         return None
     opened, edits = asked
-    return Raw({"changes": {opened.key: raw_edits(opened.document, edits, ls.encoding)}})
+    return Encoded.of({"changes": {opened.key: raw_edits(opened.document, edits, ls.encoding)}})
 
 
 @handles(types.TEXT_DOCUMENT_FORMATTING)
@@ -177,10 +178,7 @@ async def on_formatting(ls: VisaServer, params: types.DocumentFormattingParams) 
 def chunk_edits(analysis: Analysis, chunk_number: int, encoding: Encoding) -> bytes:
     """Return the edits that format a chunk, as JSON text."""
     memo = index_of(analysis.document).parts[chunk_number].memo
-    entry = memo.get(_EDITS)
-    if entry is None or entry[0] != encoding:
-        entry = memo[_EDITS] = (encoding, *_edits_form(analysis, chunk_number, encoding))
-    _, form, lines = entry
+    form, lines = memo.fact(_EDITS, partial(_edits_form, analysis, chunk_number, encoding), encoding)
     base = analysis.document.line_of(chunk_number)
     return form % tuple([base + line for line in lines])
 
@@ -230,7 +228,7 @@ def _format_ranges(ls: VisaServer, identifier: types.TextDocumentIdentifier, ran
             last = part.end.line - (part.end.character == 0 and part.end.line > part.start.line)
             edits.update(format_text(opened.analysis, part.start.line, last))
     document = host[0].document if host is not None else opened.analysis.document
-    return Raw(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
+    return Encoded.of(raw_edits(document, sorted(edits, key=lambda edit: edit.span), ls.encoding))
 
 
 @handles(types.TEXT_DOCUMENT_ON_TYPE_FORMATTING)
@@ -240,7 +238,7 @@ async def on_type_formatting(ls: VisaServer, params: types.DocumentOnTypeFormatt
     if opened is None:
         return None
     edits = format_on_type(opened.analysis, params.position.line, params.ch)
-    return Raw(raw_edits(opened.analysis.document, edits, ls.encoding))
+    return Encoded.of(raw_edits(opened.analysis.document, edits, ls.encoding))
 
 
 @handles(types.TEXT_DOCUMENT_CODE_ACTION)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, unquote
 
 from lsprotocol import types
+from msgspec import to_builtins
 
 from visa_lsp.lsp.capabilities import OPEN_BLOCK, RUN_BLOCK
 from visa_lsp.lsp.convert import raw_edits, raw_range, to_offset
@@ -107,16 +108,7 @@ def _describe_operands(block: RunnableBlock, buffers: Iterable[Result]) -> list[
     contents = {buffer["arg"]: buffer["head"] for buffer in buffers}
     return [
         {
-            "operand": o.written_as,
-            "constraint": o.constraint,
-            "expression": o.expression,
-            "name": o.name,
-            "buffer": o.buffer,
-            "type": o.type,
-            "lanes": o.lanes,
-            "elements": o.elements,
-            "read": o.read,
-            "written": o.written,
+            **to_builtins(o),
             **({"values": o.by_lane(contents[o.buffer])} if o.written and o.buffer in contents else {}),
         }
         for o in block.operands

@@ -20,7 +20,7 @@ from visa_lsp.lsp.capabilities import ASSEMBLE, DISASSEMBLE, GEN, RUN, SHOW_REFE
 from visa_lsp.lsp.convert import line_range
 from visa_lsp.lsp.handlers import info
 from visa_lsp.lsp.handlers.embedded_blocks import lenses_of_blocks
-from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.text import units
 
@@ -54,7 +54,7 @@ async def on_inlay_hint(ls: VisaServer, params: types.InlayHintParams) -> Any:
         if hint.tooltip:
             value["tooltip"] = hint.tooltip
         values.append(value)
-    return Raw(values)
+    return Encoded.of(values)
 
 
 def _hints(ls: VisaServer, opened: OpenDocument, first_line: int, last_line: int) -> tuple[InlayText, ...]:

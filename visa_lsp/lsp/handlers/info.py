@@ -13,12 +13,10 @@ from lsprotocol import types
 
 from visa_lsp.companions import stem_of
 from visa_lsp.ide.index.focus import header_lines, header_of
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.index.text_index import index_of
 from visa_lsp.ide.workspace import Language, OpenDocument
-from visa_lsp.ide.zeinfo.info_document import (
+from visa_lsp.ide.zeinfo.described_inputs import (
     HeldArgument,
-    InfoDocument,
     arguments_in,
     inputs_told,
     kernel_at,
@@ -26,10 +24,12 @@ from visa_lsp.ide.zeinfo.info_document import (
     place_in_document,
     simd_size_of,
 )
+from visa_lsp.ide.zeinfo.info_document import InfoDocument
 from visa_lsp.ide.zeinfo.input_words import labels, pages
 from visa_lsp.lsp.convert import position, range_of
 from visa_lsp.program.suffixes import TEXTS
-from visa_lsp.text import LineIndex
+from visa_lsp.syntax.document import Document
+from visa_lsp.syntax.memo import Key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from visa_lsp.lsp.visa_server import VisaServer
 
 # The vISA text beside a ze_info document, for a state of its file and a platform.
-_ANALYSIS: Final = Key["Analysis"]()
+_ANALYSIS: Final = Key["Analysis | None"]()
 # Limits the documents that are searched and read for one request; no compiled text has more kernels.
 _MAX_KERNELS: Final = 64
 _START: Final = types.Position(0, 0)
@@ -51,37 +51,8 @@ _SYMBOL: Final = {
 }
 
 
-class PlainText:
-    """The part of a text that is needed to convert positions, for texts that are not vISA."""
-
-    def __init__(self, text: str) -> None:
-        self._text = text
-        self._index = LineIndex(text)
-
-    def line_text(self, line: int) -> str:
-        """Return a line without its end."""
-        if not 0 <= line < len(self._index):
-            return ""
-        return self._text[self._index.start(line) : self._index.start(line + 1)].rstrip("\r\n")
-
-    def position(self, offset: int) -> tuple[int, int]:
-        """Return line and column of an offset."""
-        return self._index.position(offset)
-
-    def offset(self, line: int, column: int) -> int:
-        """Return the offset of a line and column."""
-        if line >= len(self._index):
-            return len(self._text)
-        return self._index.start(line) + max(0, min(column, len(self.line_text(line))))
-
-
-class LastInfo:
-    """A ze_info document with its texts, as of the request."""
-
-    def __init__(self) -> None:
-        # The serial of the document and its texts, each with the stamp of its state.
-        self.key: tuple[int, tuple[tuple[str, int], ...]] = (0, ())
-        self.info: InfoDocument | None = None
+# For the serial of a ze_info document and its texts, each with the stamp of its state.
+_INFO: Final = Key[InfoDocument]()
 
 
 def info_of(
@@ -96,10 +67,7 @@ def info_of(
     text = opened.analysis.document.text
     partners = tuple(partners_of(ls, opened.key, text))
     key = (opened.serial, tuple((name, _mark(ls, name, a)) for name, a in partners))
-    last = opened.analysis.views.part(LastInfo)
-    if last.info is None or last.key != key:
-        last.key, last.info = key, InfoDocument(text, partners)
-    return opened, last.info
+    return opened, opened.analysis.views.fact(_INFO, lambda: InfoDocument(text, partners), key)
 
 
 def _launch_of(ls: VisaServer, opened: OpenDocument) -> LaunchDocument:
@@ -144,22 +112,17 @@ def _analysis(ls: VisaServer, path: Path) -> Analysis | None:
     if stamp is None:
         return None
     platform = ls.documents.platform_name(uri)
-    analysis = ls.files.recall(_ANALYSIS, uri, stamp, platform)
-    if analysis is None:
-        analysis = ls.files.analysis(path)
-        if analysis is not None:
-            ls.files.keep(_ANALYSIS, uri, stamp, platform, analysis)
-    return analysis
+    return ls.files.memo(uri).fact(_ANALYSIS, lambda: ls.files.analysis(path), (stamp, platform))
 
 
-def text_at(ls: VisaServer, uri: str) -> PlainText | None:
+def text_at(ls: VisaServer, uri: str) -> Document | None:
     """Return the text of any document for conversion: the open text, else that of its file."""
     opened = ls.documents.get(uri)
     if opened is not None:
-        return PlainText(opened.document.text)
+        return opened.document
     path = ls.files.path_of(uri)
-    analysis = ls.files.analysis(Path(path)) if path is not None else None
-    return PlainText(analysis.document.text) if analysis is not None else None
+    text = ls.files.text(Path(path)) if path is not None else None
+    return Document.parse(text) if text is not None else None
 
 
 def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, offset: int) -> types.Location | None:
@@ -170,7 +133,7 @@ def definition(ls: VisaServer, uri: str, info: InfoDocument | LaunchDocument, of
             return None
         path, span = place
         start = types.Position(0, 0)
-        text = PlainText(info.folder.text(path)) if span.end else None
+        text = Document.parse(info.folder.text(path)) if span.end else None
         where = range_of(text, span, ls.encoding) if text is not None else types.Range(start, start)
         return types.Location(ls.files.uri_of(path), where)
     target = info.definition(offset)
@@ -192,11 +155,10 @@ def place_in_info(ls: VisaServer, opened: OpenDocument, offset: int) -> types.Lo
     header = header_of(opened.analysis, group.name)
     kernel = kernel_at(header, offset)
     for description in ls.files.beside.descriptions(kernel, Path(path)) if kernel is not None else ():
-        span = None if description.is_zebin else place_in_document(description.text, header, opened.key, offset)
+        span = None if description.is_zebin else place_in_document(description.text, header, offset)
         if span is not None:
-            return types.Location(
-                ls.files.uri_of(description.path), range_of(PlainText(description.text), span, ls.encoding)
-            )
+            place = range_of(Document.parse(description.text), span, ls.encoding)
+            return types.Location(ls.files.uri_of(description.path), place)
     return None
 
 
@@ -242,15 +204,14 @@ def inputs_beside(
         return {}, ""
     place = Path(path)
     folder, platform = ls.files.stamp_place(place.parent), ls.documents.platform_name(opened.key)
-    kept = ls.files.recall(_INPUTS, opened.key, folder, platform)
-    inputs = kept.get(kernel) if kept is not None else None
+    kept = ls.files.memo(opened.key).fact(_INPUTS, dict[str, _Inputs], (folder, platform))
+    inputs = kept.get(kernel)
     if inputs is None or inputs.header != header or inputs.state != _state(ls, inputs.path):
         analysis = header_of(opened.analysis, kernel)
         description = ls.files.beside.description(kernel, place, simd_size=simd_size_of(analysis, kernel))
         contents = inputs_told(description.text, analysis, kernel) if description is not None else {}
         where = description.path if description is not None else None
-        inputs = _Inputs(header, where, _state(ls, where), contents)
-        ls.files.keep(_INPUTS, opened.key, folder, platform, {**(kept or {}), kernel: inputs})
+        inputs = kept[kernel] = _Inputs(header, where, _state(ls, where), contents)
     return inputs.contents, inputs.path.name if inputs.path is not None else ""
 
 

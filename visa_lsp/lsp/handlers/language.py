@@ -17,13 +17,14 @@ from visa_lsp.ide.features.hover import hover
 from visa_lsp.ide.features.references import ReferenceKind, highlights, references
 from visa_lsp.lsp.convert import range_of, raw_range, to_offset
 from visa_lsp.lsp.handlers import info, sources
-from visa_lsp.lsp.transport.protocol import Raw
+from visa_lsp.lsp.transport.protocol import Encoded
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from visa_lsp.analysis.analysis import Analysis
     from visa_lsp.embed.host_text import HostText
     from visa_lsp.ide.workspace import OpenDocument
     from visa_lsp.text import Span
@@ -186,37 +187,31 @@ async def on_definition(ls: VisaServer, params: types.DefinitionParams) -> Any:
     return [locations, filled] if locations is not None else filled
 
 
+def _locations_by(ls: VisaServer, params: AtPosition, kind: str, find: Callable[[Analysis, int], Target | None]) -> Any:
+    """Return the place that a feature of vISA finds, as the client takes answers to requests of a ``kind``."""
+    spot = place(ls, params)
+    target = find(spot[0].analysis, spot[1]) if spot is not None else None
+    return _locations(ls, spot[0], target, links=_takes_links(ls, kind)) if spot is not None else None
+
+
 @handles(types.TEXT_DOCUMENT_DECLARATION)
 async def on_declaration(ls: VisaServer, params: types.DeclarationParams) -> Any:
     """Return the declaration of a name, which is the same place as its definition."""
-    spot = place(ls, params)
-    if spot is None:
-        return None
-    links = _takes_links(ls, "declaration")
-    return _locations(ls, spot[0], definition(spot[0].analysis, spot[1]), links=links)
+    return _locations_by(ls, params, "declaration", definition)
 
 
 @handles(types.TEXT_DOCUMENT_TYPE_DEFINITION)
 async def on_type_definition(ls: VisaServer, params: types.TypeDefinitionParams) -> Any:
     """Return the variable at the end of an alias chain."""
-    spot = place(ls, params)
-    if spot is None:
-        return None
-    links = _takes_links(ls, "type_definition")
-    return _locations(ls, spot[0], type_definition(spot[0].analysis, spot[1]), links=links)
+    return _locations_by(ls, params, "type_definition", type_definition)
 
 
 @handles(types.TEXT_DOCUMENT_IMPLEMENTATION)
 async def on_implementation(ls: VisaServer, params: types.ImplementationParams) -> Any:
     """Return the body of a called function; for an input, its argument in the ze_info beside the text."""
     spot = place(ls, params)
-    if spot is None:
-        return None
-    links = _takes_links(ls, "implementation")
-    target = implementation(spot[0].analysis, spot[1])
-    if target is None:
-        return info.place_in_info(ls, spot[0], spot[1])
-    return _locations(ls, spot[0], target, links=links)
+    locations = _locations_by(ls, params, "implementation", implementation)
+    return locations or (info.place_in_info(ls, *spot) if spot is not None else None)
 
 
 @handles(types.TEXT_DOCUMENT_REFERENCES)
@@ -229,7 +224,7 @@ async def on_references(ls: VisaServer, params: types.ReferenceParams) -> Any:
     opened, occurrences = asked
     locations = [{"uri": opened.key, "range": raw_range(opened.document, o.span, ls.encoding)} for o in occurrences]
     if params.partial_result_token is None:
-        return Raw(locations)
+        return Encoded.of(locations)
     for start in range(0, len(locations), 500):
         send_partial(ls, params.partial_result_token, locations[start : start + 500])
     return []
@@ -242,4 +237,6 @@ async def on_highlight(ls: VisaServer, params: types.DocumentHighlightParams) ->
     if asked is None:
         return None
     document = asked[0].document
-    return Raw([{"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in asked[1]])
+    return Encoded.of(
+        [{"range": raw_range(document, o.span, ls.encoding), "kind": _HIGHLIGHT[o.use].value} for o in asked[1]]
+    )

@@ -34,7 +34,7 @@ from visa_lsp.lsp.work_progress import send_partial
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.ide.zeinfo.info_document import HeldArgument
+    from visa_lsp.ide.zeinfo.described_inputs import HeldArgument
     from visa_lsp.lsp.jobs.model import Result, RunJob
     from visa_lsp.lsp.visa_server import VisaServer
 

@@ -8,17 +8,18 @@ text is linked to the file.
 from __future__ import annotations
 
 from array import array
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from lsprotocol import types
 
 from visa_lsp.ide.features.source_lines import SourceLine, Stretch, names_of, source_of, stretches, stretches_of_text
-from visa_lsp.ide.index.memo import Key
 from visa_lsp.ide.prose.markdown import block
 from visa_lsp.ide.workspace import Language, OpenDocument
 from visa_lsp.lsp.convert import range_of
 from visa_lsp.safe_io import read_file
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import lines_of
 
 if TYPE_CHECKING:
@@ -123,12 +124,11 @@ def _texts(ls: VisaServer) -> Iterator[tuple[str, Sources]]:
         if stamp is None or ls.files.find_open(path) is not None:
             continue
         uri = ls.files.uri_of(path)
-        sources = ls.files.recall(_SOURCES, uri, stamp, None)
-        if sources is None:
-            text = ls.files.text(path)
-            sources = _by_file(stretches_of_text(text)) if text is not None else {}
-            ls.files.keep(_SOURCES, uri, stamp, None, sources)
-        yield uri, sources
+        yield uri, ls.files.memo(uri).fact(_SOURCES, partial(_of_file, ls, path), stamp)
+
+
+def _of_file(ls: VisaServer, path: Path) -> Sources:
+    return _by_file(stretches_of_text(ls.files.text(path) or ""))
 
 
 def _by_file(all_stretches: Iterable[Stretch]) -> Sources:

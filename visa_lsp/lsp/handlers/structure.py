@@ -1,6 +1,6 @@
 """Requests about the whole text: symbols, folding, semantic tokens.
 
-Long answers are made here as JSON values (``Raw``), because converting them object by object would take longer than
+Long answers are made here as JSON text (``Encoded``), because converting them object by object would take longer than
 computing them.
 """
 
@@ -17,17 +17,16 @@ from visa_lsp.ide.features.folding import Fold, FoldKind, folding_ranges
 from visa_lsp.ide.features.outline import leaves, outline
 from visa_lsp.ide.features.semantic_tokens import is_coloured_by_chunk
 from visa_lsp.ide.features.symbols import OutlineEntry, OutlineKind, pattern_of, workspace_symbols
-from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, pieces_of
-from visa_lsp.ide.index.memo import Key
-from visa_lsp.ide.index.text_index import index_of
+from visa_lsp.ide.features.token_pieces import Piece, encode_pieces, lines_of, piece_of
 from visa_lsp.ide.workspace import Language, OpenDocument
-from visa_lsp.lsp.convert import Text, to_span
+from visa_lsp.lsp.convert import to_span
 from visa_lsp.lsp.encode import encode_json
 from visa_lsp.lsp.handlers import info
-from visa_lsp.lsp.transport.protocol import Encoded, Raw, pause
+from visa_lsp.lsp.transport.protocol import Encoded, pause
 from visa_lsp.lsp.visa_server import VisaServer, handles
 from visa_lsp.lsp.work_progress import send_partial, show_progress
-from visa_lsp.syntax.document import common
+from visa_lsp.syntax.document import Document, common
+from visa_lsp.syntax.memo import Key
 from visa_lsp.text import units
 
 if TYPE_CHECKING:
@@ -55,7 +54,7 @@ _SYMBOL: Final = {
 # ---- symbols ----
 
 
-def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
+def _name_range(ls: VisaServer, document: Document, entry: OutlineEntry) -> dict[str, Any]:
     line, start, end = entry.line, entry.name_span.start, entry.name_span.end
     text = document.line_text(line)
     if not text.isascii():
@@ -63,7 +62,7 @@ def _name_range(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str
     return {"start": {"line": line, "character": start}, "end": {"line": line, "character": end}}
 
 
-def _symbol(ls: VisaServer, document: Text, entry: OutlineEntry) -> dict[str, Any]:
+def _symbol(ls: VisaServer, document: Document, entry: OutlineEntry) -> dict[str, Any]:
     """Return an entry of the outline with its children."""
     name = _name_range(ls, document, entry)
     end = {"line": entry.last_line, "character": units(document.line_text(entry.last_line), ls.encoding)}
@@ -97,7 +96,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     bodies = outline(opened.analysis, info.input_labels(ls, opened))
     if capability and capability.hierarchical_document_symbol_support:
         return Encoded([encode_json([_symbol(ls, document, body) for body in bodies])])
-    return Raw(
+    return Encoded.of(
         [
             _information(ls, opened.key, document, entry, holder)
             for body in bodies
@@ -106,7 +105,7 @@ async def on_document_symbol(ls: VisaServer, params: types.DocumentSymbolParams)
     )
 
 
-def _information(ls: VisaServer, uri: str, document: Text, entry: OutlineEntry, holder: str) -> dict[str, Any]:
+def _information(ls: VisaServer, uri: str, document: Document, entry: OutlineEntry, holder: str) -> dict[str, Any]:
     value: dict[str, Any] = {
         "name": entry.name,
         "kind": _SYMBOL[entry.kind].value,
@@ -164,15 +163,15 @@ def _symbols_of(ls: VisaServer, path: Path) -> list[dict[str, Any]]:
     uri, stamp = ls.files.uri_of(path), ls.files.stamp(path)
     if stamp is None:
         return []
-    symbols = ls.files.recall(_SYMBOLS, uri, stamp, ls.encoding)
-    if symbols is None:
+
+    def compute() -> list[dict[str, Any]]:
         analysis = ls.files.analysis(path)
-        entries = workspace_symbols(analysis, "") if analysis is not None else ()
-        symbols = (
-            [_information(ls, uri, analysis.document, entry, holder) for entry, holder in entries] if analysis else []
-        )
-        ls.files.keep(_SYMBOLS, uri, stamp, ls.encoding, symbols)
-    return symbols
+        if analysis is None:
+            return []
+        symbols = workspace_symbols(analysis, "")
+        return [_information(ls, uri, analysis.document, entry, holder) for entry, holder in symbols]
+
+    return ls.files.memo(uri).fact(_SYMBOLS, compute, (stamp, ls.encoding))
 
 
 # ---- folding ----
@@ -192,7 +191,7 @@ async def on_folding_range(ls: VisaServer, params: types.FoldingRangeParams) -> 
         # Initially folded ones, then the longest, are the most useful.
         folds = tuple(sorted(sorted(folds, key=lambda f: (not f.header, f.first_line - f.last_line))[:most]))
     closed = ls.documents.settings_for(opened.key).fold_header
-    return Raw([_folding_range(fold, closed=closed) for fold in folds])
+    return Encoded.of([_folding_range(fold, closed=closed) for fold in folds])
 
 
 def _folding_range(fold: Fold, *, closed: bool) -> dict[str, Any]:
@@ -290,12 +289,9 @@ async def _tokens(ls: VisaServer, opened: OpenDocument) -> SentTokens:
             )
             await pause()
     else:
-        kept = pieces_of(document)
-        index = index_of(document)
         for number, chunk in enumerate(document.chunks):
-            piece = kept.get(index, number, ls.encoding)
-            if piece is None:
-                piece = kept.make(analysis, index, number, ls.encoding)
+            piece, is_kept = piece_of(analysis, number, ls.encoding)
+            if not is_kept:
                 await pause()
             chunk_pieces.append((piece, chunk.count))
     pieces = []

@@ -1,7 +1,7 @@
 """JSON-RPC validation: every request is answered exactly once.
 
 pygls drops messages that it cannot read, and messages at the wrong time; here such requests get an error. Large answers
-that are JSON values (``Raw``) or JSON text (``Encoded``) bypass its converter. Invariant: only ``exit`` ends the
+that are JSON text (``Encoded``) bypass its converter. Invariant: only ``exit`` ends the
 server.
 """
 
@@ -40,17 +40,15 @@ _TOO_EARLY: Final = -32002
 
 
 @dataclass(frozen=True, slots=True)
-class Raw:
-    """A result that is already a JSON value."""
-
-    value: Any
-
-
-@dataclass(frozen=True, slots=True)
 class Encoded:
     """A result that is already JSON text, in pieces to be joined."""
 
     pieces: list[bytes]
+
+    @staticmethod
+    def of(value: Any) -> Encoded:
+        """Return the result of a JSON value."""
+        return Encoded([json.dumps(value).encode()])
 
 
 class Protocol(LanguageServerProtocol):
@@ -221,10 +219,8 @@ class Protocol(LanguageServerProtocol):
     def _send_response(self, msg_id: Any, result: Any = None, error: Any = None) -> None:
         if error is None and isinstance(result, Encoded):
             self._result_types.pop(msg_id, None)
-            self._send_encoded(msg_id, result.pieces)
-        elif error is None and isinstance(result, Raw):
-            self._result_types.pop(msg_id, None)
-            self._send_data({"jsonrpc": self.VERSION, "id": msg_id, "result": result.value})
+            head = f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '
+            self._send_pieces(head.encode(), result.pieces)
         else:
             super()._send_response(msg_id, result, error)
         if self.trace is not types.TraceValue.Off:
@@ -234,11 +230,8 @@ class Protocol(LanguageServerProtocol):
         """Send a notification whose parameters are JSON text."""
         self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "method": "{method}", "params": '.encode(), pieces)
 
-    def _send_encoded(self, msg_id: Any, pieces: list[bytes]) -> None:
-        """Send an answer that is JSON text, like ``_send_data``, but without a second copy as characters."""
-        self._send_pieces(f'{{"jsonrpc": "{self.VERSION}", "id": {json.dumps(msg_id)}, "result": '.encode(), pieces)
-
     def _send_pieces(self, head: bytes, pieces: list[bytes]) -> None:
+        """Send JSON text, like ``_send_data``, but without a second copy as characters."""
         if self.writer is None:
             logger.error("Unable to send data, no available transport!")
             return
@@ -297,7 +290,7 @@ class Protocol(LanguageServerProtocol):
         )  # fmt: skip
         offered = builder.build()  # type: ignore[no-untyped-call]  # pygls annotates nothing here
         capabilities = {**self._converter.unstructure(offered), **OPTIONS}
-        return Raw({"capabilities": capabilities, "serverInfo": {"name": NAME, "version": self._server.version}})
+        return Encoded.of({"capabilities": capabilities, "serverInfo": {"name": NAME, "version": self._server.version}})
 
     @lsp_method(types.SHUTDOWN)
     def lsp_shutdown(self, *_args: Any) -> Handled:
