@@ -48,17 +48,19 @@ FAULTS = [
     ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
     ("missing_wait", "data-race", 3, "kernel missing_wait_first, program"),
     ("unordered_read", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
-    ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
+    ("usm_overrun", "out-of-bounds", 2, "of 1024 bytes"),
+    ("freed_pointer", "out-of-bounds", 2, "a pointer to no shared memory"),
+    ("callback_race", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
     ("linked_fault", "out-of-bounds", 2, "element 256 of `x`"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 # By default one for each way in which a program goes wrong; `small_buffer`, `undefined_buffer` and `race` are programs of other tests.
 SOME_FAULTS = [
-    fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared")
+    fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared", "callback_race")
 ]  # fmt: skip
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "image_formats", "empty_launches", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
+    "profiling", "shared_memory", "event_types", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
 CAPTURED = ("axpy", "offsets", "images", "image_formats", "links", "copies", "shared_memory", "unified_memory")
@@ -135,7 +137,7 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     names = (*CAPTURED, "undefined_buffer", "half_written", "race")
     ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
     launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
-    assert len(launches) == report["enqueues"] == 16, ran.stderr
+    assert len(launches) == report["enqueues"] == 18, ran.stderr
     command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}
@@ -316,11 +318,14 @@ def test_refused_calls_have_an_error_and_a_line(host, run_exec):
     calls = [one["call"] for one in report["refused"]]
     assert calls == [
         "clCreateSubBuffer", "clEnqueueNDRangeKernel", "clSetKernelArg", "clSetKernelArg", "clEnqueueNDRangeKernel",
-        "clCreateProgramWithBinary", "clCreateImage",
+        "clCreateProgramWithBinary", "clEnqueueNDRangeKernel", "clEnqueueNDRangeKernel", "clCreateImage", "clCreateImage",
+        "clEnqueueReadBuffer", "clReleaseMemObject", "clCreateImage",
     ]  # fmt: skip
     assert [one["reason"].partition(":")[0] for one in report["refused"]] == [
         "CL_MISALIGNED_SUB_BUFFER_OFFSET", "CL_INVALID_KERNEL_ARGS", "CL_INVALID_ARG_SIZE", "CL_INVALID_ARG_INDEX",
-        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY", "CL_IMAGE_FORMAT_NOT_SUPPORTED",
+        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY", "CL_INVALID_WORK_DIMENSION", "CL_OUT_OF_RESOURCES",
+        "CL_INVALID_IMAGE_DESCRIPTOR", "CL_INVALID_IMAGE_SIZE", "CL_INVALID_MEM_OBJECT", "CL_INVALID_MEM_OBJECT",
+        "CL_IMAGE_FORMAT_NOT_SUPPORTED",
     ]  # fmt: skip
     assert all(f"{one['call']} is refused: {one['reason']}" in ran.stderr for one in report["refused"])
     assert not any(one["harmless"] for one in report["refused"])

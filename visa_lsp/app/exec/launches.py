@@ -273,7 +273,7 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
     placed = tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
     memory = (
         PlacedMemory(
-            names.get(id(array), f"a shared allocation of {array.nbytes} bytes"),
+            names.get(id(array), f"shared allocation {enqueue.shared_numbers[address]}"),
             shared[id(array)],
             address,
             in_place=True,

@@ -56,6 +56,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
     from visa_lsp.sim.launch.config import DataSection
+    from visa_lsp.zeinfo.zebin import Zebin
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
@@ -64,9 +65,10 @@ _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed 
 _MAX_SEARCHED_FOLDERS: Final = 200
 _MAX_DEPTH: Final = 3
 _SOURCE_SUFFIXES: Final = (".cl", ".clc", ".ocl", ".opencl")
+_LIBRARY: Final = "-create-library"  # of a link: the result is a part of later ones
 _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
-_RAGGED: Final = re.compile(r"-cl-std=CL([23])")
+_RAGGED: Final = re.compile(r"^(?!.*-cl-uniform-work-group-size).*-cl-std=CL[23]", re.DOTALL)
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
 _PART: Final = re.compile(r'"[^"]*/(part\d+\.cl)"')  # the path of a part of a linked program, in the compiler's folder
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
@@ -190,6 +192,11 @@ class Programs:
                 return ProgramBuild(Verdict.ERRORS, "SPIR-V is linked with nothing else by the simulator")
             else:
                 request = _linked(request, parts)
+        words = _words(request.options)
+        is_library = request.step is Step.LINK and _LIBRARY in words
+        if is_library:
+            options = shlex.join(word for word in words if word not in (_LIBRARY, "-enable-link-options"))
+            request = msgspec.structs.replace(request, step=Step.COMPILE, options=options)
         container = _Container(request.form.value, request.data, request.options, request.step.value, request.headers)
         self._started += 1
         own_name = f"program{self._started}.cl"
@@ -202,7 +209,7 @@ class Programs:
         self._known[program.number] = program
         packed = BINARY_HEAD + zlib.compress(msgspec.msgpack.encode(container), 1)
         if request.step is Step.COMPILE:
-            return ProgramBuild(Verdict.BUILT, compiled.log, program.number, binary=packed)
+            return ProgramBuild(Verdict.BUILT, compiled.log, program.number, is_library=is_library, binary=packed)
         program.compiled = compiled
         _write_texts(program, compiled)
         zebin_info, _ = program_data(compiled.zebin, program.folder)
@@ -222,7 +229,7 @@ class Programs:
             options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
         about = Path(tool).stat()
         identity = (
-            3, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
+            4, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
             request.headers, _files_of_includes(options),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
@@ -288,6 +295,8 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
     )
     if request.step is Step.COMPILE and errors and all(_UNRESOLVED.search(f.message) for f in errors):
         return CompiledProgram(b"-", (), "")
+    if build.zebin is not None and request.step is not Step.COMPILE and (missing := _undefined_functions(build.zebin)):
+        return CompiledProgram(b"", (), "".join(f"{name}: error: undefined reference to `{f}`\n" for f in missing))
     if build.program is None or build.zebin is None:
         return CompiledProgram(b"", (), log or "the compiler made no program\n")
     texts = tuple(
@@ -295,6 +304,13 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
         for t in build.texts
     )
     return CompiledProgram(build.program, texts, log)
+
+
+def _undefined_functions(zebin: Zebin) -> list[str]:
+    """Return the functions that the program calls but does not have; names of the driver begin otherwise than those of sources."""
+    defined = {symbol.name for symbol in zebin.symbols if symbol.section > 0}
+    names = {one.symbol for one in zebin.relocations if one.section.startswith(".text")} - defined
+    return sorted(name for name in names if name and not name.startswith(("INTEL_", "__")))
 
 
 def _write_texts(program: Program, compiled: CompiledProgram) -> None:
