@@ -105,6 +105,13 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
         kernel.followed_parts += 1
         note = "the launch is too large to follow all undefined bytes that it reads"
     report = _run(kernel, config, settings)
+    kernel.wrongly_accessed |= {
+        index
+        for fault in report.faults
+        if fault.kind is FaultKind.ACCESS
+        for index in range(len(enqueue.args))
+        if f"`{kernel.info.argument_name(index) or index}`" in fault.message
+    }
     return EnqueueResult(replace(report, faults=(*report.faults, *reads)), local, note, masks)
 
 
@@ -118,10 +125,13 @@ def _run_followed(
     launches of the kernel were too large.
     """
     probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-    with contextlib.suppress(_LateError):
-        report = _run(kernel, probe, _with_limit(settings, steps), is_probe=True)
-        if not report.faults:
-            return report, ()
+    # A probe would miss writes of memory that a kernel may only read.
+    is_readable = any(isinstance(a, BufferArg) and n in masks and a.access == "readonly" for n, a in enumerate(config.by_key.values()))
+    if not is_readable:
+        with contextlib.suppress(_LateError):
+            report = _run(kernel, probe, _with_limit(settings, steps), is_probe=True)
+            if not report.faults:
+                return report, ()
     if kernel.followed_parts >= _MAX_FOLLOWED_PARTS:
         return None, ()
     _restore(config, before)
@@ -250,7 +260,8 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
     shared, names = _typed_memory(enqueue, kernel)
     views: dict[tuple[int, int, int, str], Array] = {}
     args: list[Arg] = []
-    for index, arg in enumerate(enqueue.args):
+    for index, given in enumerate(enqueue.args):
+        arg = replace(given, access="") if isinstance(given, BufferArg) and index in kernel.wrongly_accessed else given
         if isinstance(arg, ValueArg):
             element = kernel.info.element_of(index)
             is_whole = element and arg.array.nbytes % element_bytes(element) == 0

@@ -65,12 +65,14 @@ _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed 
 _MAX_SEARCHED_FOLDERS: Final = 200
 _MAX_DEPTH: Final = 3
 _SOURCE_SUFFIXES: Final = (".cl", ".clc", ".ocl", ".opencl")
+_INCLUDED_SUFFIXES: Final = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx", ".clh", ".c", ".cc", ".cpp", ".cu", ".inc", ".inl", ".def")
 _LIBRARY: Final = "-create-library"  # of a link: the result is a part of later ones
 _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"^(?!.*-cl-uniform-work-group-size).*-cl-std=CL[23]", re.DOTALL)
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
-_PART: Final = re.compile(r'"[^"]*/(part\d+\.cl)"')  # the path of a part of a linked program, in the compiler's folder
+_PART_START: Final = re.compile(rb'^#line 1 "part(?=[\d.]+\.cl"$)', re.MULTILINE)
+_PART: Final = re.compile(r'"[^"]*/(part[\d.]+\.cl)"')  # the path of a part of a linked program, in the compiler's folder
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
 
 
@@ -97,7 +99,8 @@ class LoadedKernel:
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` the launches too large to follow all undefined bytes;
-    ``is_checked`` after the first.
+    ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
+    fault is interpreted, which took 166 s for one launch of hashcat.
     """
 
     name: str
@@ -109,6 +112,7 @@ class LoadedKernel:
     program: Program
     threads: int = 0
     followed_parts: int = 0
+    wrongly_accessed: set[int] = field(default_factory=set)
     is_checked: bool = False
 
     def element_of(self, index: int, size: int) -> str:
@@ -230,7 +234,7 @@ class Programs:
         about = Path(tool).stat()
         identity = (
             4, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
-            request.headers, _files_of_includes(options),
+            request.headers, _files_of_includes(options, request.data),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
         compiled = self._builds.get(digest) or self._cached(digest)
@@ -242,6 +246,9 @@ class Programs:
         self._builds[digest] = compiled
         if request.form is ProgramForm.SOURCE and program.source_name == Path(program.source_name).name:
             (program.folder / program.source_name).write_bytes(request.data)
+        for part in _PART_START.split(request.data)[1:]:
+            name, _, text = part.partition(b"\n")
+            (program.folder / f"part{name.decode()}".strip('"')).write_bytes(text)
         return compiled
 
     def _cached(self, digest: str) -> CompiledProgram | None:
@@ -343,7 +350,8 @@ def _linked(request: BuildRequest, parts: list[BuildRequest]) -> BuildRequest:
         options += [word for word in _words(part.options) if not word.startswith("-D")]
         head = "".join(f"#define {name} {value or ('' if equals else '1')}\n" for name, equals, value in macros)
         foot = "".join(f"#undef {name.partition('(')[0]}\n" for name, _, _ in macros)
-        texts.append(f'{head}#line 1 "part{number}.cl"\n'.encode() + part.data + f"\n{foot}".encode())
+        data = _PART_START.sub(b'#line 1 "part%d.' % number, part.data)  # of a library
+        texts.append(f'{head}#line 1 "part{number}.cl"\n'.encode() + data + f"\n{foot}".encode())
         headers.update(part.headers)
     return msgspec.structs.replace(
         request, form=ProgramForm.SOURCE, data=b"".join(texts), headers=tuple(headers.items()),
@@ -377,12 +385,17 @@ def _with_absolute_folders(options: str, folder: str) -> str:
     return " ".join(words)
 
 
-def _files_of_includes(options: str) -> list[tuple[str, int, int]]:
-    """Return name, size and date of the files below the folders of includes, by which a change is noticed."""
+def _files_of_includes(options: str, source: bytes) -> list[tuple[str, int, int]]:
+    """Return name, size and date of the files below the folders of includes, by which a change is noticed.
+
+    Files with other suffixes count only if the source names them, because programs write into their current folder.
+    """
     files: list[tuple[str, int, int]] = []
     for folder in (word.strip('"') for word in re.findall(r'-I ("[^"]*"|\S+)', options)):
         for root, _, names in os.walk(folder):
             for name in names[: _MAX_LISTED_FILES - len(files)]:
+                if not name.endswith(_INCLUDED_SUFFIXES) and os.fsencode(name) not in source:
+                    continue
                 with contextlib.suppress(OSError):
                     about = os.stat(f"{root}/{name}")  # noqa: PTH116 - quicker, for thousands of files
                     files.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))
