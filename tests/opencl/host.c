@@ -43,6 +43,14 @@ static void undefined_loop(void) { /* too many reads for a run that follows unde
   set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 40000);
   run(k, N, 64);
 }
+static void undefined_late(void) { /* only the last of many work items reads what nothing has written */
+  cl_kernel k = kernel("undefined_late", "kernel void undefined_late(global const int *x, global int *y) {\n  y[get_global_id(0)] = x[get_global_id(0)];\n}");
+  cl_mem x = buffer(4 * 256 * N, NULL);
+  int zero = 0;
+  OK(clEnqueueFillBuffer(queue, x, &zero, 4, 0, 4 * 256 * N - 64, 0, NULL, NULL));
+  set(k, 0, x), set(k, 1, buffer(4 * 256 * N, NULL));
+  run(k, 256 * N, 64);
+}
 static void linked_fault(void) {
   const char *source = "kernel void linked_fault(global int *x) {\n  x[get_global_id(0) + 1] = 1;\n}";
   cl_int e;
@@ -599,7 +607,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(event_types), CASE(freed_pointer), CASE(callback_race), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(event_types), CASE(freed_pointer), CASE(callback_race), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(undefined_late), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

@@ -65,14 +65,30 @@ _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed 
 _MAX_SEARCHED_FOLDERS: Final = 200
 _MAX_DEPTH: Final = 3
 _SOURCE_SUFFIXES: Final = (".cl", ".clc", ".ocl", ".opencl")
-_INCLUDED_SUFFIXES: Final = (*_SOURCE_SUFFIXES, ".h", ".hh", ".hpp", ".hxx", ".clh", ".c", ".cc", ".cpp", ".cu", ".inc", ".inl", ".def")
+_INCLUDED_SUFFIXES: Final = (
+    *_SOURCE_SUFFIXES,
+    ".h",
+    ".hh",
+    ".hpp",
+    ".hxx",
+    ".clh",
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cu",
+    ".inc",
+    ".inl",
+    ".def",
+)
 _LIBRARY: Final = "-create-library"  # of a link: the result is a part of later ones
 _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"^(?!.*-cl-uniform-work-group-size).*-cl-std=CL[23]", re.DOTALL)
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
 _PART_START: Final = re.compile(rb'^#line 1 "part(?=[\d.]+\.cl"$)', re.MULTILINE)
-_PART: Final = re.compile(r'"[^"]*/(part[\d.]+\.cl)"')  # the path of a part of a linked program, in the compiler's folder
+_PART: Final = re.compile(
+    r'"[^"]*/(part[\d.]+\.cl)"'
+)  # the path of a part of a linked program, in the compiler's folder
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
 
 
@@ -98,7 +114,8 @@ class _Container(msgspec.Struct, frozen=True):
 class LoadedKernel:
     """A kernel that is ready for launches.
 
-    ``threads`` counts those of its launches so far, ``followed_parts`` the launches too large to follow all undefined bytes;
+    ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
+    all undefined bytes, and the time for further runs of them;
     ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
     fault is interpreted, which took 166 s for one launch of hashcat.
     """
@@ -112,6 +129,7 @@ class LoadedKernel:
     program: Program
     threads: int = 0
     followed_parts: int = 0
+    compared_seconds: float = 0.0
     wrongly_accessed: set[int] = field(default_factory=set)
     is_checked: bool = False
 
