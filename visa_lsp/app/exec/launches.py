@@ -146,14 +146,14 @@ def _run_followed(
     """
     probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
     # A probe would miss writes of memory that a kernel may only read.
-    is_readable = any(
-        isinstance(a, BufferArg) and n in masks and a.access == "readonly" for n, a in enumerate(config.by_key.values())
-    )
-    if not is_readable:
+    args = enumerate(config.by_key.values())
+    kernel.reads_unwritten |= any(isinstance(a, BufferArg) and n in masks and a.access == "readonly" for n, a in args)
+    if not kernel.reads_unwritten:
         with contextlib.suppress(_LateError):
-            report = _run(kernel, probe, _with_limit(settings, steps), is_probe=True)
+            report = _run(kernel, probe, _with_limit(settings, _FIRST_FOLLOWED_STEPS), is_probe=True)
             if not report.faults:
                 return report, ()
+        kernel.reads_unwritten = True
     if kernel.followed_parts >= _MAX_FOLLOWED_PARTS:
         return None, ()
     _restore(config, before)

@@ -86,9 +86,8 @@ _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"^(?!.*-cl-uniform-work-group-size).*-cl-std=CL[23]", re.DOTALL)
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
 _PART_START: Final = re.compile(rb'^#line 1 "part(?=[\d.]+\.cl"$)', re.MULTILINE)
-_PART: Final = re.compile(
-    r'"[^"]*/(part[\d.]+\.cl)"'
-)  # the path of a part of a linked program, in the compiler's folder
+# The path of a part of a linked program, in the compiler's folder.
+_PART: Final = re.compile(r'"[^"]*/(part[\d.]+\.cl)"')
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
 
 
@@ -115,7 +114,7 @@ class LoadedKernel:
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
-    all undefined bytes, and the time for further runs of them;
+    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes;
     ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
     fault is interpreted, which took 166 s for one launch of hashcat.
     """
@@ -130,6 +129,7 @@ class LoadedKernel:
     threads: int = 0
     followed_parts: int = 0
     compared_seconds: float = 0.0
+    reads_unwritten: bool = False
     wrongly_accessed: set[int] = field(default_factory=set)
     is_checked: bool = False
 
