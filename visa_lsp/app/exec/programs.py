@@ -39,13 +39,13 @@ from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import BodySource, link_variables, load_program
 from visa_lsp.app.launch.runner import makings
-from visa_lsp.app.launch.zebin import program_data
 from visa_lsp.companions import Beside
 from visa_lsp.diagnostics import Severity
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import Platform, device_for
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.safe_io import is_regular
+from visa_lsp.sim.launch.config import DataSection
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.text import encode_text
 from visa_lsp.toolchain.find_tools import OCLOC
@@ -55,7 +55,6 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
-    from visa_lsp.sim.launch.config import DataSection
     from visa_lsp.zeinfo.zebin import Zebin
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
@@ -92,11 +91,16 @@ _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant":
 
 
 class CompiledProgram(msgspec.Struct, frozen=True):
-    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both."""
+    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both.
+
+    ``ze_info`` and ``sections``, the fields of DataSection, are those of the zebin, because a reader of ELF files takes 50 ms to load.
+    """
 
     zebin: bytes
     texts: tuple[tuple[str, bool, str], ...]  # name, is a kernel, text
     log: str
+    ze_info: str = ""
+    sections: tuple[tuple[str, bytes, str, dict[str, int], tuple[tuple[int, str, int], ...]], ...] = ()
 
 
 class _Container(msgspec.Struct, frozen=True):
@@ -234,9 +238,8 @@ class Programs:
             return ProgramBuild(Verdict.BUILT, compiled.log, program.number, is_library=is_library, binary=packed)
         program.compiled = compiled
         _write_texts(program, compiled)
-        zebin_info, _ = program_data(compiled.zebin, program.folder)
         names = {name for name, is_kernel, _ in compiled.texts if is_kernel}
-        program.infos = [info for info in read(zebin_info) if info.name in names and info.name != _NOTHING]
+        program.infos = [info for info in read(compiled.ze_info) if info.name in names and info.name != _NOTHING]
         ragged = _RAGGED.search(request.options) is not None
         kernels = tuple(_facts_of(info, ragged=ragged) for info in program.infos)
         return ProgramBuild(
@@ -251,7 +254,7 @@ class Programs:
             options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
         about = Path(tool).stat()
         identity = (
-            4, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
+            5, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
             request.headers, _files_of_includes(options, request.data),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
@@ -328,7 +331,11 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
         (t.name, t.is_kernel, _PART.sub(r'"\1"', t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')))
         for t in build.texts
     )
-    return CompiledProgram(build.program, texts, log)
+    from visa_lsp.app.launch.zebin import program_data
+
+    ze_info, sections = program_data(build.program, path)
+    parts = tuple((s.name, s.data, s.base, dict(s.symbols), s.pointers) for s in sections)
+    return CompiledProgram(build.program, texts, log, ze_info, parts)
 
 
 def _undefined_functions(zebin: Zebin) -> list[str]:
@@ -356,7 +363,7 @@ def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> Load
     kernel = choose_kernel(module, info.name)
     module = with_callees(module, kernel, path, platform, Beside(), notes, sources)
     info = with_source(info, kernel, program.folder)
-    _, sections = program_data(program.compiled.zebin, path)
+    sections = tuple(DataSection(*fields) for fields in program.compiled.sections)
     return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
 
 
