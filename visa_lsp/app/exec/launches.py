@@ -121,9 +121,10 @@ def _run_checked(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSetting
             return EnqueueResult(result, local, undefined=masks)
         _restore(config, before)
     report = _run(kernel, config, settings)
-    if masks and not reads:
-        reads, note = _compare_fills(kernel, config, settings, masks, before)
     if masks:
+        if not reads:
+            # With faults the memory of a further run could differ for other reasons.
+            reads, note = ((), _TOO_LARGE) if report.faults else _compare_fills(kernel, config, settings, masks, before)
         kernel.followed_parts += 1
     kernel.wrongly_accessed |= {
         index
@@ -204,7 +205,7 @@ def _compare_fills(
 
 @contextlib.contextmanager
 def _other_fill(config: LaunchConfig, masks: dict[int | str, Array]) -> Iterator[None]:
-    """Replace the bytes that nothing has written by random ones, equal in no two places; put them back afterwards."""
+    """Replace the bytes that nothing has written by random ones; put them back afterwards."""
     arrays: dict[int | str, Array] = {n: arg.array for n, arg in config.by_key.items() if isinstance(arg, BufferArg)}
     arrays |= {hex(region.address): region.array for region in config.memory}
     raws = {key: arrays[key].reshape(-1).view(np.uint8) for key in masks}
