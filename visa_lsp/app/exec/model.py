@@ -111,7 +111,7 @@ class Allocation(Struct, frozen=True):
     def describe(self) -> str:
         """Return words for a report."""
         if not self.number:
-            return "a pointer to no shared memory: it was freed, or is memory of the program alone"
+            return "a pointer to no shared memory: behind its end, to memory that was freed, or to memory of the program alone"
         words = f"buffer {self.number} of {self.size} bytes"
         if self.part != self.size:
             words = f"bytes {self.origin} to {self.origin + self.part - 1} of {words}"

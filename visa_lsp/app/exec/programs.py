@@ -254,7 +254,7 @@ class Programs:
             options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
         about = Path(tool).stat()
         identity = (
-            5, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
+            6, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
             request.headers, _files_of_includes(options, request.data),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
