@@ -23,6 +23,7 @@ from tiers import first
 from benchmarks.exec_kills import kill_one
 from benchmarks.exec_random import compare
 from visa_lsp.cli.main import main
+from visa_lsp.opencl.layer import host_entries
 
 HERE = Path(__file__).parent
 NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
@@ -314,6 +315,17 @@ def until(holds):
     while not holds():
         assert time.monotonic() < end
         time.sleep(0.05)
+
+
+def test_the_file_that_names_the_host_is_never_written_again(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("VISA_LSP_CACHE", cache)  # because programs of other runs may be reading it
+    entry = host_entries(tmp_path) / "host.icd"
+    before = entry.stat()
+    assert host_entries(tmp_path) / "host.icd" == entry
+    assert (entry.stat().st_ino, entry.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    entry.write_text("")  # as a run left it that was killed
+    assert "pocl" in (host_entries(tmp_path) / "host.icd").read_text()
+    assert [path.name for path in entry.parent.iterdir()] == ["host.icd"]
 
 
 def test_refused_calls_have_an_error_and_a_line(host, run_exec):
