@@ -560,6 +560,9 @@ static void backwards(void) { /* a pointer to the last element of shared virtual
   OK(clSetKernelArgSVMPointer(k, 0, x + N - 1)), set(k, 1, y), set_number(k, 2, -1);
   OK(run(k, N, 64));
   for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == numbers[N - 1 - i]);
+  OK(clSetKernelArgSVMPointer(k, 0, x + 3)), OK(clSetKernelArgSVMPointer(k, 1, x)), set_number(k, 2, 1); /* two places of one allocation */
+  OK(run(k, 1, 1));
+  EXPECT(x[0] == numbers[3]);
   clSVMFree(context, x);
 }
 static void local_arrays(void) { /* beside local arguments, to which the kernel adds the size of its arrays */

@@ -358,7 +358,7 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
             element = kernel.info.element_of(index)
             is_whole = element and arg.array.nbytes % element_bytes(element) == 0
             args.append(ValueArg(arg.array.view(element)) if is_whole else arg)
-        elif isinstance(arg, BufferArg) and id(arg.whole) in names:
+        elif isinstance(arg, BufferArg) and id(arg.whole) in names and arg.array.nbytes == shared[id(arg.whole)].nbytes:
             args.append(replace(arg, array=shared[id(arg.whole)], whole=None))
         elif isinstance(arg, BufferArg):
             raw = arg.array
