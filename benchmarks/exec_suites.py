@@ -1,8 +1,9 @@
 """Test suites and programs of others under `visa-lsp exec`: how many of their tests pass, and what is reported.
 
 They must be there already: those of Debian (clinfo, clpeak, clblast-tests, clfft-client, hashcat) on PATH, those of Python in the
-interpreter of ``--python``, the sources of pyopencl, which have its tests, in ``--pyopencl``, Khronos' conformance tests, built by
-their CMake, in ``--conformance``. For dpnp ``VISA_LSP_EXEC_HOST`` is
+interpreter of ``--python``, the sources of pyopencl, which have its tests and examples, in ``--pyopencl``, Khronos' conformance tests,
+built by their CMake, in ``--conformance``, the OpenCL programs of PolyBench-ACC, built beside their sources as NAME.exe with
+``-DMINI_DATASET -DRUN_ON_CPU``, in ``--polybench``. For dpnp ``VISA_LSP_EXEC_HOST`` is
 the OpenCL of intel-opencl-rt beside that interpreter. Needs gcc, OpenCL's headers and loader, pocl and ocloc.
 """
 
@@ -21,10 +22,23 @@ from pathlib import Path
 _HASH = "202cb962ac59075b964b07152d234b70"  # MD5 of 123
 _MAX_LISTED = 8  # faults, and refused calls, of a suite
 _CONFORMANCE = ("api", "basic", "buffers", "atomics", "events")
+_EXAMPLES = (  # of pyopencl, that need no further packages
+    "demo", "demo_array", "demo_array_svm", "demo_elementwise", "demo_elementwise_complex", "demo-struct-reduce",
+    "demo_meta_template", "narray", "svm", "pi-monte-carlo",
+)  # fmt: skip
+_SIZES_OF_FFT = (
+    "-x 64 -b 4", "-x 128", "-x 105 -b 3", "-x 243", "-x 1000 --inv", "-x 11 -b 8", "-x 4096", "-x 32 -y 16", "-x 15 -y 7 -b 2 -o",
+    "-x 8 -y 8 -z 8", "-x 64 --inLayout 2 --outLayout 2", "-x 64 --inLayout 5 --outLayout 3 -o", "-x 64 --inLayout 3 --outLayout 5 -o --inv",
+    "-x 8192", "-x 169", "-x 2048 -y 4",
+)  # fmt: skip
+# Marks of clFFT's client, PolyBench and hashcat.
+_PASSED, _FAILED = r"\*PASS\*|Percent: 0$|^[0-9a-f]{32}:123$", r"\*FAIL\*|Percent: [1-9]\d*$"
 _PROGRESS = re.compile(r"^([.sxFE]+)(?: +\[ *\d+%\])?$", re.MULTILINE)
 
 
-def suites(python: str, pyopencl: Path | None, conformance: Path | None) -> dict[str, tuple[list[str], str]]:
+def suites(
+    python: str, pyopencl: Path | None, conformance: Path | None, polybench: Path | None
+) -> dict[str, tuple[list[str], str]]:
     """Return the command of each suite, and the host's OpenCL, if it is not pocl."""
     pytest = [python, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
     found = {
@@ -32,21 +46,28 @@ def suites(python: str, pyopencl: Path | None, conformance: Path | None) -> dict
         "clpeak": (["clpeak", "--kernel-latency"], ""),
         "hashcat": (
             [
-                "hashcat", "--force", "-m", "0", "-a", "3", "-n", "1", "-u", "1", "--potfile-disable",
+                "hashcat", "--force", "-m", "0", "-a", "3", "-n", "1", "-u", "1", "-T", "32", "--potfile-disable",
                 "--self-test-disable", _HASH, "?d?d?d",
             ],
             "",
         ),
-        "clfft": (["clFFT-client", "-x", "64", "-b", "4"], ""),
+        "clfft": (["sh", "-c", "\n".join(f"clFFT-client {sizes}" for sizes in _SIZES_OF_FFT)], ""),
     }  # fmt: skip
-    for routine in ("xaxpy", "xdot", "xgemv", "xgemm"):
+    for routine in ("xaxpy", "xdot", "xscal", "xgemv", "xgemm"):
         found[f"clblast {routine}"] = ([f"clblast_test_{routine}"], "")
     if pyopencl is not None:
+        examples = (f"{python} {pyopencl.resolve()}/examples/{name}.py" for name in _EXAMPLES)
+        runs = "\n".join(f"{run} < /dev/null && echo 1 passed || echo 1 failed" for run in examples)
+        found["pyopencl examples"] = (["sh", "-c", f"export PYOPENCL_CTX=0\n{runs}"], "")
         for path in sorted((pyopencl / "test").glob("test_*.py")):
             found[f"pyopencl {path.stem}"] = ([*pytest, str(path)], "")
     for name in _CONFORMANCE if conformance is not None else ():
         assert conformance is not None
         found[f"conformance {name}"] = ([str(conformance / "test_conformance" / name / f"test_{name}"), "-w"], "")
+    programs = sorted(polybench.resolve().rglob("*.exe")) if polybench is not None else []
+    if programs:
+        runs = "\n".join(f"(cd {path.parent} && ./{path.name})" for path in programs)
+        found["polybench"] = (["sh", "-c", runs], "")
     packages = sorted(Path(python).parents[1].glob("lib/python*/site-packages/dpnp/tests"))
     for name in ("absolute", "sum", "sort", "search", "random", "linalg") if packages else ():
         host = str(Path(python).parents[1] / "lib" / "libintelocl.so")
@@ -90,9 +111,10 @@ def run(command: list[str], host: str, seconds: int, folder: Path) -> str:
 
 
 def _count(text: str, word: str) -> int:
-    """Return the number of tests that the output of CLBlast or pytest counts."""
+    """Return the number of tests that the output of CLBlast or pytest counts, or that have a mark of another suite."""
     found = re.findall(rf"(\d+) test\(s\) {word}", text) or re.findall(rf"(\d+) {word}", text)
-    return sum(map(int, found))
+    marks = re.findall(_PASSED if word == "passed" else _FAILED, text, re.MULTILINE)
+    return sum(map(int, found)) + len(marks)
 
 
 def main() -> int:
@@ -101,11 +123,12 @@ def main() -> int:
     parser.add_argument("--python", default=sys.executable, help="interpreter with pyopencl, dpnp and pytest")
     parser.add_argument("--pyopencl", type=Path, help="folder of the sources of pyopencl")
     parser.add_argument("--conformance", type=Path, help="folder in which Khronos' conformance tests are built")
+    parser.add_argument("--polybench", type=Path, help="folder of the OpenCL programs of PolyBench-ACC")
     parser.add_argument("--seconds", type=int, default=1200, help="longest time of a suite (1200)")
     parser.add_argument("names", nargs="*", help="suites whose names begin so")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
-        for suite, (command, host) in suites(args.python, args.pyopencl, args.conformance).items():
+        for suite, (command, host) in suites(args.python, args.pyopencl, args.conformance, args.polybench).items():
             if args.names and not suite.startswith(tuple(args.names)):
                 continue
             if shutil.which(command[0]) is None:

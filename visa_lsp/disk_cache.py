@@ -35,7 +35,8 @@ class Kept:
         self._path = path
         self._most = MAX_BYTES if most is None else most
         self._mark = mark.replace("\n", " ").encode() + b"\n"
-        self._entries: dict[bytes, list[bytes]] | None = None
+        self._entries: dict[bytes, list[tuple[int, int]]] | None = None  # the lines of each key in `_data`
+        self._data = b""
         self._fresh: list[bytes] = []
         self._size = 0
         self._written = 0  # entries added by this process
@@ -47,8 +48,8 @@ class Kept:
             name = msgspec.json.encode(key)
         except ValueError:  # a lone surrogate, from bytes that are not text
             return None
-        for line in reversed(entries.get(name, [])):
-            checksum, _, rest = line.partition(b"\t")
+        for start, end in reversed(entries.get(name, [])):
+            checksum, _, rest = self._data[start:end].partition(b"\t")
             with contextlib.suppress(ValueError, RecursionError):
                 if int(checksum, 16) == zlib.crc32(rest):
                     return msgspec.json.decode(rest.partition(b"\t")[2])
@@ -105,7 +106,7 @@ class Kept:
     def _folder_is_own(self) -> bool:
         return _is_own(self._path.parent.stat(), stat.S_ISDIR)
 
-    def _read(self) -> dict[bytes, list[bytes]]:
+    def _read(self) -> dict[bytes, list[tuple[int, int]]]:
         data = b""
         with contextlib.suppress(OSError):
             if self._folder_is_own():
@@ -114,12 +115,16 @@ class Kept:
                         data = read_stream(stream, self._most, about.st_size)
         if not data.startswith(self._mark):
             data = b""
-        self._size = len(data)
-        self._entries = {}
-        for line in data.split(b"\n")[1:]:
-            parts = line.split(b"\t", 2)
-            if len(parts) == 3:
-                self._entries.setdefault(parts[1], []).append(line)
+        self._size, self._data, self._entries = len(data), data, {}
+        start = len(self._mark)
+        while start < len(data):  # without copies of the lines, which may be megabytes
+            end = data.find(b"\n", start)
+            end = len(data) if end < 0 else end
+            name_start = data.find(b"\t", start, end) + 1
+            name_end = data.find(b"\t", name_start, end) if name_start else -1
+            if name_end >= 0:
+                self._entries.setdefault(data[name_start:name_end], []).append((start, end))
+            start = end + 1
         return self._entries
 
 

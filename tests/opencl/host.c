@@ -43,6 +43,14 @@ static void undefined_loop(void) { /* too many reads for a run that follows unde
   set(k, 0, buffer(4 * N, NULL)), set_number(k, 1, 40000);
   run(k, N, 64);
 }
+static void undefined_late(void) { /* only the last of many work items reads what nothing has written */
+  cl_kernel k = kernel("undefined_late", "kernel void undefined_late(global const int *x, global int *y) {\n  y[get_global_id(0)] = x[get_global_id(0)];\n}");
+  cl_mem x = buffer(4 * 256 * N, NULL);
+  int zero = 0;
+  OK(clEnqueueFillBuffer(queue, x, &zero, 4, 0, 4 * 256 * N - 64, 0, NULL, NULL));
+  set(k, 0, x), set(k, 1, buffer(4 * 256 * N, NULL));
+  run(k, 256 * N, 64);
+}
 static void linked_fault(void) {
   const char *source = "kernel void linked_fault(global int *x) {\n  x[get_global_id(0) + 1] = 1;\n}";
   cl_int e;
@@ -121,6 +129,26 @@ static void run_shared(const char *source, const char *name, int fill) { /* unif
 }
 static void usm_overrun(void) { run_shared("kernel void usm_overrun(global int *x) {\n  x[get_global_id(0) + 1] = 3;\n}", "usm_overrun", 0); }
 static void undefined_shared(void) { run_shared("kernel void undefined_shared(global int *x) {\n  x[get_global_id(0)] *= 3;\n}", "undefined_shared", 0); }
+static void freed_pointer(void) {
+  int *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  cl_kernel k = kernel("freed_pointer", "kernel void freed_pointer(global int *x) {\n  x[get_global_id(0)] = 1;\n}");
+  OK(clSetKernelArgSVMPointer(k, 0, x));
+  clSVMFree(context, x);
+  run(k, N, 64);
+}
+static void CL_CALLBACK ignore(cl_event e, cl_int status, void *data) { (void)e, (void)status, (void)data; }
+static cl_mem fill_in(cl_command_queue q, const char *name, cl_event *e);
+static void callback_race(void) { /* a callback of an event that has not ended orders nothing that was enqueued before */
+  cl_int e;
+  cl_event gate = clCreateUserEvent(context, &e), filled;
+  cl_command_queue other = clCreateCommandQueue(context, device, 0, NULL);
+  int out[N];
+  OK(clEnqueueMarkerWithWaitList(queue, 1, &gate, NULL));
+  cl_mem x = fill_in(queue, "callback_race", &filled);
+  OK(clSetEventCallback(filled, CL_COMPLETE, ignore, NULL));
+  OK(clEnqueueReadBuffer(other, x, CL_FALSE, 0, sizeof out, out, 0, NULL, NULL));
+  OK(clSetUserEventStatus(gate, CL_COMPLETE)), OK(clFinish(queue)), OK(clFinish(other));
+}
 static void refused_calls(void) {
   cl_int e;
   cl_buffer_region part = {2, 64};
@@ -128,6 +156,8 @@ static void refused_calls(void) {
   clCreateSubBuffer(x, 0, CL_BUFFER_CREATE_TYPE_REGION, &part, &e);
   EXPECT(e == CL_MISALIGNED_SUB_BUFFER_OFFSET);
   cl_kernel k = kernel("refused", "kernel void refused(global int *x, int n) { x[get_global_id(0)] = n; }");
+  cl_kernel local = kernel("refused_local", "kernel void refused_local(global int *x, local int *t) { t[get_local_id(0)] = x[0]; barrier(CLK_LOCAL_MEM_FENCE); x[0] = t[1]; }");
+  set(local, 0, x), OK(clSetKernelArg(local, 1, 65540, NULL));
   EXPECT(run(k, N, 64) == CL_INVALID_KERNEL_ARGS);
   EXPECT(clSetKernelArg(k, 1, sizeof x, &x) == CL_INVALID_ARG_SIZE);
   EXPECT(clSetKernelArg(k, 4, 4, numbers) == CL_INVALID_ARG_INDEX);
@@ -137,8 +167,18 @@ static void refused_calls(void) {
   size_t size = sizeof bytes;
   clCreateProgramWithBinary(context, 1, &device, &size, &binary, NULL, &e);
   EXPECT(e == CL_INVALID_BINARY);
-  cl_image_format format = {CL_LUMINANCE, CL_FLOAT};
-  cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
+  size_t sizes[4] = {64, 1, 1, 1};
+  EXPECT(clEnqueueNDRangeKernel(queue, k, 4, NULL, sizes, NULL, 0, NULL, NULL) == CL_INVALID_WORK_DIMENSION);
+  EXPECT(run(local, 64, 64) == CL_OUT_OF_RESOURCES);
+  cl_image_format format = {CL_LUMINANCE, CL_FLOAT}, plain = {CL_RGBA, CL_UNSIGNED_INT8};
+  cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 0};
+  EXPECT(!clCreateImage(context, 0, &plain, &shape, NULL, &e) && e == CL_INVALID_IMAGE_DESCRIPTOR);
+  shape.image_height = 20000;
+  EXPECT(!clCreateImage(context, 0, &plain, &shape, NULL, &e) && e == CL_INVALID_IMAGE_SIZE);
+  OK(clReleaseMemObject(x));
+  EXPECT(clEnqueueReadBuffer(queue, x, CL_TRUE, 0, 4, numbers, 0, NULL, NULL) == CL_INVALID_MEM_OBJECT);
+  EXPECT(clReleaseMemObject(x) == CL_INVALID_MEM_OBJECT);
+  shape.image_height = 8;
   EXPECT(!clCreateImage(context, CL_MEM_READ_ONLY, &format, &shape, NULL, &e) && e == CL_IMAGE_FORMAT_NOT_SUPPORTED);
 }
 
@@ -288,7 +328,11 @@ static void offsets(void) { /* a global offset, two dimensions, and a last group
   set(k, 0, x), set_number(k, 1, 16);
   size_t from[2] = {2, 1}, size[2] = {13, 7}, local[2] = {8, 2};
   OK(clEnqueueNDRangeKernel(queue, k, 2, from, size, local, 0, NULL, NULL));
+  size[0] = local[0] = 1, size[1] = 1, local[1] = 4;
+  OK(clEnqueueNDRangeKernel(queue, k, 2, from, size, local, 0, NULL, NULL));
   int *out = read_ints(x, N);
+  EXPECT(out[18] == 1);
+  out[18] = 13;
   for (int i = 0; i < N; i++) EXPECT(out[i] == (i % 16 >= 2 && i % 16 < 15 && i / 16 >= 1 && i / 16 < 8 ? 13 : numbers[i]));
 }
 static void images(void) {
@@ -299,8 +343,12 @@ static void images(void) {
   cl_int e;
   cl_image_format format = {CL_RGBA, CL_UNSIGNED_INT32};
   cl_image_desc shape = {.image_type = CL_MEM_OBJECT_IMAGE2D, .image_width = 8, .image_height = 8};
-  cl_mem a = clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_COPY_HOST_PTR, &format, &shape, numbers, &e);
+  static int padded[8 * 40];
+  for (int i = 0; i < N; i++) padded[i / 32 * 40 + i % 32] = numbers[i];
+  shape.image_row_pitch = 160;
+  cl_mem a = clCreateImage(context, CL_MEM_READ_ONLY | CL_MEM_USE_HOST_PTR, &format, &shape, padded, &e);
   OK(e);
+  shape.image_row_pitch = 0;
   cl_mem b = clCreateImage(context, CL_MEM_WRITE_ONLY, &format, &shape, NULL, &e);
   OK(e);
   cl_sampler s = clCreateSampler(context, CL_FALSE, CL_ADDRESS_CLAMP_TO_EDGE, CL_FILTER_NEAREST, &e);
@@ -372,14 +420,19 @@ static void prints(void) {
   OK(clEnqueueTask(queue, k, 0, NULL, NULL));
   OK(clFinish(queue));
 }
-static cl_program binary_of(cl_program p) { /* the same program from its binary */
+static cl_program object_of(cl_program p) { /* the same program from its binary, not built */
   size_t size = 0;
   OK(clGetProgramInfo(p, CL_PROGRAM_BINARY_SIZES, sizeof size, &size, NULL));
   unsigned char *data = malloc(size);
   OK(clGetProgramInfo(p, CL_PROGRAM_BINARIES, sizeof data, &data, NULL));
   cl_int e, status;
   cl_program q = clCreateProgramWithBinary(context, 1, &device, &size, (const unsigned char **)&data, &status, &e);
-  OK(e), OK(status), OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
+  OK(e), OK(status);
+  return q;
+}
+static cl_program binary_of(cl_program p) {
+  cl_program q = object_of(p);
+  OK(clBuildProgram(q, 0, NULL, "", NULL, NULL));
   return q;
 }
 static void links(void) { /* compile and link, and a header */
@@ -391,6 +444,13 @@ static void links(void) { /* compile and link, and a header */
   parts[0] = clCreateProgramWithSource(context, 1, &one, NULL, &e), parts[1] = clCreateProgramWithSource(context, 1, &two, NULL, &e);
   OK(clCompileProgram(parts[0], 1, &device, "-DUNIT=1", 1, &h, &name, NULL, NULL));
   OK(clCompileProgram(parts[1], 0, NULL, "", 1, &h, &name, NULL, NULL));
+  cl_program library = clLinkProgram(context, 1, &device, "-create-library", 1, parts, NULL, NULL, &e);
+  OK(e);
+  cl_program_binary_type type;
+  OK(clGetProgramBuildInfo(library, device, CL_PROGRAM_BINARY_TYPE, sizeof type, &type, NULL));
+  EXPECT(type == CL_PROGRAM_BINARY_TYPE_LIBRARY);
+  EXPECT(clLinkProgram(context, 1, &device, "", 1, parts + 1, NULL, NULL, &e) && e == CL_LINK_PROGRAM_FAILURE); /* without `twice` */
+  parts[0] = library, parts[1] = object_of(parts[1]);
   cl_program p = clLinkProgram(context, 1, &device, "", 2, parts, NULL, NULL, &e);
   OK(e);
   cl_kernel k = clCreateKernel(binary_of(p), "links", &e);
@@ -428,6 +488,9 @@ static void queries(void) {
   EXPECT(space == CL_KERNEL_ARG_ADDRESS_LOCAL);
   OK(clGetKernelWorkGroupInfo(k, device, CL_KERNEL_COMPILE_WORK_GROUP_SIZE, sizeof sizes, sizes, NULL));
   EXPECT(sizes[0] == 16 && sizes[1] == 2 && sizes[2] == 1);
+  size_t lanes = 1;
+  OK(clGetKernelSubGroupInfo(k, device, CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL, 0, NULL, sizeof lanes, &lanes, NULL));
+  EXPECT(lanes == 0);
   k = kernel("hints", "kernel __attribute__((vec_type_hint(float4))) __attribute__((work_group_size_hint(8, 2, 1))) void hints(void) { }");
   OK(clGetKernelInfo(k, CL_KERNEL_ATTRIBUTES, sizeof text, text, NULL));
   EXPECT(strstr(text, "vec_type_hint(float4)") && strstr(text, "work_group_size_hint(8,2,1)"));
@@ -454,6 +517,7 @@ static void profiling(void) {
 static void shared_memory(void) { /* a pointer in shared virtual memory leads to another allocation */
   cl_kernel k = kernel("shared_memory", "kernel void shared_memory(global ulong *list) {\n"
                                           "  ((global int *)list[0])[get_global_id(0)] = get_global_id(0);\n}");
+  cl_int e;
   int **list = clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof *list, 0), *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
   EXPECT(list && x);
   *list = x;
@@ -461,8 +525,30 @@ static void shared_memory(void) { /* a pointer in shared virtual memory leads to
   OK(run(k, N, 64));
   OK(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, x, 4 * N, 0, NULL, NULL));
   for (int i = 0; i < N; i++) EXPECT(x[i] == i);
-  OK(clEnqueueSVMUnmap(queue, x, 0, NULL, NULL));
+  cl_mem around = clCreateBuffer(context, CL_MEM_USE_HOST_PTR, 4 * N, x, &e);
+  OK(e), OK(clEnqueueSVMUnmap(queue, x, 0, NULL, NULL));
+  cl_bool is_shared = CL_FALSE;
+  OK(clGetMemObjectInfo(around, CL_MEM_USES_SVM_POINTER, sizeof is_shared, &is_shared, NULL));
+  EXPECT(is_shared && read_ints(around, N)[9] == 9);
+  cl_kernel fill = kernel("shared_memory_buffer", "kernel void shared_memory_buffer(global int *x) { x[get_global_id(0)] = 7; }");
+  set(fill, 0, around), OK(run(fill, N, 64));
+  EXPECT(x[0] == 7 && x[N - 1] == 7);
+  clReleaseMemObject(around);
+  EXPECT(x[N - 1] == 7);
   clSVMFree(context, x), clSVMFree(context, list);
+}
+static void event_types(void) { /* of commands that the host does in another way */
+  int *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  static const cl_command_type types[] = {CL_COMMAND_SVM_MEMFILL, CL_COMMAND_SVM_MEMCPY, CL_COMMAND_SVM_MAP, CL_COMMAND_SVM_UNMAP, CL_COMMAND_TASK, CL_COMMAND_MARKER};
+  cl_event e[6];
+  cl_command_type type;
+  cl_kernel k = kernel("event_types", "kernel void event_types(int n) { }");
+  set_number(k, 0, 1);
+  OK(clEnqueueSVMMemFill(queue, x, numbers, 4, 4 * N, 0, NULL, e)), OK(clEnqueueSVMMemcpy(queue, CL_FALSE, x, numbers, 4 * N, 0, NULL, e + 1));
+  OK(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, x, 4 * N, 0, NULL, e + 2)), OK(clEnqueueSVMUnmap(queue, x, 0, NULL, e + 3));
+  OK(clEnqueueTask(queue, k, 0, NULL, e + 4)), OK(clEnqueueMarkerWithWaitList(queue, 5, e, e + 5)), OK(clWaitForEvents(1, e + 5));
+  for (int i = 0; i < 6; i++) OK(clGetEventInfo(e[i], CL_EVENT_COMMAND_TYPE, sizeof type, &type, NULL)), EXPECT(type == types[i]);
+  clSVMFree(context, x);
 }
 static void unified_memory(void) { run_shared("kernel void unified_memory(global int *x) { x[get_global_id(0)] *= 2; }", "unified_memory", 1); }
 static void backwards(void) { /* a pointer to the last element of shared virtual memory, from which the kernel goes down */
@@ -474,6 +560,9 @@ static void backwards(void) { /* a pointer to the last element of shared virtual
   OK(clSetKernelArgSVMPointer(k, 0, x + N - 1)), set(k, 1, y), set_number(k, 2, -1);
   OK(run(k, N, 64));
   for (int i = 0, *out = read_ints(y, N); i < N; i++) EXPECT(out[i] == numbers[N - 1 - i]);
+  OK(clSetKernelArgSVMPointer(k, 0, x + 3)), OK(clSetKernelArgSVMPointer(k, 1, x)), set_number(k, 2, 1); /* two places of one allocation */
+  OK(run(k, 1, 1));
+  EXPECT(x[0] == numbers[3]);
   clSVMFree(context, x);
 }
 static void local_arrays(void) { /* beside local arguments, to which the kernel adds the size of its arrays */
@@ -521,7 +610,7 @@ static const struct {
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
-    CASE(profiling), CASE(shared_memory), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
+    CASE(profiling), CASE(shared_memory), CASE(event_types), CASE(freed_pointer), CASE(callback_race), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(undefined_late), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 
 int main(int count, char **names) {

@@ -23,6 +23,7 @@ from tiers import first
 from benchmarks.exec_kills import kill_one
 from benchmarks.exec_random import compare
 from visa_lsp.cli.main import main
+from visa_lsp.opencl.layer import host_entries
 
 HERE = Path(__file__).parent
 NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
@@ -39,6 +40,7 @@ FAULTS = [
     ("swapped_arguments", "out-of-bounds", 2, "writes bytes 256-259, element 64 of `many`"),
     ("undefined_buffer", "uninitialised-read", 2, "bytes 0-3, element 0 of `x` were never written"),
     ("undefined_shared", "uninitialised-read", 2, "element 0 of `x`"),
+    ("undefined_late", "uninitialised-read", 2, "element 65520 of `x`"),
     ("half_written", "uninitialised-read", 3, "element 128 of `x`"),
     ("race", "data-race", 2, "element 0 of `sum`"),
     ("freed_buffer", "out-of-bounds", 2, "of 1024 bytes, which the program has released"),
@@ -48,17 +50,19 @@ FAULTS = [
     ("divergent_barrier", "barrier-divergence", 3, "only lanes 0x1f"),
     ("missing_wait", "data-race", 3, "kernel missing_wait_first, program"),
     ("unordered_read", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
-    ("usm_overrun", "out-of-bounds", 2, "`x` is argument 0, buffer 1 of 1024 bytes"),
+    ("usm_overrun", "out-of-bounds", 2, "of 1024 bytes"),
+    ("freed_pointer", "out-of-bounds", 2, "a pointer to no shared memory"),
+    ("callback_race", "data-race", 2, "of `x` that clEnqueueReadBuffer reads"),
     ("linked_fault", "out-of-bounds", 2, "element 256 of `x`"),
     ("wrong_count", "out-of-bounds", 2, "element 256 of `x`"),
 ]
 # By default one for each way in which a program goes wrong; `small_buffer`, `undefined_buffer` and `race` are programs of other tests.
 SOME_FAULTS = [
-    fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared")
+    fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared", "callback_race")
 ]  # fmt: skip
 RIGHT = (
     "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "image_formats", "empty_launches", "prints", "links", "binaries", "queries",
-    "profiling", "shared_memory", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
+    "profiling", "shared_memory", "event_types", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
 CAPTURED = ("axpy", "offsets", "images", "image_formats", "links", "copies", "shared_memory", "unified_memory")
@@ -135,7 +139,7 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     names = (*CAPTURED, "undefined_buffer", "half_written", "race")
     ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
     launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
-    assert len(launches) == report["enqueues"] == 16, ran.stderr
+    assert len(launches) == report["enqueues"] == 18, ran.stderr
     command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}
@@ -167,7 +171,10 @@ def test_a_source_from_a_file_is_named_after_it(host, run_exec, tmp_path):
 def test_a_launch_that_is_too_large_to_follow_has_a_note(host, run_exec):
     ran, report = run_exec("--", host, "undefined_loop")
     assert (ran.returncode, report["faults"]) == (0, []), ran.stderr
-    assert "note: enqueue 1: the launch is too large to follow all undefined bytes" in ran.stderr
+    assert (
+        "too large to follow all undefined bytes that it reads; with other bytes in their place it left the same"
+        in ran.stderr
+    )
 
 
 @pytest.mark.full
@@ -310,17 +317,31 @@ def until(holds):
         time.sleep(0.05)
 
 
+def test_the_file_that_names_the_host_is_never_written_again(cache, tmp_path, monkeypatch):
+    monkeypatch.setenv("VISA_LSP_CACHE", cache)  # because programs of other runs may be reading it
+    entry = host_entries(tmp_path) / "host.icd"
+    before = entry.stat()
+    assert host_entries(tmp_path) / "host.icd" == entry
+    assert (entry.stat().st_ino, entry.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    entry.write_text("")  # as a run left it that was killed
+    assert "pocl" in (host_entries(tmp_path) / "host.icd").read_text()
+    assert [path.name for path in entry.parent.iterdir()] == ["host.icd"]
+
+
 def test_refused_calls_have_an_error_and_a_line(host, run_exec):
     ran, report = run_exec("--", host, "refused_calls")
     assert (ran.stdout, ran.returncode, report["exit"]) == ("", 1, 1), ran.stderr
     calls = [one["call"] for one in report["refused"]]
     assert calls == [
         "clCreateSubBuffer", "clEnqueueNDRangeKernel", "clSetKernelArg", "clSetKernelArg", "clEnqueueNDRangeKernel",
-        "clCreateProgramWithBinary", "clCreateImage",
+        "clCreateProgramWithBinary", "clEnqueueNDRangeKernel", "clEnqueueNDRangeKernel", "clCreateImage", "clCreateImage",
+        "clEnqueueReadBuffer", "clReleaseMemObject", "clCreateImage",
     ]  # fmt: skip
     assert [one["reason"].partition(":")[0] for one in report["refused"]] == [
         "CL_MISALIGNED_SUB_BUFFER_OFFSET", "CL_INVALID_KERNEL_ARGS", "CL_INVALID_ARG_SIZE", "CL_INVALID_ARG_INDEX",
-        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY", "CL_IMAGE_FORMAT_NOT_SUPPORTED",
+        "CL_INVALID_WORK_GROUP_SIZE", "CL_INVALID_BINARY", "CL_INVALID_WORK_DIMENSION", "CL_OUT_OF_RESOURCES",
+        "CL_INVALID_IMAGE_DESCRIPTOR", "CL_INVALID_IMAGE_SIZE", "CL_INVALID_MEM_OBJECT", "CL_INVALID_MEM_OBJECT",
+        "CL_IMAGE_FORMAT_NOT_SUPPORTED",
     ]  # fmt: skip
     assert all(f"{one['call']} is refused: {one['reason']}" in ran.stderr for one in report["refused"])
     assert not any(one["harmless"] for one in report["refused"])

@@ -224,6 +224,7 @@ def test_printf_knows_vectors_lengths_and_hexadecimal_floats():
         == "200,1,255 ffff,5"
     )
     assert printed("%a %A", (4, 0, struct.pack("<f", 0.5)), (4, 0, struct.pack("<f", -3.140625))) == "0x1p-1 -0X1.92P+1"
+    assert printed("%lu %x", (6, 0, bytes([255] * 8)), (3, 0, bytes([255] * 4))) == f"{2**64 - 1} ffffffff"
     assert printed("%v2f", (13, 2, struct.pack("<2f", 0.5, -1.5))) == "0.500000,-1.500000"
 
 

@@ -179,6 +179,11 @@ def test_a_struct_by_value_is_taken_in_parts():
     assert words(prepared, 0, 3) == [3, 2, 1]
 
 
+def test_a_struct_by_value_may_end_with_padding():
+    said = info(PayloadArgument("arg_byvalue", 0, 12, 0, source_offset=0), arguments=(ArgumentInfo(0, "s", "S;16"),))
+    assert words(launch(said, ValueArg(np.arange(16, dtype=np.uint8))), 0, 3) == [0x03020100, 0x07060504, 0x0B0A0908]
+
+
 @pytest.mark.parametrize(
     ("entry", "args", "words"),
     [

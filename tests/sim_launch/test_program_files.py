@@ -13,12 +13,14 @@ import pytest
 from msgspec import structs
 
 from visa_lsp.app.assemble import assemble_text
+from visa_lsp.app.launch import zebin
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.program import link_variables, merge_modules
 from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
 from visa_lsp.sema.lower import resolve_text
+from visa_lsp.zeinfo.zebin import Section, Zebin
 
 MAIN = """.version 4.1
 .kernel "main"
@@ -204,3 +206,17 @@ def test_no_word_is_told_of_a_file_that_is_no_visa_text(run):
     assert status == 1
     assert "secret.txt: not a vISA text" in out + err
     assert "root" not in out + err
+
+
+@pytest.mark.parametrize(
+    ("names", "bases"),
+    [
+        ((".bss.const",), ["const_base"]),
+        ((".data.const", ".bss.const"), ["const_base", ""]),
+        ((".data.const", ".bss.global"), ["const_base", "global_base"]),
+    ],
+)
+def test_zeros_are_the_programs_data_if_it_has_no_other(monkeypatch, names, bases):
+    sections = tuple(Section(name, 1, 0, 16, 0, bytes(16)) for name in names)
+    monkeypatch.setattr(zebin, "_read", lambda *_: Zebin(0, 0, 0, sections, (), (), ()))
+    assert [section.base for section in zebin.program_data(b"", Path("x.zebin"))[1]] == bases

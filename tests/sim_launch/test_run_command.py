@@ -183,6 +183,12 @@ def test_the_first_fault_ends_the_run(printed, run):
     assert run("saxpy.visaasm", "--first-fault")[0] == 0
 
 
+def test_a_fault_that_is_complete_at_the_end_of_a_group_ends_the_run(printed):
+    edit("saxpy.launch.yaml", "init: arange", "init: arange, access: writeonly")
+    report = json.loads(printed("saxpy.visaasm", "--first-fault", "--format", "json", status=1))
+    assert report["notes"] == ["the run stopped at its first fault, in group 2 of 7; nothing is compared"]
+
+
 def test_more_faults_than_are_kept_are_told_of(printed):
     line = "    gather4_scaled.R (M1, 16) x 0x0:ud next.0 x_next.0\n"
     edit("average.visaasm", line, line * 250)

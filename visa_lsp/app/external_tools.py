@@ -12,9 +12,8 @@ from typing import TYPE_CHECKING
 from visa_lsp.app.check.report import ReportedFinding, findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.rule_registry import list_rules
 from visa_lsp.app.settings import Finder, FolderSettings
-from visa_lsp.diagnostics import Diagnostic
+from visa_lsp.diagnostics import Diagnostic, Rule
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.toolchain.find_tools import FINALIZER, Tool, find_tool
 from visa_lsp.toolchain.process import ToolError
@@ -31,8 +30,14 @@ class MissingToolError(UserError):
 
 def settings_for(path: str) -> FolderSettings:
     """Return the settings of an input's folder; for standard input those of the current folder."""
-    finder = Finder(list_rules)
+    finder = Finder(_list_rules)
     return finder.of_folder(".") if path == STDIN else finder.of_file(path)
+
+
+def _list_rules() -> tuple[Rule, ...]:
+    from visa_lsp.app.rule_registry import list_rules  # 30 ms, only for settings with codes
+
+    return list_rules()
 
 
 def tool_for(tool: Tool, option: str | None, settings: FolderSettings) -> str:

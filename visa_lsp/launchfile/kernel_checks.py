@@ -178,8 +178,8 @@ class _Arguments:
 
     def _misfit(self, index: int, array: GivenArray, entry: PayloadArgument) -> str:
         numbers = array.numbers
-        parts, whole = self.info.value_parts(entry)
-        if parts > 1 and array.typed and len(numbers) * element_bytes(array.dtype) >= whole:
+        whole, is_padded = self.info.value_size(entry)
+        if is_padded and array.typed and len(numbers) * element_bytes(array.dtype) >= whole:
             return ""  # a struct with padding at its end
         fraction = is_float(array.dtype) and not all(_is_whole(number) for number in numbers)
         low, high = (min(numbers), max(numbers)) if numbers else (0, 0)

@@ -5,6 +5,7 @@ Only what differs from the host's CPU is here. Knows OpenCL's numbers, and platf
 
 from __future__ import annotations
 
+import re
 import struct
 from typing import TYPE_CHECKING, Final
 
@@ -21,6 +22,11 @@ _EXTENSIONS: Final = (
     "cl_intel_required_subgroup_size", "cl_intel_subgroups_short", "cl_intel_unified_shared_memory",
     "cl_intel_device_attribute_query",
 )  # fmt: skip
+_FEATURES: Final = (  # of OpenCL C 3.0, as the compiler defines them, but for variables of programs, which do not stay
+    "atomic_order_acq_rel", "atomic_order_seq_cst", "atomic_scope_device", "generic_address_space", "int64", "subgroups",
+    "work_group_collective_functions",
+)  # fmt: skip
+_IMAGE_FEATURES: Final = ("3d_image_writes", "images", "read_write_images")
 _INT64: Final = ("cl_khr_int64_base_atomics", "cl_khr_int64_extended_atomics")
 _NAME_VERSION_BYTES: Final = 64
 _IDENTITIES: Final = {  # of one device of the platform on the PCI bus
@@ -45,6 +51,7 @@ ERRORS: Final = {
     -54: "CL_INVALID_WORK_GROUP_SIZE", -55: "CL_INVALID_WORK_ITEM_SIZE", -57: "CL_INVALID_EVENT_WAIT_LIST", -58: "CL_INVALID_EVENT",
     -59: "CL_INVALID_OPERATION", -61: "CL_INVALID_BUFFER_SIZE", -63: "CL_INVALID_GLOBAL_WORK_SIZE", -65: "CL_INVALID_IMAGE_DESCRIPTOR",
 }  # fmt: skip
+_SUB_GROUP_SIZE: Final = re.compile(r"intel_reqd_sub_group_size\((\d+)\)")
 _NO_ACCESS: Final = 0x11A3
 _PRIVATE: Final = 0x119E
 _VERSION_3: Final = 3 << 22
@@ -82,13 +89,13 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
         0x1043: 0, 0x104F: 0, 0x1050: 0, 0x1051: 0, 0x1052: 0,  # neither parts nor queues on the device
         0x1055: 0, 0x1056: 0, 0x1057: 0, 0x1071: 0,  # no pipes
         0x105C: 64, 0x105D: 0,  # sub-groups
-        0x105E: _VERSION_3, 0x1065: 1, 0x1068: 0, 0x1069: 0,
+        0x105E: _VERSION_3, 0x1065: 1, 0x1068: 1, 0x1069: 1,
     }  # fmt: skip
     wide = {
         0x1000: 4,  # a GPU
         0x1004: items, 0x1023: 65536, 0x1067: 16,
         0x101B: _FP_SINGLE, 0x1032: _FP_DOUBLE if double else 0, 0x1033: _FP_HALF,
-        0x1011: 16384, 0x1012: 16384, 0x1013: 2048, 0x1014: 2048, 0x1015: 2048, 0x1017: 1024, 0x1041: 2048,
+        0x1011: 16384, 0x1012: 16384, 0x1013: 2048, 0x1014: 2048, 0x1015: 2048, 0x1017: 1024, 0x1040: 1 << 27, 0x1041: 2048,
         0x1044: 0, 0x1045: 0, 0x104E: 0, 0x1053: 1, 0x1070: 0,
     }  # fmt: skip
     texts = {
@@ -99,7 +106,12 @@ def device_facts(platform: Platform) -> dict[int, bytes]:
     facts = {name: _u32(value) for name, value in numbers.items()}
     facts |= {name: _u64(value) for name, value in wide.items()}
     facts |= {name: _text(value) for name, value in texts.items()}
-    facts |= {0x1005: struct.pack("<3Q", items, items, items), 0x1060: extensions, 0x1062: b"", 0x106F: b""}
+    facts |= {
+        0x1005: struct.pack("<3Q", items, items, items),
+        0x1060: extensions,
+        0x1062: b"",
+        0x106F: _features(platform),
+    }
     facts |= {name: _u64(_SHARED_ACCESS) for name in (0x4190, 0x4191, 0x4192)} | {0x4193: _u64(0), 0x4194: _u64(0)}
     # Version of the architecture, device, slices, sub-slices, execution units in each, threads of a unit, features.
     major, minor = (*(platform.versions or ((0,),))[0], 0)[:2]
@@ -125,13 +137,14 @@ def kernel_facts(kernel: ProgramKernel) -> dict[int, bytes]:
 
 
 def group_facts(kernel: ProgramKernel, platform: Platform) -> dict[int, bytes]:
-    """Return the answers of clGetKernelWorkGroupInfo."""
+    """Return the answers of clGetKernelWorkGroupInfo, and the sub-group size that the source requires."""
     return {
         0x11B0: _u64(max_items(kernel, platform)),
         0x11B1: struct.pack("<3Q", *kernel.required),
         0x11B2: _u64(kernel.local_bytes),
         0x11B3: _u64(kernel.lanes),
         0x11B4: _u64(kernel.private_bytes),
+        0x410A: _u64(int(size[1]) if (size := _SUB_GROUP_SIZE.search(kernel.attributes)) else 0),
     }
 
 
@@ -154,6 +167,12 @@ def argument_facts(parameter: KernelParameter) -> dict[int, bytes]:
 
 def _extensions(platform: Platform) -> tuple[str, ...]:
     return (*_EXTENSIONS, *_INT64, *(("cl_khr_fp64",) if _has_double(platform) else ()))
+
+
+def _features(platform: Platform) -> bytes:
+    """Return the optional features of OpenCL C 3.0 that kernels may use."""
+    names = (*_FEATURES, *(_IMAGE_FEATURES * _has_images(platform)), *(("fp64",) * _has_double(platform)))
+    return _named(*((f"__opencl_c_{name}", 3, 0) for name in sorted(names)))
 
 
 def _has_double(platform: Platform) -> bool:

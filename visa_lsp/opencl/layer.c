@@ -72,10 +72,12 @@ static size_t arena_size, arena_used;
 typedef struct Shared {
   char *place;
   size_t size;
+  uint64_t number; /* of the allocation, as reports name it */
   cl_uint type; /* CL_MEM_TYPE_HOST_INTEL and its likes; 0 for shared virtual memory */
   cl_device_id device;
   struct Shared *next;
 } Shared;
+static uint64_t allocations;
 static Shared *shared, *freed; /* freed ones keep their pages while commands are pending that may have been enqueued before */
 static int pending;
 
@@ -380,6 +382,14 @@ static int find_fact(const Facts *all, uint64_t name, size_t room, void *out, si
   return 0;
 }
 
+/* Return a number of 8 bytes; 0 if it is not there. */
+static uint64_t find_number(const Facts *all, uint64_t name) {
+  uint64_t number = 0;
+  cl_int result;
+  find_fact(all, name, sizeof number, &number, NULL, &result);
+  return number;
+}
+
 static cl_int CL_API_CALL get_platform_info(cl_platform_id p, cl_platform_info name, size_t room, void *out, size_t *written) {
   cl_int result;
   if (is_connected() && find_fact(&platform_facts, name, room, out, written, &result)) return result;
@@ -454,8 +464,9 @@ typedef struct Memory {
   struct Memory *next, *whole; /* of a part, the buffer around it */
   uint64_t number; /* of the allocation, as reports name it */
   char *place;                 /* in the arena */
-  char *users;                 /* CL_MEM_USE_HOST_PTR: the program's own memory, copied around each launch */
+  char *users;                 /* CL_MEM_USE_HOST_PTR: the program's own memory, copied around each launch, or a place of shared memory */
   size_t size, origin;
+  size_t row, rows, slices, row_step, slice_step; /* of the program's own memory; `place` has no padding */
   cl_mem_flags flags;
   cl_image_format format;
   cl_image_desc shape; /* image_type 0 for buffers */
@@ -463,7 +474,6 @@ typedef struct Memory {
 
 #define BUCKETS 1024
 static Memory *memories[BUCKETS];
-static uint64_t allocations;
 
 static size_t bucket_of(const void *object) { return ((uintptr_t)object >> 5) % BUCKETS; }
 
@@ -482,7 +492,7 @@ static void CL_CALLBACK forget_memory(cl_mem object, void *data) {
   Memory **at = &memories[bucket_of(object)];
   while (*at && *at != m) at = &(*at)->next;
   if (*at) *at = m->next;
-  if (!m->whole && is_in_arena(m->place)) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
+  if (!m->whole && m->users != m->place && is_in_arena(m->place)) madvise(m->place, (m->size + PAGE - 1) & ~(PAGE - 1), MADV_REMOVE);
   pthread_mutex_unlock(&object_lock);
 }
 
@@ -490,6 +500,7 @@ static Memory *remember_memory(cl_mem object, char *place, size_t size, cl_mem_f
   Memory *m = calloc(1, sizeof *m);
   if (!m) abort();
   m->object = object, m->place = place, m->size = size, m->flags = flags;
+  m->row = m->row_step = m->slice_step = size, m->rows = m->slices = 1;
   pthread_mutex_lock(&object_lock);
   Memory **bucket = &memories[bucket_of(object)];
   m->number = ++allocations, m->next = *bucket, *bucket = m;
@@ -517,6 +528,15 @@ static void fill_undefined(char *place, size_t size) {
   memcpy(place + (size & ~(size_t)7), &words, size & 7);
 }
 
+/* Return whether bytes lie in an allocation of shared memory. */
+static int find_shared(const char *place, size_t size) {
+  pthread_mutex_lock(&object_lock);
+  const Shared *s = shared;
+  while (s && !(place >= s->place && place < s->place + s->size && size <= (size_t)(s->place + s->size - place))) s = s->next;
+  pthread_mutex_unlock(&object_lock);
+  return s != NULL;
+}
+
 static const cl_mem_flags host_bits = CL_MEM_COPY_HOST_PTR | CL_MEM_ALLOC_HOST_PTR | CL_MEM_USE_HOST_PTR;
 
 static cl_int check_host_pointer(cl_mem_flags flags, const void *pointer) {
@@ -529,8 +549,9 @@ static cl_mem CL_API_CALL create_buffer_with_properties(cl_context c, const cl_m
   cl_int ignored, *told = error ? error : &ignored;
   int is_users = (flags & CL_MEM_USE_HOST_PTR) != 0;
   if (check_host_pointer(flags, pointer)) return fail_memory(error, CL_INVALID_HOST_PTR);
-  char *place = size ? take_arena(size) : NULL;
-  if (size && !place) return fail_memory(error, is_dead ? CL_OUT_OF_RESOURCES : CL_MEM_OBJECT_ALLOCATION_FAILURE);
+  int is_shared_memory = is_users && find_shared(pointer, size);
+  char *place = is_shared_memory ? pointer : size ? take_arena(size) : NULL;
+  if (size && !place) return fail_memory(error, is_dead ? CL_OUT_OF_RESOURCES : size > arena_size ? CL_INVALID_BUFFER_SIZE : CL_MEM_OBJECT_ALLOCATION_FAILURE);
   if (!is_users && size) {
     if (pointer) memcpy(place, pointer, size);
     else fill_undefined(place, size);
@@ -569,10 +590,16 @@ static cl_mem CL_API_CALL create_sub_buffer(cl_mem parent, cl_mem_flags flags, c
   return object;
 }
 
+static cl_int CL_API_CALL release_memory(cl_mem object) {
+  if (find_memory(object)) return host->clReleaseMemObject(object);
+  return refuse("clReleaseMemObject", CL_INVALID_MEM_OBJECT, "its argument is no buffer or image, or one that the program has released before");
+}
+
 static cl_int CL_API_CALL get_memory_info(cl_mem object, cl_mem_info name, size_t room, void *out, size_t *written) {
   Memory *m = find_memory(object);
   if (m && name == CL_MEM_FLAGS) GIVE(cl_mem_flags, m->flags);
   if (m && name == CL_MEM_HOST_PTR) GIVE(void *, m->users);
+  if (m && name == CL_MEM_USES_SVM_POINTER) GIVE(cl_bool, m->users && is_in_arena(m->users));
   return host->clGetMemObjectInfo(object, name, room, out, written);
 }
 
@@ -641,6 +668,19 @@ static const void *alias_color(const Memory *m, const void *color, uint32_t *spa
 
 static size_t or_one(size_t n) { return n ? n : 1; }
 
+/* Return whether all sizes of an image that its type has are there. */
+static int has_shape(const cl_image_desc *d) {
+  switch (d->image_type) {
+  case CL_MEM_OBJECT_IMAGE1D: return d->image_width > 0;
+  case CL_MEM_OBJECT_IMAGE1D_BUFFER: return d->image_width && d->mem_object;
+  case CL_MEM_OBJECT_IMAGE1D_ARRAY: return d->image_width && d->image_array_size;
+  case CL_MEM_OBJECT_IMAGE2D: return d->image_width && d->image_height;
+  case CL_MEM_OBJECT_IMAGE2D_ARRAY: return d->image_width && d->image_height && d->image_array_size;
+  case CL_MEM_OBJECT_IMAGE3D: return d->image_width && d->image_height && d->image_depth;
+  default: return 0;
+  }
+}
+
 static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_mem_properties *properties, cl_mem_flags flags, const cl_image_format *format,
                                                        const cl_image_desc *desc, void *pointer, cl_int *error) {
   const char *call = "clCreateImage";
@@ -656,17 +696,25 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   if (type == CL_MEM_OBJECT_IMAGE2D || type == CL_MEM_OBJECT_IMAGE2D_ARRAY || type == CL_MEM_OBJECT_IMAGE3D) rows = or_one(desc->image_height);
   if (type == CL_MEM_OBJECT_IMAGE3D) slices = or_one(desc->image_depth);
   if (type == CL_MEM_OBJECT_IMAGE2D_ARRAY || type == CL_MEM_OBJECT_IMAGE1D_ARRAY) slices = or_one(desc->image_array_size);
-  if (width > (size_t)1 << 30 || rows > (size_t)1 << 20 || slices > (size_t)1 << 20) return fail_memory(error, CL_INVALID_IMAGE_SIZE);
+  if (!has_shape(desc)) return refuse_object(call, error, CL_INVALID_IMAGE_DESCRIPTOR, "its type is that of no image, or one of its sizes is 0");
+  const int is_volume = type == CL_MEM_OBJECT_IMAGE3D, is_over_buffer = type == CL_MEM_OBJECT_IMAGE1D_BUFFER;
+  const size_t widest = find_number(&device_facts, is_over_buffer ? CL_DEVICE_IMAGE_MAX_BUFFER_SIZE : is_volume ? CL_DEVICE_IMAGE3D_MAX_WIDTH : CL_DEVICE_IMAGE2D_MAX_WIDTH);
+  const size_t highest = find_number(&device_facts, is_volume ? CL_DEVICE_IMAGE3D_MAX_HEIGHT : CL_DEVICE_IMAGE2D_MAX_HEIGHT);
+  const size_t deepest = find_number(&device_facts, is_volume ? CL_DEVICE_IMAGE3D_MAX_DEPTH : CL_DEVICE_IMAGE_MAX_ARRAY_SIZE);
+  if (width > widest || rows > highest || slices > deepest) {
+    refuse(call, CL_INVALID_IMAGE_SIZE, "an image of %zu x %zu x %zu texels; at most %zu x %zu x %zu", width, rows, slices, widest, highest, deepest);
+    return fail_memory(error, CL_INVALID_IMAGE_SIZE);
+  }
   size_t row = width * texel, size = row * rows * slices;
   cl_image_desc tight = *desc;
   Memory *around = desc->mem_object ? find_memory(desc->mem_object) : NULL;
   if (around && type != CL_MEM_OBJECT_IMAGE1D_BUFFER) return decline_object(call, error, CL_INVALID_OPERATION, "the simulated device has no images of several dimensions over buffers (cl_khr_image2d_from_buffer)");
   int is_users = (flags & CL_MEM_USE_HOST_PTR) != 0;
   size_t row_step = desc->image_row_pitch ? desc->image_row_pitch : row;
-  size_t slice_step = desc->image_slice_pitch ? desc->image_slice_pitch : row_step * rows;
+  size_t slice_step = desc->image_slice_pitch && slices > 1 ? desc->image_slice_pitch : row_step * rows;
   if (!around && check_host_pointer(flags, pointer)) return fail_memory(error, CL_INVALID_HOST_PTR);
-  if ((around || is_users) && (row_step != row || slice_step != row * rows))
-    return refuse_object(call, error, CL_INVALID_IMAGE_DESCRIPTOR, "rows of images in the program's own memory have no padding");
+  if ((!pointer && (desc->image_row_pitch || desc->image_slice_pitch)) || row_step < row || row_step % texel || slice_step < row_step * rows)
+    return refuse_object(call, error, CL_INVALID_IMAGE_DESCRIPTOR, "the pitch of rows or slices is less than they have, or no multiple of texels, or there is no host pointer");
   char *place = around ? around->place : take_arena(or_one(size));
   if (!place) return fail_memory(error, is_dead ? CL_OUT_OF_RESOURCES : CL_MEM_OBJECT_ALLOCATION_FAILURE);
   cl_mem_flags theirs = flags;
@@ -690,6 +738,7 @@ static cl_mem CL_API_CALL create_image_with_properties(cl_context c, const cl_me
   if (object) {
     Memory *m = remember_memory(object, place, size, flags);
     m->users = around ? around->users : is_users ? pointer : NULL, m->whole = around;
+    if (is_users) m->row = row, m->rows = rows, m->slices = slices, m->row_step = row_step, m->slice_step = slice_step;
     m->format = *format, m->shape = *desc;
     m->shape.image_height = rows, m->shape.image_depth = slices;
   }
@@ -740,19 +789,20 @@ static cl_int CL_API_CALL get_image_info(cl_mem object, cl_image_info name, size
 typedef struct {
   const Memory *memory; /* NULL for shared memory */
   uint64_t is_write, place, row, rows, pitch, slices, slice_pitch;
+  int is_unknown; /* its object is none */
 } Region;
 
 static Region region_of_buffer(cl_mem object, int is_write, size_t offset, size_t size) {
   const Memory *m = find_memory(object);
-  return m && is_in_arena(m->place) ? (Region){m, is_write, (uint64_t)(m->place - arena) + offset, size, 1, 0, 1, 0} : (Region){0};
+  return m && is_in_arena(m->place) ? (Region){m, is_write, (uint64_t)(m->place - arena) + offset, size, 1, 0, 1, 0, 0} : (Region){.is_unknown = !m};
 }
 
 static Region region_of_rectangle(cl_mem object, int is_write, const size_t *origin, const size_t *shape, size_t pitch, size_t slice_pitch) {
   const Memory *m = find_memory(object);
-  if (!m || !origin || !shape || !is_in_arena(m->place)) return (Region){0};
+  if (!m || !origin || !shape || !is_in_arena(m->place)) return (Region){.is_unknown = !m};
   if (!pitch) pitch = shape[0];
   if (!slice_pitch) slice_pitch = pitch * shape[1];
-  return (Region){m, is_write, (uint64_t)(m->place - arena) + origin[0] + origin[1] * pitch + origin[2] * slice_pitch, shape[0], shape[1], pitch, shape[2], slice_pitch};
+  return (Region){m, is_write, (uint64_t)(m->place - arena) + origin[0] + origin[1] * pitch + origin[2] * slice_pitch, shape[0], shape[1], pitch, shape[2], slice_pitch, 0};
 }
 
 static size_t bytes_of_texels(cl_mem image, const size_t *shape) {
@@ -762,14 +812,14 @@ static size_t bytes_of_texels(cl_mem image, const size_t *shape) {
 
 static Region region_of_image(cl_mem image, int is_write, const size_t *origin, const size_t *shape) {
   const Memory *m = find_memory(image);
-  if (!m || !origin || !shape) return (Region){0};
+  if (!m || !origin || !shape) return (Region){.is_unknown = !m};
   size_t texel = texel_bytes(&m->format), pitch = m->shape.image_width * texel;
   const size_t first[3] = {origin[0] * texel, origin[1], origin[2]}, bytes[3] = {shape[0] * texel, shape[1], shape[2]};
   return region_of_rectangle(image, is_write, first, bytes, pitch, pitch * m->shape.image_height);
 }
 
 static Region region_of_pointer(const void *pointer, int is_write, size_t size) {
-  return is_in_arena(pointer) ? (Region){NULL, is_write, (uint64_t)((const char *)pointer - arena), size, 1, 0, 1, 0} : (Region){0};
+  return is_in_arena(pointer) ? (Region){NULL, is_write, (uint64_t)((const char *)pointer - arena), size, 1, 0, 1, 0, 0} : (Region){0};
 }
 
 static int is_in_order(cl_command_queue q) {
@@ -806,6 +856,30 @@ static uint64_t begin_command(const char *call, int kind, cl_command_queue q, cl
   return number;
 }
 
+/* The types of the events of commands that are others for the host: it runs native kernels and markers. */
+typedef struct EventType {
+  cl_event event;
+  cl_command_type type;
+  struct EventType *next;
+} EventType;
+static EventType *event_types[BUCKETS];
+
+static EventType *find_event_type(cl_event e) { /* needs order_lock */
+  EventType *t = event_types[bucket_of(e)];
+  while (t && t->event != e) t = t->next;
+  return t;
+}
+
+/* Note the type of a new event, 0 for that of the host; an earlier event had its address. */
+static void note_event_type(const cl_event *e, cl_command_type type) {
+  if (!e || !*e) return;
+  pthread_mutex_lock(&order_lock);
+  EventType *t = find_event_type(*e);
+  if (!t && type && (t = malloc(sizeof *t))) *t = (EventType){*e, 0, event_types[bucket_of(*e)]}, event_types[bucket_of(*e)] = t;
+  if (t) t->type = type;
+  pthread_mutex_unlock(&order_lock);
+}
+
 static void end_command(uint64_t number, const cl_event *e, cl_int result, cl_bool blocks) {
   if (!number) return;
   if (result) RECORD('x', number);
@@ -813,16 +887,40 @@ static void end_command(uint64_t number, const cl_event *e, cl_int result, cl_bo
   if (!result && blocks) RECORD('d', number), try_send_order();
 }
 
+/* Return why the host does not take a command, as far as its error tells. */
+static const char *reason_of(const char *call, cl_int error) {
+  switch (error) {
+  case CL_INVALID_EVENT_WAIT_LIST: return "its list of events is not valid";
+  case CL_INVALID_CONTEXT: return "queue, events and memory belong to different contexts";
+  case CL_INVALID_COMMAND_QUEUE: return "its queue is none";
+  case CL_INVALID_MEM_OBJECT: return "an argument is a buffer in place of an image, or the other way round";
+  case CL_MEM_COPY_OVERLAP: return "what it reads and what it writes overlap";
+  case CL_INVALID_OPERATION: return strstr(call, "Buffer") || strstr(call, "Image") ? "the flags of the memory do not allow it to the host (CL_MEM_HOST_READ_ONLY and its likes)" : "the host's OpenCL does not take it";
+  case CL_INVALID_VALUE: return strstr(call, "Unmap") ? "nothing is mapped at the pointer" : "one of its values is not valid: a null pointer, or a size, offset or pitch that does not fit";
+  case CL_INVALID_IMAGE_SIZE: return "an image has a size that the host's OpenCL does not take";
+  case CL_IMAGE_FORMAT_MISMATCH: return "the formats of the images differ";
+  default: return "the host's OpenCL does not take it";
+  }
+}
+
+/* Report a command whose arguments include an object that is none; the host would look into it. */
+static cl_int check_objects(const char *call, const Region *regions, size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (regions[i].is_unknown) return refuse(call, CL_INVALID_MEM_OBJECT, "an argument is no buffer or image, or one that the program has released");
+  return CL_SUCCESS;
+}
+
 /* Report a command that the host does not take, such as a copy beyond the end of a buffer. */
 static cl_int refuse_command(const char *call, cl_int error, const Region *regions, size_t count) {
-  for (size_t i = 0; i < count; i++) {
+  for (size_t i = 0; i < count && error == CL_INVALID_VALUE; i++) {
     const Region *r = &regions[i];
-    if (!r->row || !r->memory) continue;
+    if (!r->memory) continue;
+    if (!r->row || !r->rows || !r->slices) return refuse(call, error, "its region is empty");
     uint64_t first = r->place - (uint64_t)(r->memory->place - arena), end = first + r->row + (r->rows - 1) * r->pitch + (r->slices - 1) * r->slice_pitch;
     if (end > r->memory->size)
-      return refuse(call, error, "it %s bytes %zu to %zu of buffer %zu, which has %zu bytes", r->is_write ? "writes" : "reads", (size_t)first, (size_t)end - 1, (size_t)r->memory->number, r->memory->size);
+      return refuse(call, error, "it %s bytes %zu to %zu of %s %zu, which has %zu bytes", r->is_write ? "writes" : "reads", (size_t)first, (size_t)end - 1, r->memory->shape.image_type ? "image" : "buffer", (size_t)r->memory->number, r->memory->size);
   }
-  return refuse(call, error, "the host's OpenCL does not take it");
+  return refuse(call, error, "%s", reason_of(call, error));
 }
 
 static void *share(size_t size, cl_uint alignment, cl_uint type, cl_device_id d) {
@@ -832,7 +930,7 @@ static void *share(size_t size, cl_uint alignment, cl_uint type, cl_device_id d)
   fill_undefined(place, size);
   s->place = place, s->size = size, s->type = type, s->device = d;
   pthread_mutex_lock(&object_lock);
-  s->next = shared, shared = s;
+  s->number = ++allocations, s->next = shared, shared = s;
   pthread_mutex_unlock(&object_lock);
   return place;
 }
@@ -932,9 +1030,8 @@ static void CL_CALLBACK do_memory_job(void *block) {
   count_pending(-1);
 }
 
-static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
+static cl_int enqueue_memory_job(const char *call, cl_command_type type, cl_command_queue q, MemoryJob *j, cl_bool blocks, cl_uint n, const cl_event *w, cl_event *e) {
   cl_event own = NULL;
-  const char *call = j->pointers ? "clEnqueueSVMFree" : j->source ? "clEnqueueSVMMemcpy" : "clEnqueueSVMMemFill";
   cl_int result = enter(q, call);
   if (result) return result;
   const Region touched[] = {region_of_pointer(j->target, 1, j->size), region_of_pointer(j->source, 0, j->size)};
@@ -942,30 +1039,37 @@ static cl_int enqueue_memory_job(cl_command_queue q, MemoryJob *j, cl_bool block
   count_pending(1);
   result = host->clEnqueueNativeKernel(q, do_memory_job, j, sizeof *j, 0, NULL, NULL, n, w, e ? e : &own);
   if (result) count_pending(-1);
+  else note_event_type(e, type);
   if (!result && blocks) result = host->clWaitForEvents(1, e ? e : &own);
   end_command(number, e, result, blocks);
   if (own) host->clReleaseEvent(own);
   return result;
 }
 
-static cl_int CL_API_CALL svm_copy(cl_command_queue q, cl_bool blocks, void *target, const void *source, size_t size, cl_uint n, const cl_event *w, cl_event *e) {
-  if (!target || !source) return CL_INVALID_VALUE;
-  MemoryJob j = {.target = target, .source = source, .size = size};
-  return enqueue_memory_job(q, &j, blocks, n, w, e);
-}
+#define COPY(function, call, type)                                                                                     \
+  static cl_int CL_API_CALL function(cl_command_queue q, cl_bool blocks, void *target, const void *source, size_t size, cl_uint n, const cl_event *w, cl_event *e) { \
+    if (!target || !source) return CL_INVALID_VALUE;                                                                   \
+    MemoryJob j = {.target = target, .source = source, .size = size};                                                  \
+    return enqueue_memory_job(call, type, q, &j, blocks, n, w, e);                                                     \
+  }
+#define FILL(function, call, type)                                                                                     \
+  static cl_int CL_API_CALL function(cl_command_queue q, void *target, const void *pattern, size_t size, size_t total, cl_uint n, const cl_event *w, cl_event *e) { \
+    if (!target || !pattern || !size || size > 128 || total % size) return CL_INVALID_VALUE;                           \
+    MemoryJob j = {.target = target, .pattern = size, .size = total};                                                  \
+    memcpy(j.bytes, pattern, size);                                                                                    \
+    return enqueue_memory_job(call, type, q, &j, CL_FALSE, n, w, e);                                                   \
+  }
+COPY(svm_copy, "clEnqueueSVMMemcpy", CL_COMMAND_SVM_MEMCPY)
+COPY(usm_copy, "clEnqueueMemcpyINTEL", CL_COMMAND_MEMCPY_INTEL)
+FILL(svm_fill, "clEnqueueSVMMemFill", CL_COMMAND_SVM_MEMFILL)
+FILL(usm_fill, "clEnqueueMemFillINTEL", CL_COMMAND_MEMFILL_INTEL)
 
-static cl_int CL_API_CALL svm_fill(cl_command_queue q, void *target, const void *pattern, size_t size, size_t total, cl_uint n, const cl_event *w, cl_event *e) {
-  if (!target || !pattern || !size || size > 128 || total % size) return CL_INVALID_VALUE;
-  MemoryJob j = {.target = target, .pattern = size, .size = total};
-  memcpy(j.bytes, pattern, size);
-  return enqueue_memory_job(q, &j, CL_FALSE, n, w, e);
-}
-
-static cl_int mark_shared(const char *call, cl_command_queue q, int kind, cl_bool blocks, Region touched, cl_uint n, const cl_event *w, cl_event *e) {
+static cl_int mark_shared(const char *call, cl_command_type type, cl_command_queue q, int kind, cl_bool blocks, Region touched, cl_uint n, const cl_event *w, cl_event *e) {
   cl_int result = enter(q, call);
   if (result) return result;
   uint64_t number = begin_command(call, kind, q, n, w, &touched, 1);
   result = host->clEnqueueMarkerWithWaitList(q, n, w, e);
+  if (!result) note_event_type(e, type);
   if (!result && blocks) result = host->clFinish(q);
   end_command(number, e, result, blocks);
   return result;
@@ -973,27 +1077,27 @@ static cl_int mark_shared(const char *call, cl_command_queue q, int kind, cl_boo
 
 static cl_int CL_API_CALL svm_map(cl_command_queue q, cl_bool blocks, cl_map_flags flags, void *p, size_t size, cl_uint n, const cl_event *w, cl_event *e) {
   if (!p) return CL_INVALID_VALUE;
-  return mark_shared("clEnqueueSVMMap", q, 'c', blocks, region_of_pointer(p, (flags & ~(cl_map_flags)CL_MAP_READ) != 0, size), n, w, e);
+  return mark_shared("clEnqueueSVMMap", CL_COMMAND_SVM_MAP, q, 'c', blocks, region_of_pointer(p, (flags & ~(cl_map_flags)CL_MAP_READ) != 0, size), n, w, e);
 }
 
 static cl_int CL_API_CALL svm_unmap(cl_command_queue q, void *p, cl_uint n, const cl_event *w, cl_event *e) {
   if (!p) return CL_INVALID_VALUE;
-  return mark_shared("clEnqueueSVMUnmap", q, 'u', CL_FALSE, region_of_pointer(p, 1, 1), n, w, e);
+  return mark_shared("clEnqueueSVMUnmap", CL_COMMAND_SVM_UNMAP, q, 'u', CL_FALSE, region_of_pointer(p, 1, 1), n, w, e);
 }
 
 static cl_int CL_API_CALL svm_migrate(cl_command_queue q, cl_uint count, const void **p, const size_t *sizes, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
   (void)sizes, (void)flags;
-  return count && p ? mark_shared("clEnqueueSVMMigrateMem", q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
+  return count && p ? mark_shared("clEnqueueSVMMigrateMem", CL_COMMAND_SVM_MIGRATE_MEM, q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL usm_migrate(cl_command_queue q, const void *p, size_t size, cl_mem_migration_flags flags, cl_uint n, const cl_event *w, cl_event *e) {
   (void)flags, (void)size;
-  return p ? mark_shared("clEnqueueMigrateMemINTEL", q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
+  return p ? mark_shared("clEnqueueMigrateMemINTEL", CL_COMMAND_MIGRATEMEM_INTEL, q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL usm_advise(cl_command_queue q, const void *p, size_t size, cl_mem_advice_intel advice, cl_uint n, const cl_event *w, cl_event *e) {
-  (void)advice;
-  return usm_migrate(q, p, size, 0, n, w, e);
+  (void)advice, (void)size;
+  return p ? mark_shared("clEnqueueMemAdviseINTEL", CL_COMMAND_MEMADVISE_INTEL, q, 'c', CL_FALSE, (Region){0}, n, w, e) : CL_INVALID_VALUE;
 }
 
 static cl_int CL_API_CALL svm_enqueue_free(cl_command_queue q, cl_uint count, void *pointers[], void(CL_CALLBACK *notify)(cl_command_queue, cl_uint, void **, void *),
@@ -1001,7 +1105,7 @@ static cl_int CL_API_CALL svm_enqueue_free(cl_command_queue q, cl_uint count, vo
   if (!count || !pointers) return CL_INVALID_VALUE;
   MemoryJob j = {.pointers = malloc(count * sizeof *pointers), .count = count, .notify = notify, .data = data, .queue = q};
   memcpy(j.pointers, pointers, count * sizeof *pointers);
-  return enqueue_memory_job(q, &j, CL_FALSE, n, w, e);
+  return enqueue_memory_job("clEnqueueSVMFree", CL_COMMAND_SVM_FREE, q, &j, CL_FALSE, n, w, e);
 }
 
 /* ---- programs */
@@ -1109,7 +1213,9 @@ static cl_program CL_API_CALL create_with_binary(cl_context c, cl_uint n, const 
   int is_ours = sizes[0] > sizeof binary_head && !memcmp(data[0], binary_head, sizeof binary_head - 1);
   if (status) *status = is_ours ? CL_SUCCESS : CL_INVALID_BINARY;
   if (!is_ours) return refuse_object("clCreateProgramWithBinary", error, CL_INVALID_BINARY, "the bytes are machine code of another device; the simulator runs programs from source, and binaries that it gave");
-  return (cl_program)make_program(c, 'B', data[0], sizes[0], error);
+  Program *p = make_program(c, 'B', data[0], sizes[0], error);
+  if (p && (p->binary = malloc(sizes[0]))) memcpy(p->binary, data[0], p->binary_size = sizes[0]);
+  return (cl_program)p;
 }
 
 static cl_program CL_API_CALL create_with_built_in(cl_context c, cl_uint n, const cl_device_id *d, const char *names, cl_int *error) {
@@ -1237,6 +1343,11 @@ static cl_program CL_API_CALL link_program(cl_context c, cl_uint n, const cl_dev
   put_number(&rest, count);
   for (cl_uint i = 0; !*told && i < count; i++) {
     Program *part = program_of(parts[i]);
+    if (part && part->kind == 'B' && !part->number) { /* a compiled object, of which only the binary was kept */
+      Message none = {0};
+      put_no_parts(&none);
+      send_build(part, 'B', "", &none, CL_INVALID_BINARY);
+    }
     if (!part) *told = CL_INVALID_PROGRAM;
     else if (!part->number || part->server != servers) *told = CL_INVALID_OPERATION;
     else put_number(&rest, part->number);
@@ -1425,7 +1536,7 @@ static cl_int CL_API_CALL set_argument(cl_kernel h, cl_uint index, size_t size, 
     cl_addressing_mode address = 0;
     cl_filter_mode filter = 0;
     cl_bool is_normalized = 0;
-    if (!sampler || host->clGetSamplerInfo(sampler, CL_SAMPLER_ADDRESSING_MODE, sizeof address, &address, NULL) ||
+    if (!sampler || find_memory((cl_mem)sampler) || host->clGetSamplerInfo(sampler, CL_SAMPLER_ADDRESSING_MODE, sizeof address, &address, NULL) ||
         host->clGetSamplerInfo(sampler, CL_SAMPLER_FILTER_MODE, sizeof filter, &filter, NULL) ||
         host->clGetSamplerInfo(sampler, CL_SAMPLER_NORMALIZED_COORDS, sizeof is_normalized, &is_normalized, NULL))
       return set_wrong(k, index, CL_INVALID_SAMPLER, "is a sampler");
@@ -1496,18 +1607,20 @@ static cl_int CL_API_CALL get_argument_info(cl_kernel h, cl_uint index, cl_kerne
   return find_fact(&k->facts->parameters[index].facts, name, room, out, written, &result) ? result : CL_INVALID_VALUE;
 }
 
+/* Return the local memory of a group: that of the kernel, and of its arguments. */
+static uint64_t local_bytes(const Kernel *k) {
+  uint64_t size = find_number(&k->facts->group_facts, CL_KERNEL_LOCAL_MEM_SIZE);
+  for (size_t i = 0; i < k->facts->count; i++)
+    if (k->facts->parameters[i].kind == 'l') size += k->arguments[i].size;
+  return size;
+}
+
 static cl_int CL_API_CALL get_group_info(cl_kernel h, cl_device_id d, cl_kernel_work_group_info name, size_t room, void *out, size_t *written) {
   Kernel *k = kernel_of(h);
   cl_int result;
   if (!k) return CL_INVALID_KERNEL;
   if (d && own_device(d) != own_device(k->program->device)) return CL_INVALID_DEVICE;
-  if (name == CL_KERNEL_LOCAL_MEM_SIZE && find_fact(&k->facts->group_facts, name, sizeof result, NULL, NULL, &result)) {
-    cl_ulong size;
-    find_fact(&k->facts->group_facts, name, sizeof size, &size, NULL, &result);
-    for (size_t i = 0; i < k->facts->count; i++)
-      if (k->facts->parameters[i].kind == 'l') size += k->arguments[i].size;
-    return give(&size, sizeof size, room, out, written);
-  }
+  if (name == CL_KERNEL_LOCAL_MEM_SIZE) GIVE(cl_ulong, local_bytes(k));
   return find_fact(&k->facts->group_facts, name, room, out, written, &result) ? result : CL_INVALID_VALUE;
 }
 
@@ -1528,7 +1641,7 @@ static cl_int CL_API_CALL get_sub_group_info(cl_kernel h, cl_device_id d, cl_ker
   }
   case CL_KERNEL_MAX_NUM_SUB_GROUPS: GIVE(size_t, k->facts->max_items / k->facts->lanes);
   case CL_KERNEL_COMPILE_NUM_SUB_GROUPS: GIVE(size_t, 0);
-  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: GIVE(size_t, k->facts->lanes);
+  case CL_KERNEL_COMPILE_SUB_GROUP_SIZE_INTEL: GIVE(size_t, find_number(&k->facts->group_facts, name));
   default: return CL_INVALID_VALUE;
   }
 }
@@ -1567,8 +1680,14 @@ static cl_int CL_API_CALL sync_clWaitForEvents(cl_uint n, const cl_event *w) {
 static cl_int CL_API_CALL get_event_info(cl_event e, cl_event_info name, size_t room, void *out, size_t *written) {
   cl_int result = host->clGetEventInfo(e, name, room, out, written);
   if (!result && name == CL_EVENT_COMMAND_EXECUTION_STATUS && out && *(cl_int *)out <= CL_COMPLETE) record_wait(1, &e);
-  if (!result && name == CL_EVENT_COMMAND_TYPE && out && *(cl_command_type *)out == CL_COMMAND_NATIVE_KERNEL)
-    *(cl_command_type *)out = CL_COMMAND_NDRANGE_KERNEL;
+  cl_command_type theirs = 0;
+  if (!result && name == CL_EVENT_COMMAND_TYPE && out) memcpy(&theirs, out, sizeof theirs);
+  if (theirs == CL_COMMAND_NATIVE_KERNEL || theirs == CL_COMMAND_MARKER) {
+    pthread_mutex_lock(&order_lock);
+    const EventType *own = find_event_type(e);
+    if (own && own->type) memcpy(out, &own->type, sizeof own->type);
+    pthread_mutex_unlock(&order_lock);
+  }
   return result;
 }
 
@@ -1578,10 +1697,26 @@ static cl_int CL_API_CALL sync_clGetEventProfilingInfo(cl_event e, cl_profiling_
   return result;
 }
 
-/* What the callback does comes after the command, and cannot be seen: all that is enqueued from now on may. */
-static cl_int CL_API_CALL sync_clSetEventCallback(cl_event e, cl_int status, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data) {
+typedef struct {
+  void(CL_CALLBACK *notify)(cl_event, cl_int, void *);
+  void *data;
+} Callback;
+
+/* What the callback does comes after the command, and so does what other threads enqueue once they have seen it. */
+static void CL_CALLBACK call_back(cl_event e, cl_int status, void *data) {
+  Callback own;
+  memcpy(&own, data, sizeof own);
+  free(data);
   record_wait(1, &e);
-  return host->clSetEventCallback(e, status, notify, data);
+  own.notify(e, status, own.data);
+}
+
+static cl_int CL_API_CALL sync_clSetEventCallback(cl_event e, cl_int status, void(CL_CALLBACK *notify)(cl_event, cl_int, void *), void *data) {
+  Callback *own = notify ? malloc(sizeof *own) : NULL;
+  if (own) *own = (Callback){notify, data};
+  cl_int result = host->clSetEventCallback(e, status, own ? call_back : NULL, own);
+  if (result) free(own);
+  return result;
 }
 
 static cl_event CL_API_CALL sync_clCreateUserEvent(cl_context c, cl_int *error) {
@@ -1602,8 +1737,10 @@ static cl_int CL_API_CALL sync_clSetUserEventStatus(cl_event e, cl_int status) {
   cl_int result = enter(q, #function);                                                                                 \
   if (result) return result;                                                                                           \
   const Region touched[] = {__VA_ARGS__};                                                                              \
+  if ((result = check_objects(#function, touched, sizeof touched / sizeof *touched))) return result;                    \
   uint64_t number = q ? begin_command(#function, kind, q, n, w, touched, sizeof touched / sizeof *touched) : 0;        \
   result = host->function values;                                                                                      \
+  if (!result) note_event_type(e, 0);                                                                                  \
   end_command(number, e, result, blocks);                                                                              \
   return result ? refuse_command(#function, result, touched, sizeof touched / sizeof *touched) : result;
 #define COMMAND(function, kind, blocks, parameters, values, ...)                                                       \
@@ -1649,10 +1786,15 @@ static cl_int CL_API_CALL sync_clEnqueueWaitForEvents(cl_command_queue q, cl_uin
 }
 
 /* A place in the arena for the program's own memory of a buffer (CL_MEM_USE_HOST_PTR). */
-static const char *place_of_mapped(const Memory *m, const char *p) { return m && m->users && p >= m->users && p < m->users + m->size ? m->place + (p - m->users) : p; }
+static const char *place_of_mapped(const Memory *m, const char *p) {
+  if (!m || !m->users || p < m->users || p >= m->users + m->slices * m->slice_step) return p;
+  size_t byte = (size_t)(p - m->users), in_slice = byte % m->slice_step;
+  return m->place + (byte / m->slice_step * m->rows + in_slice / m->row_step) * m->row + in_slice % m->row_step;
+}
 
 static cl_int CL_API_CALL sync_clEnqueueUnmapMemObject(cl_command_queue q, cl_mem m, void *p, cl_uint n, const cl_event *w, cl_event *e) {
-  RUN(clEnqueueUnmapMemObject, 'u', 0, (q, m, p, n, w, e), region_of_pointer(place_of_mapped(find_memory(m), p), 1, 1))
+  Memory *own = find_memory(m);
+  RUN(clEnqueueUnmapMemObject, 'u', 0, (q, m, p, n, w, e), own ? region_of_pointer(place_of_mapped(own, p), 1, 1) : (Region){.is_unknown = 1})
 }
 
 #define MAPS_FOR_WRITES ((f & ~(cl_map_flags)CL_MAP_READ) != 0)
@@ -1660,6 +1802,7 @@ static cl_int CL_API_CALL sync_clEnqueueUnmapMemObject(cl_command_queue q, cl_me
   cl_int result = enter(q, #function);                                                                                 \
   if (result) return fail_memory(error, result);                                                                       \
   const Region touched = region;                                                                                       \
+  if ((result = check_objects(#function, &touched, 1))) return fail_memory(error, result);                             \
   uint64_t number = q ? begin_command(#function, 'c', q, n, w, &touched, 1) : 0;                                       \
   void *place = host->function values;                                                                                 \
   end_command(number, e, result, b);                                                                                   \
@@ -1684,23 +1827,32 @@ static cl_command_queue CL_API_CALL create_plain_queue(cl_context c, cl_device_i
 typedef struct {
   Message request;
   size_t copy_count;
-  struct Copy {
+  struct Copy { /* of a Memory, which may be gone before the launch runs */
     char *users, *place;
-    size_t size;
+    size_t row, rows, slices, row_step, slice_step;
   } copies[MAX_ARGUMENTS];
 } Launch;
+
+/* Copy the program's own memory into the arena, or back. */
+static void copy_users(const Launch *l, int is_back) {
+  for (const struct Copy *c = l->copies; c < l->copies + l->copy_count; c++)
+    for (size_t i = 0; i < c->rows * c->slices; i++) {
+      char *users = c->users + i / c->rows * c->slice_step + i % c->rows * c->row_step, *place = c->place + i * c->row;
+      memcpy(is_back ? users : place, is_back ? place : users, c->row);
+    }
+}
 
 static void CL_CALLBACK run_launch(void *block) {
   Launch *l;
   Message answer;
   memcpy(&l, block, sizeof l);
-  for (size_t i = 0; i < l->copy_count; i++) memcpy(l->copies[i].place, l->copies[i].users, l->copies[i].size);
+  copy_users(l, 0);
   if (!ask('L', &l->request, &answer)) {
     size_t size;
     char *printed = take_bytes(&answer, &size);
     if (size) fwrite(printed, 1, size, stdout), fflush(stdout);
     free(printed);
-    for (size_t i = 0; i < l->copy_count; i++) memcpy(l->copies[i].users, l->copies[i].place, l->copies[i].size);
+    copy_users(l, 1);
   }
   free(answer.data);
   free(l);
@@ -1717,24 +1869,23 @@ static void put_memory(Launch *l, const Argument *a) {
   put_number(&l->request, m->size);
   put_number(&l->request, m->flags);
   put_number(&l->request, is_here && top->object != NULL && m->object != NULL);
-  if (top->users && top->object && is_here) {
+  if (top->users && top->users != top->place && top->object && is_here) {
     size_t i = 0;
     while (i < l->copy_count && l->copies[i].place != top->place) i++;
-    if (i == l->copy_count) l->copies[l->copy_count++] = (struct Copy){top->users, top->place, top->size};
+    if (i == l->copy_count) l->copies[l->copy_count++] = (struct Copy){top->users, top->place, top->row, top->rows, top->slices, top->row_step, top->slice_step};
   }
 }
 
 static cl_int check_sizes(const Kernel *k, cl_uint dimensions, const size_t *global, const size_t *local) {
   const char *call = "clEnqueueNDRangeKernel", *name = k->facts->name;
   size_t items = 1;
-  if (dimensions < 1 || dimensions > 3) return refuse(call, CL_INVALID_WORK_DIMENSION, "kernel `%s`: %u dimensions", name, dimensions);
   for (cl_uint i = 0; i < dimensions; i++) {
     if (global[i] > UINT32_MAX) return refuse(call, CL_INVALID_GLOBAL_WORK_SIZE, "kernel `%s`: a global size of %zu is larger than 2^32", name, global[i]);
     if (local && !local[i]) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: the local size is 0", name);
     if (local && local[i] > max_group_items) return refuse(call, CL_INVALID_WORK_ITEM_SIZE, "kernel `%s`: a local size of %zu is larger than %zu", name, local[i], (size_t)max_group_items);
     if (local && global[i] % local[i] && !k->facts->is_ragged)
-      return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: local size %zu does not divide global size %zu (-cl-std=CL2.0 or later would allow it)", name, local[i], global[i]);
-    if (local && local[i] > global[i]) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: local size %zu is larger than global size %zu", name, local[i], global[i]);
+      return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: local size %zu does not divide global size %zu (only programs that are built with -cl-std=CL2.0 or later, and without -cl-uniform-work-group-size, may have such sizes)", name, local[i], global[i]);
+    if (local && local[i] > global[i] && !k->facts->is_ragged) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: local size %zu is larger than global size %zu", name, local[i], global[i]);
     if (local) items *= local[i];
   }
   if (items > k->facts->max_items) return refuse(call, CL_INVALID_WORK_GROUP_SIZE, "kernel `%s`: a group of %zu work items; at most %zu", name, items, (size_t)k->facts->max_items);
@@ -1749,7 +1900,7 @@ static void put_shared(Message *m) {
   pthread_mutex_lock(&object_lock);
   for (Shared *s = shared; s; s = s->next) count++;
   put_number(m, count);
-  for (Shared *s = shared; s; s = s->next) put_number(m, (uint64_t)(s->place - arena)), put_number(m, s->size);
+  for (Shared *s = shared; s; s = s->next) put_number(m, (uint64_t)(s->place - arena)), put_number(m, s->size), put_number(m, s->number);
   pthread_mutex_unlock(&object_lock);
 }
 
@@ -1760,25 +1911,28 @@ static cl_int enqueue_nothing(cl_command_queue q, cl_uint n, const cl_event *w, 
   char block = 0;
   uint64_t number = begin_command("clEnqueueNDRangeKernel", 'c', q, n, w, NULL, 0);
   cl_int result = host->clEnqueueNativeKernel(q, do_nothing, &block, sizeof block, 0, NULL, NULL, n, w, e);
+  if (!result) note_event_type(e, CL_COMMAND_NDRANGE_KERNEL);
   end_command(number, e, result, CL_FALSE);
   return result;
 }
 
-static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uint dimensions, const size_t *offset, const size_t *global, const size_t *local,
-                                         cl_uint n, const cl_event *w, cl_event *e) {
-  const char *call = "clEnqueueNDRangeKernel";
+static cl_int enqueue_range(const char *call, cl_command_type type, cl_command_queue q, cl_kernel h, cl_uint dimensions, const size_t *offset, const size_t *global,
+                            const size_t *local, cl_uint n, const cl_event *w, cl_event *e) {
   Kernel *k = kernel_of(h);
   cl_int result;
   if (!q) return CL_INVALID_COMMAND_QUEUE;
   if (is_forked && (result = enter(q, call))) return result;
   if (!k) return refuse(call, CL_INVALID_KERNEL, "the kernel is none that the program created");
+  if (dimensions < 1 || dimensions > 3) return refuse(call, CL_INVALID_WORK_DIMENSION, "kernel `%s`: %u dimensions", k->facts->name, dimensions);
   int is_empty = !global;
-  for (cl_uint i = 0; !is_empty && i < dimensions && i < 3; i++) is_empty = !global[i];
+  for (cl_uint i = 0; !is_empty && i < dimensions; i++) is_empty = !global[i];
   result = is_empty ? CL_SUCCESS : check_sizes(k, dimensions, global, local);
   if (result) return result;
   for (size_t i = 0; i < k->facts->count; i++)
     if (!k->arguments[i].is_set) return refuse(call, CL_INVALID_KERNEL_ARGS, "kernel `%s`: argument %zu (%s) is not set", k->facts->name, i, k->facts->parameters[i].name);
   if (is_empty) return enqueue_nothing(q, n, w, e);
+  const uint64_t most = find_number(&device_facts, CL_DEVICE_LOCAL_MEM_SIZE), needed = local_bytes(k);
+  if (needed > most) return refuse(call, CL_OUT_OF_RESOURCES, "kernel `%s`: %zu bytes of local memory; the device has %zu", k->facts->name, (size_t)needed, (size_t)most);
   if (!is_connected()) return CL_OUT_OF_RESOURCES;
   if (k->program->server != servers) return refuse(call, CL_INVALID_PROGRAM_EXECUTABLE, "kernel `%s` was built before the process forked, which now has a server of its own", k->facts->name);
   Launch *l = calloc(1, sizeof *l);
@@ -1788,7 +1942,7 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   put_number(m, (uint64_t)(k->facts - k->program->kernels));
   put_number(m, dimensions);
   for (cl_uint i = 0; i < 3; i++) put_number(m, i < dimensions ? global[i] : 1);
-  for (cl_uint i = 0; i < 3; i++) put_number(m, !local ? 0 : i < dimensions ? local[i] : 1);
+  for (cl_uint i = 0; i < 3; i++) put_number(m, !local ? 0 : i >= dimensions ? 1 : local[i] < global[i] ? local[i] : global[i]);
   for (cl_uint i = 0; i < 3; i++) put_number(m, offset && i < dimensions ? offset[i] : 0);
   uint64_t number = begin_command(call, 'k', q, n, w, NULL, 0);
   put_number(m, number);
@@ -1821,18 +1975,24 @@ static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel h, cl_uin
   }
   count_pending(1);
   result = host->clEnqueueNativeKernel(q, run_launch, block, sizeof l + used * sizeof(void *), used, used ? objects : NULL, used ? places : NULL, n, w, e);
+  if (!result) note_event_type(e, type);
   end_command(number, e, result, CL_FALSE);
   if (result) {
     count_pending(-1);
     free(l->request.data), free(l);
-    refuse(call, result, "kernel `%s`: the host's queue does not take it", k->facts->name);
+    refuse(call, result, "kernel `%s`: %s", k->facts->name, reason_of(call, result));
   }
   return result;
 }
 
+static cl_int CL_API_CALL enqueue_kernel(cl_command_queue q, cl_kernel k, cl_uint dimensions, const size_t *offset, const size_t *global, const size_t *local,
+                                         cl_uint n, const cl_event *w, cl_event *e) {
+  return enqueue_range("clEnqueueNDRangeKernel", CL_COMMAND_NDRANGE_KERNEL, q, k, dimensions, offset, global, local, n, w, e);
+}
+
 static cl_int CL_API_CALL enqueue_task(cl_command_queue q, cl_kernel k, cl_uint n, const cl_event *w, cl_event *e) {
   size_t one = 1;
-  return enqueue_kernel(q, k, 1, NULL, &one, &one, n, w, e);
+  return enqueue_range("clEnqueueTask", CL_COMMAND_TASK, q, k, 1, NULL, &one, &one, n, w, e);
 }
 
 /* ---- what there is not */
@@ -1866,8 +2026,8 @@ static const struct { const char *name; void *function; } extensions[] = {
   EXTENSION(clCreateProgramWithILKHR, create_with_il), EXTENSION(clGetKernelSubGroupInfoKHR, get_sub_group_info),
   EXTENSION(clHostMemAllocINTEL, usm_host), EXTENSION(clDeviceMemAllocINTEL, usm_device), EXTENSION(clSharedMemAllocINTEL, usm_shared),
   EXTENSION(clMemFreeINTEL, usm_free), EXTENSION(clMemBlockingFreeINTEL, usm_free), EXTENSION(clGetMemAllocInfoINTEL, usm_info),
-  EXTENSION(clSetKernelArgMemPointerINTEL, set_svm_argument), EXTENSION(clEnqueueMemFillINTEL, svm_fill),
-  EXTENSION(clEnqueueMemcpyINTEL, svm_copy), EXTENSION(clEnqueueMigrateMemINTEL, usm_migrate), EXTENSION(clEnqueueMemAdviseINTEL, usm_advise),
+  EXTENSION(clSetKernelArgMemPointerINTEL, set_svm_argument), EXTENSION(clEnqueueMemFillINTEL, usm_fill),
+  EXTENSION(clEnqueueMemcpyINTEL, usm_copy), EXTENSION(clEnqueueMigrateMemINTEL, usm_migrate), EXTENSION(clEnqueueMemAdviseINTEL, usm_advise),
 };
 
 static void *find_extension(const char *name) {
@@ -1919,7 +2079,7 @@ static void fill_table(void) {
   ORDER(clEnqueueMapBuffer); ORDER(clEnqueueMapImage); ORDER(clEnqueueNativeKernel);
   ORDER(clCreateUserEvent); HOST(clGetPlatformIDs) HOST(clRetainDevice) HOST(clReleaseDevice) 
   HOST(clRetainContext) HOST(clReleaseContext) HOST(clGetContextInfo) HOST(clSetContextDestructorCallback) HOST(clRetainCommandQueue)
-  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) DIVERT(clSetCommandQueueProperty, set_queue_property); HOST(clRetainMemObject) HOST(clReleaseMemObject)
+  HOST(clReleaseCommandQueue) HOST(clGetCommandQueueInfo) DIVERT(clSetCommandQueueProperty, set_queue_property); HOST(clRetainMemObject) DIVERT(clReleaseMemObject, release_memory);
   HOST(clSetMemObjectDestructorCallback) HOST(clCreateSampler) HOST(clCreateSamplerWithProperties) HOST(clRetainSampler)
   HOST(clReleaseSampler) HOST(clGetSamplerInfo) HOST(clRetainEvent) HOST(clReleaseEvent) HOST(clFlush)
   HOST(clGetDeviceAndHostTimer) HOST(clGetHostTimer)

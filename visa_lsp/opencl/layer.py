@@ -6,6 +6,7 @@ lies in a folder that only the user can write to.
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
 import shutil
@@ -53,7 +54,7 @@ def host_entries(session: Path) -> Path:
                 digest = hashlib.sha256(words.encode("utf-8", "replace")).hexdigest()[:8]
                 folder = (_own_folder(folder_of_user()) or session) / f"exec-host-{digest}"
                 folder.mkdir(mode=0o700, exist_ok=True)
-                (folder / "host.icd").write_text(f"{words}\n", encoding="utf-8")
+                _write_whole(folder / "host.icd", f"{words}\n".encode())
                 return folder
     raise UserError(
         "no OpenCL for the CPU is installed, which has to supply contexts and queues; on Debian and Ubuntu: apt-get install "
@@ -64,6 +65,19 @@ def host_entries(session: Path) -> Path:
 def exec_environment(library: Path, vendors: Path) -> dict[str, str]:
     """Return the variables that lead a program's OpenCL to the layer."""
     return {"OPENCL_LAYERS": str(library), "OCL_ICD_VENDORS": str(vendors)}
+
+
+def _write_whole(path: Path, data: bytes) -> None:
+    """Write a file unless it has these bytes, so that a program of another run that reads it finds it whole."""
+    with contextlib.suppress(OSError):
+        if path.read_bytes() == data:
+            return
+    scratch = path.with_name(f".{path.name}.{os.urandom(6).hex()}")
+    try:
+        scratch.write_bytes(data)
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
 
 
 def _own_folder(folder: Path | None) -> Path | None:

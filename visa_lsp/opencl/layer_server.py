@@ -62,7 +62,7 @@ if TYPE_CHECKING:
 _FAILURES: Final = {Step.BUILD: -11, Step.COMPILE: -15, Step.LINK: -17}
 _OTHER_FAILURES: Final = {Verdict.BAD_OPTIONS: -43, Verdict.NO_COMPILER: -3, Verdict.BAD_BINARY: -42}
 _FOREIGN_BINARY: Final = "clCreateProgramWithBinary"
-_COMPILED_OBJECT, _EXECUTABLE = 1, 4  # cl_program_binary_type
+_COMPILED_OBJECT, _LIBRARY, _EXECUTABLE = 1, 2, 4  # cl_program_binary_type
 _READ_ONLY, _WRITE_ONLY = 1 << 2, 1 << 1
 _KINDS: Final = {"value": "v", "buffer": "b", "local": "l", "image": "i", "sampler": "s"}
 _ADDRESSING: Final = {
@@ -247,7 +247,8 @@ class _Session:
         if build.verdict is Verdict.NO_COMPILER:
             self._server.say(self._server.report.add_refusal(Refusal("clBuildProgram", build.log)))
         answer = Answer().number(status, build.number)
-        answer.number((_EXECUTABLE if build.is_executable else _COMPILED_OBJECT) if build.number else 0)
+        kind = _EXECUTABLE if build.is_executable else _LIBRARY if build.is_library else _COMPILED_OBJECT
+        answer.number(kind if build.number else 0)
         answer.data(build.log).data(build.binary).number(len(build.kernels))
         for kernel in build.kernels:
             answer.data(kernel.name).facts(kernel_facts(kernel)).facts(group_facts(kernel, self._server.platform))
@@ -331,24 +332,26 @@ class _Session:
     def _enqueue(self, request: Request) -> Enqueue:
         program, index, dimensions, *sizes = request.numbers(12)
         command = request.number()
-        shared = tuple(self._shared(request) for _ in range(request.number()))
+        memory = [self._shared(request) for _ in range(request.number())]
+        shared, numbers = tuple(part for part, _ in memory), {part[0]: number for part, number in memory}
         loaded = self._server.programs.program(program)
         allocations: dict[int, Allocation] = {}
         wholes: dict[int, Array] = {}
         args = tuple(
-            self._argument(request, number, shared, allocations, wholes)
+            self._argument(request, number, (shared, numbers), allocations, wholes)
             for number in range(loaded.infos[index].argument_count)
         )
         total, local, offset = sizes[:3], sizes[3:6], sizes[6:]
         return Enqueue(
             program, index, dimensions, (total[0], total[1], total[2]),
             (local[0], local[1], local[2]) if local[0] else None, (offset[0], offset[1], offset[2]),
-            args, allocations, shared, command,
+            args, allocations, shared, numbers, command,
         )  # fmt: skip
 
-    def _shared(self, request: Request) -> tuple[int, Array]:
-        place, size = request.numbers(2)
-        return self._base + place, self._bytes(place, size)
+    def _shared(self, request: Request) -> tuple[tuple[int, Array], int]:
+        """Return address and bytes of shared memory, and the number of its allocation."""
+        place, size, number = request.numbers(3)
+        return (self._base + place, self._bytes(place, size)), number
 
     def _bytes(self, place: int, size: int) -> Array:
         if place + size > self._memory.size:
@@ -356,7 +359,7 @@ class _Session:
         return self._memory[place : place + size]
 
     def _argument(
-        self, request: Request, index: int, shared: tuple[tuple[int, Array], ...],
+        self, request: Request, index: int, shared: tuple[tuple[tuple[int, Array], ...], dict[int, int]],
         allocations: dict[int, Allocation], wholes: dict[int, Array],
     ) -> Arg:  # fmt: skip
         kind = request.letter()
@@ -371,7 +374,7 @@ class _Session:
             way = "linear" if filtering == _LINEAR else "nearest"
             return SamplerArg(_ADDRESSING.get(address, "none"), way, bool(normalized))
         if kind == "p":
-            return _pointer(request.number(), index, shared, allocations)
+            return _pointer(request.number(), index, *shared, allocations)
         number, place, size, origin, part, flags, is_alive = request.numbers(7)
         allocations[index] = Allocation(number, size, origin, part, not is_alive)
         access = "readonly" if flags & _READ_ONLY else "writeonly" if flags & _WRITE_ONLY else ""
@@ -405,11 +408,18 @@ def _region(is_write: int, *numbers: int) -> Region:
 
 
 def _pointer(
-    address: int, index: int, shared: tuple[tuple[int, Array], ...], allocations: dict[int, Allocation]
+    address: int,
+    index: int,
+    shared: tuple[tuple[int, Array], ...],
+    numbers: dict[int, int],
+    allocations: dict[int, Allocation],
 ) -> Arg:
-    """Return the buffer of a pointer to shared memory: from the pointer to the end of its allocation."""
-    for number, (base, array) in enumerate(shared, 1):
+    """Return the buffer of a pointer to shared memory: from the pointer to the end of its allocation; else one of no bytes."""
+    if not address:
+        return NullArg()
+    for base, array in shared:
         if base <= address < base + array.size:
-            allocations[index] = Allocation(number, array.size, address - base, array.size - (address - base))
+            allocations[index] = Allocation(numbers[base], array.size, address - base, array.size - (address - base))
             return BufferArg(array[address - base :], in_place=True, whole=array)
-    return NullArg()
+    allocations[index] = Allocation(0, 0, 0, 0)
+    return BufferArg(np.zeros(0, np.uint8), in_place=True)

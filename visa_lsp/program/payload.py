@@ -203,8 +203,8 @@ class KernelInfo(Struct, frozen=True):
         rest = f" and {len(indexes) - _NAMED} more" if len(indexes) > _NAMED else ""
         return ", ".join(self.describe_argument(index) for index in indexes[:_NAMED]) + rest
 
-    def value_parts(self, entry: PayloadArgument) -> tuple[int, int]:
-        """Return the number of entries that take a part of an argument by value, and its size in bytes."""
+    def value_size(self, entry: PayloadArgument) -> tuple[int, bool]:
+        """Return the bytes of an argument by value that entries take, and whether padding may follow them, as in a struct."""
         ends = [
             a.source_offset + a.size
             for a in self.payload
@@ -214,4 +214,5 @@ class KernelInfo(Struct, frozen=True):
         size_text = next((a.type_name.rpartition(";")[2] for a in self.arguments if a.index == entry.arg_index), "")
         declared = int(size_text) if size_text.isdecimal() and len(size_text) < 10 else 0
         # The last byte of a struct may occupy a dword of the payload.
-        return len(ends), min(whole, declared) if ends and declared else whole
+        size = min(whole, declared) if ends and declared else whole
+        return size, len(ends) > 1 or (declared > whole and not self.element_of(entry.arg_index))

@@ -254,6 +254,8 @@ class Machine:
         _, threads = self.start(number)
         for observer in self.observers:
             observer.on_group(number)
+        if self.dispatch.first_fault:  # a finding that is complete at the end of the group before ends the run too
+            self.take_findings()
         self.result.threads += len(threads)
         self.go_on(threads, {}, len(threads))
 

@@ -31,7 +31,7 @@ _TYPES: Final = {
     8: (8, "<d"),
 }
 _ELEMENTS: Final = {9: 1, 10: 2, 11: 3, 12: 6, 13: 4, 14: 8}
-_LENGTH_MODIFIER_BITS: Final = {"hh": 8, "h": 16}
+_LENGTH_MODIFIER_BITS: Final = {"hh": 8, "h": 16, "hl": 32, "l": 64, "ll": 64}
 _ZEROS: Final = re.compile(r"\.?0*p")
 _DIRECTIVE: Final = re.compile(
     r"%(?P<flags>[-+ #0]*)(?P<width>\d{0,4})(?:\.(?P<precision>\d{0,4}))?(?:v(?P<vector>\d+))?(?P<length>hh|hl|h|ll|l)?(?P<kind>[a-zA-Z%])"

@@ -15,7 +15,6 @@ import numpy as np
 from visa_lsp.app.compile.outputs import file_name
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.launch.arrays import write_array
-from visa_lsp.app.launch.forms import flow, write
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import BufferArg, ImageArg, LocalArg, NullArg, SamplerArg, ValueArg
 from visa_lsp.text import encode_text
@@ -82,6 +81,8 @@ def _copy_program(program: Program, folder: Path) -> str:
 def _launch_text(
     path: Path, program: str, kernel: LoadedKernel, enqueue: Enqueue, before: dict[int, Array], result: EnqueueResult
 ) -> str:
+    from visa_lsp.app.launch.forms import flow, write  # which loads all rules, 35 ms for runs that write no captures
+
     launch: Spec = {
         "kernel": kernel.name,
         "file": f"{program}/{file_name(kernel.name)}.visaasm",

@@ -3,12 +3,13 @@
 Bytes that nothing has written hold a pattern, with which the host's allocator fills memory; they are recognised here,
 before each launch, so that writes and copies by anybody count. Most kernels only write such memory: a first run treats it
 as write-only, which compiled code can check. Only if the kernel reads from it a second run, in the interpreter, follows
-undefined bytes. Invariant: what a launch leaves in memory does not depend on the checks.
+undefined bytes. A launch that is too large for that runs twice, with different bytes in their place. Invariant: what a launch leaves in memory does not depend on the checks.
 """
 
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -29,7 +30,7 @@ from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from visa_lsp.app.exec.model import Enqueue
     from visa_lsp.app.exec.programs import LoadedKernel
@@ -41,13 +42,22 @@ if TYPE_CHECKING:
     from visa_lsp.sim.observers.hooks import Observer
 
 _FIRST_FOLLOWED_STEPS: Final = 10_000  # of the interpreter, a second, in which most uses of undefined bytes are seen
-_MAX_FOLLOWED_STEPS: Final = 100_000  # if the first ones have no such use
+_MAX_FOLLOWED_STEPS: Final = 100_000  # if the first ones have no such use, but the results depend on such bytes
 _MAX_FOLLOWED_PARTS: Final = 3  # of launches of a kernel with more steps
+_MAX_COMPARED_SECONDS: Final = 10.0  # of a kernel, for further runs with other bytes in place of undefined ones
+_MAX_COMPARED_BYTES: Final = 64 << 20
+_TOO_LARGE: Final = "the launch is too large to follow all undefined bytes that it reads"
+_SAME: Final = f"{_TOO_LARGE}; with other bytes in their place it left the same results"
+_DEPENDS: Final = (
+    "the results depend on bytes that nothing has written, but the launch is too large to say where it uses them"
+)
 _COMPILED_THREADS: Final = (
     20  # of a kernel's launches: interpreting more takes longer than compiling (80 us a step, 1.5 ms)
 )
 _MAX_CHOSEN_ITEMS: Final = 256
 _SMALL_ITEMS: Final = 4096  # of a launch without checks: 0.3 ms for a thread of the host
+# Of a launch whose copies of its memory are not left to the collector, which counts objects: 13 GB after six launches of 2 GB.
+_MAX_UNCOLLECTED_BYTES: Final = 64 << 20
 _MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
@@ -88,23 +98,41 @@ def list_checks(checks: str) -> str:
 
 def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
+    try:
+        return _run_checked(kernel, enqueue, settings)
+    finally:
+        if sum(array.nbytes for array in _arrays_of(enqueue)) > _MAX_UNCOLLECTED_BYTES:
+            gc.collect()
+
+
+def _run_checked(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     local = _shape(kernel, enqueue, settings)
     config = _config(kernel, enqueue, local)
+    before: list[Array] = []
     masks = _masks(config) if "uninitialised" in settings.checks.split(",") else {}
     note = ""
     reads: tuple[Fault, ...] = ()
     if masks:
         before = [array.copy() for array in _arrays(config)]
-        for steps in (_FIRST_FOLLOWED_STEPS, _MAX_FOLLOWED_STEPS):
-            if reads:
-                break
-            result, reads = _run_followed(kernel, config, settings, masks, before, steps)
-            if result is not None:
-                return EnqueueResult(result, local, undefined=masks)
-            _restore(config, before)
-        kernel.followed_parts += 1
-        note = "the launch is too large to follow all undefined bytes that it reads"
+        is_compiled = _can_compile(kernel) and _threads_of(kernel, enqueue, local) >= _COMPILED_THREADS
+        steps = _FIRST_FOLLOWED_STEPS if is_compiled else _MAX_FOLLOWED_STEPS
+        result, reads = _run_followed(kernel, config, settings, masks, before, steps)
+        if result is not None:
+            return EnqueueResult(result, local, undefined=masks)
+        _restore(config, before)
     report = _run(kernel, config, settings)
+    if masks:
+        if not reads:
+            # With faults the memory of a further run could differ for other reasons.
+            reads, note = ((), _TOO_LARGE) if report.faults else _compare_fills(kernel, config, settings, masks, before)
+        kernel.followed_parts += 1
+    kernel.wrongly_accessed |= {
+        index
+        for fault in report.faults
+        if fault.kind is FaultKind.ACCESS
+        for index in range(len(enqueue.args))
+        if f"`{kernel.info.argument_name(index) or index}`" in fault.message
+    }
     return EnqueueResult(replace(report, faults=(*report.faults, *reads)), local, note, masks)
 
 
@@ -118,10 +146,15 @@ def _run_followed(
     launches of the kernel were too large.
     """
     probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-    with contextlib.suppress(_LateError):
-        report = _run(kernel, probe, _with_limit(settings, steps), is_probe=True)
-        if not report.faults:
-            return report, ()
+    # A probe would miss writes of memory that a kernel may only read.
+    args = enumerate(config.by_key.values())
+    kernel.reads_unwritten |= any(isinstance(a, BufferArg) and n in masks and a.access == "readonly" for n, a in args)
+    if not kernel.reads_unwritten:
+        with contextlib.suppress(_LateError):
+            report = _run(kernel, probe, _with_limit(settings, _FIRST_FOLLOWED_STEPS), is_probe=True)
+            if not report.faults:
+                return report, ()
+        kernel.reads_unwritten = True
     if kernel.followed_parts >= _MAX_FOLLOWED_PARTS:
         return None, ()
     _restore(config, before)
@@ -130,6 +163,68 @@ def _run_followed(
     if all(fault.kind is not FaultKind.BUDGET for fault in report.faults):
         return report, ()
     return None, tuple(fault for fault in report.faults if fault.kind is FaultKind.UNINITIALISED)
+
+
+def _compare_fills(
+    kernel: LoadedKernel,
+    config: LaunchConfig,
+    settings: LaunchSettings,
+    masks: dict[int | str, Array],
+    before: list[Array],
+) -> tuple[tuple[Fault, ...], str]:
+    """Return the uses of bytes that nothing has written, and a note, of a launch that has just run and is too large to follow.
+
+    It runs again with other bytes in their place; only if it leaves something else, a longer part is followed. Memory stays
+    as the first run has left it.
+    """
+    arrays = _arrays(config)
+    began = perf_counter()
+    if (
+        not _can_compile(kernel)
+        or kernel.compared_seconds > _MAX_COMPARED_SECONDS
+        or sum(array.nbytes for array in arrays) > _MAX_COMPARED_BYTES
+    ):
+        return (), _TOO_LARGE
+    after = [array.copy() for array in arrays]
+    _restore(config, before)
+    with _other_fill(config, masks):
+        filled = [array.copy() for array in arrays]
+        other = _run(kernel, config, settings)
+        contents = zip(before, after, filled, arrays, strict=True)
+        differs = bool(other.faults) or any(_differs(*four) for four in contents)
+    _restore(config, before)
+    reads: tuple[Fault, ...] = ()
+    if differs and kernel.followed_parts < _MAX_FOLLOWED_PARTS:
+        report, reads = _run_followed(kernel, config, settings, masks, before, _MAX_FOLLOWED_STEPS)
+        if report is not None:
+            reads = tuple(fault for fault in report.faults if fault.kind is FaultKind.UNINITIALISED)
+    _restore(config, after)
+    kernel.compared_seconds += perf_counter() - began
+    return reads, "" if reads else _DEPENDS if differs else _SAME
+
+
+@contextlib.contextmanager
+def _other_fill(config: LaunchConfig, masks: dict[int | str, Array]) -> Iterator[None]:
+    """Replace the bytes that nothing has written by random ones; put them back afterwards."""
+    arrays: dict[int | str, Array] = {n: arg.array for n, arg in config.by_key.items() if isinstance(arg, BufferArg)}
+    arrays |= {hex(region.address): region.array for region in config.memory}
+    raws = {key: arrays[key].reshape(-1).view(np.uint8) for key in masks}
+    saved = {key: raws[key][mask] for key, mask in masks.items()}
+    random = np.random.default_rng(1)
+    for key, mask in masks.items():
+        raws[key][mask] = random.integers(0, 256, saved[key].size, np.uint8)
+    try:
+        yield
+    finally:
+        for key, mask in masks.items():
+            raws[key][mask] = saved[key]
+
+
+def _differs(before: Array, after: Array, other_before: Array, other_after: Array) -> bool:
+    """Return whether two runs of a launch leave different bytes, but for those that neither has written."""
+    first, second = (array.reshape(-1).view(np.uint8) for array in (after, other_after))
+    begun, other_begun = (array.reshape(-1).view(np.uint8) for array in (before, other_before))
+    return bool(np.any((first != second) & ((first != begun) | (second != other_begun))))
 
 
 def _restore(config: LaunchConfig, before: list[Array]) -> None:
@@ -176,10 +271,13 @@ def run_listened(
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> Triple:
     """Return the local size of an enqueue; count the threads of the kernel."""
     local = enqueue.local_size or choose_local_size(enqueue.global_size, kernel.info, settings.max_group_items)
-    threads = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
-    threads *= -(-prod(local) // max(1, kernel.info.env.simd_size))
-    kernel.threads += threads
+    kernel.threads += _threads_of(kernel, enqueue, local)
     return local
+
+
+def _threads_of(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> int:
+    groups = prod(-(-g // s) for g, s in zip(enqueue.global_size, local, strict=True))
+    return groups * -(-prod(local) // max(1, kernel.info.env.simd_size))
 
 
 def _config(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> LaunchConfig:
@@ -236,10 +334,14 @@ def _host_threads(config: LaunchConfig) -> int:
 
 def _engine_for(kernel: LoadedKernel) -> str:
     """Return the engine for the next launch of a kernel: compiled code once interpreting would take longer than compiling."""
+    return "jit" if kernel.threads >= _COMPILED_THREADS and _can_compile(kernel) else "auto"
+
+
+def _can_compile(kernel: LoadedKernel) -> bool:
+    """Return whether the compiled engine is installed and takes a kernel of this size."""
     from visa_lsp.sim.jit.code_cache import is_large
 
-    is_compiled = kernel.threads >= _COMPILED_THREADS and not is_large(kernel.module.kernels[0])
-    return "jit" if is_compiled and find_spec("llvmlite") is not None else "auto"
+    return not is_large(kernel.module.kernels[0]) and find_spec("llvmlite") is not None
 
 
 def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tuple[PlacedMemory, ...]]:
@@ -250,12 +352,13 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
     shared, names = _typed_memory(enqueue, kernel)
     views: dict[tuple[int, int, int, str], Array] = {}
     args: list[Arg] = []
-    for index, arg in enumerate(enqueue.args):
+    for index, given in enumerate(enqueue.args):
+        arg = replace(given, access="") if isinstance(given, BufferArg) and index in kernel.wrongly_accessed else given
         if isinstance(arg, ValueArg):
             element = kernel.info.element_of(index)
             is_whole = element and arg.array.nbytes % element_bytes(element) == 0
             args.append(ValueArg(arg.array.view(element)) if is_whole else arg)
-        elif isinstance(arg, BufferArg) and id(arg.whole) in names:
+        elif isinstance(arg, BufferArg) and id(arg.whole) in names and arg.array.nbytes == shared[id(arg.whole)].nbytes:
             args.append(replace(arg, array=shared[id(arg.whole)], whole=None))
         elif isinstance(arg, BufferArg):
             raw = arg.array
@@ -273,7 +376,7 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
     placed = tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
     memory = (
         PlacedMemory(
-            names.get(id(array), f"a shared allocation of {array.nbytes} bytes"),
+            names.get(id(array), f"shared allocation {enqueue.shared_numbers[address]}"),
             shared[id(array)],
             address,
             in_place=True,
@@ -321,6 +424,13 @@ def _masks(config: LaunchConfig) -> dict[int | str, Array]:
 
 
 def _arrays(config: LaunchConfig) -> list[Array]:
-    """Return the memory of a launch, each array once."""
-    arrays = [arg.array for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg)]
-    return list({id(array): array for array in (*arrays, *(region.array for region in config.memory))}.values())
+    """Return the memory of a launch that it may write, each array once."""
+    args = (arg for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg) and arg.access != "readonly")
+    arrays = (*(arg.array for arg in args), *(region.array for region in config.memory))
+    return list({id(array): array for array in arrays}.values())
+
+
+def _arrays_of(enqueue: Enqueue) -> list[Array]:
+    """Return the arrays of the arguments of an enqueue, and the shared memory."""
+    arrays = [arg.array for arg in enqueue.args if isinstance(arg, BufferArg | ImageArg)]
+    return [*arrays, *(array for _, array in enqueue.shared)]

@@ -91,12 +91,16 @@ class ProgramBuild(Struct, frozen=True):
     log: str
     number: int = 0
     is_executable: bool = False
+    is_library: bool = False
     binary: bytes = b""
     kernels: tuple[ProgramKernel, ...] = ()
 
 
 class Allocation(Struct, frozen=True):
-    """The memory behind an argument, in a host's words: the number of the allocation, its size, and the part of it."""
+    """The memory behind an argument, in a host's words: the number of the allocation, its size, and the part of it.
+
+    The number is 0 for a pointer that leads to no allocation.
+    """
 
     number: int
     size: int
@@ -106,6 +110,8 @@ class Allocation(Struct, frozen=True):
 
     def describe(self) -> str:
         """Return words for a report."""
+        if not self.number:
+            return "a pointer to no shared memory: behind its end, to memory that was freed, or to memory of the program alone"
         words = f"buffer {self.number} of {self.size} bytes"
         if self.part != self.size:
             words = f"bytes {self.origin} to {self.origin + self.part - 1} of {words}"
@@ -115,7 +121,7 @@ class Allocation(Struct, frozen=True):
 class Enqueue(Struct, frozen=True):
     """A launch as a host enqueues it; ``local_size`` is None if it leaves that open. ``shared`` lies at fixed addresses.
 
-    ``command`` is its number in the record of the order of commands, 0 if it can only be ordered.
+    ``shared_numbers`` has the numbers of those allocations by address. ``command`` is its number in the record of the order of commands, 0 if it can only be ordered.
     """
 
     program: int
@@ -127,6 +133,7 @@ class Enqueue(Struct, frozen=True):
     args: tuple[Arg, ...]
     allocations: dict[int, Allocation]  # by index of the argument
     shared: tuple[tuple[int, Array], ...] = ()
+    shared_numbers: dict[int, int] = {}
     command: int = 0
 
 

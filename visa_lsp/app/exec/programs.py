@@ -39,13 +39,13 @@ from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch.linking import with_callees
 from visa_lsp.app.launch.program import BodySource, link_variables, load_program
 from visa_lsp.app.launch.runner import makings
-from visa_lsp.app.launch.zebin import program_data
 from visa_lsp.companions import Beside
 from visa_lsp.diagnostics import Severity
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import Platform, device_for
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.safe_io import is_regular
+from visa_lsp.sim.launch.config import DataSection
 from visa_lsp.sim.launch.prepare import choose_kernel
 from visa_lsp.text import encode_text
 from visa_lsp.toolchain.find_tools import OCLOC
@@ -55,7 +55,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
-    from visa_lsp.sim.launch.config import DataSection
+    from visa_lsp.zeinfo.zebin import Zebin
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
@@ -64,20 +64,43 @@ _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed 
 _MAX_SEARCHED_FOLDERS: Final = 200
 _MAX_DEPTH: Final = 3
 _SOURCE_SUFFIXES: Final = (".cl", ".clc", ".ocl", ".opencl")
+_INCLUDED_SUFFIXES: Final = (
+    *_SOURCE_SUFFIXES,
+    ".h",
+    ".hh",
+    ".hpp",
+    ".hxx",
+    ".clh",
+    ".c",
+    ".cc",
+    ".cpp",
+    ".cu",
+    ".inc",
+    ".inl",
+    ".def",
+)
+_LIBRARY: Final = "-create-library"  # of a link: the result is a part of later ones
 _NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
-_RAGGED: Final = re.compile(r"-cl-std=CL([23])")
+_RAGGED: Final = re.compile(r"^(?!.*-cl-uniform-work-group-size).*-cl-std=CL[23]", re.DOTALL)
 _UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
-_PART: Final = re.compile(r'"[^"]*/(part\d+\.cl)"')  # the path of a part of a linked program, in the compiler's folder
+_PART_START: Final = re.compile(rb'^#line 1 "part(?=[\d.]+\.cl"$)', re.MULTILINE)
+# The path of a part of a linked program, in the compiler's folder.
+_PART: Final = re.compile(r'"[^"]*/(part[\d.]+\.cl)"')
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
 
 
 class CompiledProgram(msgspec.Struct, frozen=True):
-    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both."""
+    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both.
+
+    ``ze_info`` and ``sections``, the fields of DataSection, are those of the zebin, because a reader of ELF files takes 50 ms to load.
+    """
 
     zebin: bytes
     texts: tuple[tuple[str, bool, str], ...]  # name, is a kernel, text
     log: str
+    ze_info: str = ""
+    sections: tuple[tuple[str, bytes, str, dict[str, int], tuple[tuple[int, str, int], ...]], ...] = ()
 
 
 class _Container(msgspec.Struct, frozen=True):
@@ -94,8 +117,10 @@ class _Container(msgspec.Struct, frozen=True):
 class LoadedKernel:
     """A kernel that is ready for launches.
 
-    ``threads`` counts those of its launches so far, ``followed_parts`` the launches too large to follow all undefined bytes;
-    ``is_checked`` after the first.
+    ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
+    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes;
+    ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
+    fault is interpreted, which took 166 s for one launch of hashcat.
     """
 
     name: str
@@ -107,6 +132,9 @@ class LoadedKernel:
     program: Program
     threads: int = 0
     followed_parts: int = 0
+    compared_seconds: float = 0.0
+    reads_unwritten: bool = False
+    wrongly_accessed: set[int] = field(default_factory=set)
     is_checked: bool = False
 
     def element_of(self, index: int, size: int) -> str:
@@ -190,6 +218,11 @@ class Programs:
                 return ProgramBuild(Verdict.ERRORS, "SPIR-V is linked with nothing else by the simulator")
             else:
                 request = _linked(request, parts)
+        words = _words(request.options)
+        is_library = request.step is Step.LINK and _LIBRARY in words
+        if is_library:
+            options = shlex.join(word for word in words if word not in (_LIBRARY, "-enable-link-options"))
+            request = msgspec.structs.replace(request, step=Step.COMPILE, options=options)
         container = _Container(request.form.value, request.data, request.options, request.step.value, request.headers)
         self._started += 1
         own_name = f"program{self._started}.cl"
@@ -202,12 +235,11 @@ class Programs:
         self._known[program.number] = program
         packed = BINARY_HEAD + zlib.compress(msgspec.msgpack.encode(container), 1)
         if request.step is Step.COMPILE:
-            return ProgramBuild(Verdict.BUILT, compiled.log, program.number, binary=packed)
+            return ProgramBuild(Verdict.BUILT, compiled.log, program.number, is_library=is_library, binary=packed)
         program.compiled = compiled
         _write_texts(program, compiled)
-        zebin_info, _ = program_data(compiled.zebin, program.folder)
         names = {name for name, is_kernel, _ in compiled.texts if is_kernel}
-        program.infos = [info for info in read(zebin_info) if info.name in names and info.name != _NOTHING]
+        program.infos = [info for info in read(compiled.ze_info) if info.name in names and info.name != _NOTHING]
         ragged = _RAGGED.search(request.options) is not None
         kernels = tuple(_facts_of(info, ragged=ragged) for info in program.infos)
         return ProgramBuild(
@@ -222,8 +254,8 @@ class Programs:
             options += f' -I "{request.folder}"'  # as a driver compiles in the host's current folder
         about = Path(tool).stat()
         identity = (
-            3, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
-            request.headers, _files_of_includes(options),
+            6, self.platform.name, tool, about.st_size, about.st_mtime_ns, request.form.value, request.step.value, options,
+            request.headers, _files_of_includes(options, request.data),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
         compiled = self._builds.get(digest) or self._cached(digest)
@@ -235,6 +267,9 @@ class Programs:
         self._builds[digest] = compiled
         if request.form is ProgramForm.SOURCE and program.source_name == Path(program.source_name).name:
             (program.folder / program.source_name).write_bytes(request.data)
+        for part in _PART_START.split(request.data)[1:]:
+            name, _, text = part.partition(b"\n")
+            (program.folder / f"part{name.decode()}".strip('"')).write_bytes(text)
         return compiled
 
     def _cached(self, digest: str) -> CompiledProgram | None:
@@ -288,13 +323,26 @@ def _run_compiler(program: Program, options: str, tool: str, device: str) -> Com
     )
     if request.step is Step.COMPILE and errors and all(_UNRESOLVED.search(f.message) for f in errors):
         return CompiledProgram(b"-", (), "")
+    if build.zebin is not None and request.step is not Step.COMPILE and (missing := _undefined_functions(build.zebin)):
+        return CompiledProgram(b"", (), "".join(f"{name}: error: undefined reference to `{f}`\n" for f in missing))
     if build.program is None or build.zebin is None:
         return CompiledProgram(b"", (), log or "the compiler made no program\n")
     texts = tuple(
         (t.name, t.is_kernel, _PART.sub(r'"\1"', t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')))
         for t in build.texts
     )
-    return CompiledProgram(build.program, texts, log)
+    from visa_lsp.app.launch.zebin import program_data
+
+    ze_info, sections = program_data(build.program, path)
+    parts = tuple((s.name, s.data, s.base, dict(s.symbols), s.pointers) for s in sections)
+    return CompiledProgram(build.program, texts, log, ze_info, parts)
+
+
+def _undefined_functions(zebin: Zebin) -> list[str]:
+    """Return the functions that the program calls but does not have; names of the driver begin otherwise than those of sources."""
+    defined = {symbol.name for symbol in zebin.symbols if symbol.section > 0}
+    names = {one.symbol for one in zebin.relocations if one.section.startswith(".text")} - defined
+    return sorted(name for name in names if name and not name.startswith(("INTEL_", "__")))
 
 
 def _write_texts(program: Program, compiled: CompiledProgram) -> None:
@@ -315,7 +363,7 @@ def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> Load
     kernel = choose_kernel(module, info.name)
     module = with_callees(module, kernel, path, platform, Beside(), notes, sources)
     info = with_source(info, kernel, program.folder)
-    _, sections = program_data(program.compiled.zebin, path)
+    sections = tuple(DataSection(*fields) for fields in program.compiled.sections)
     return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
 
 
@@ -327,7 +375,8 @@ def _linked(request: BuildRequest, parts: list[BuildRequest]) -> BuildRequest:
         options += [word for word in _words(part.options) if not word.startswith("-D")]
         head = "".join(f"#define {name} {value or ('' if equals else '1')}\n" for name, equals, value in macros)
         foot = "".join(f"#undef {name.partition('(')[0]}\n" for name, _, _ in macros)
-        texts.append(f'{head}#line 1 "part{number}.cl"\n'.encode() + part.data + f"\n{foot}".encode())
+        data = _PART_START.sub(b'#line 1 "part%d.' % number, part.data)  # of a library
+        texts.append(f'{head}#line 1 "part{number}.cl"\n'.encode() + data + f"\n{foot}".encode())
         headers.update(part.headers)
     return msgspec.structs.replace(
         request, form=ProgramForm.SOURCE, data=b"".join(texts), headers=tuple(headers.items()),
@@ -361,12 +410,17 @@ def _with_absolute_folders(options: str, folder: str) -> str:
     return " ".join(words)
 
 
-def _files_of_includes(options: str) -> list[tuple[str, int, int]]:
-    """Return name, size and date of the files below the folders of includes, by which a change is noticed."""
+def _files_of_includes(options: str, source: bytes) -> list[tuple[str, int, int]]:
+    """Return name, size and date of the files below the folders of includes, by which a change is noticed.
+
+    Files with other suffixes count only if the source names them, because programs write into their current folder.
+    """
     files: list[tuple[str, int, int]] = []
     for folder in (word.strip('"') for word in re.findall(r'-I ("[^"]*"|\S+)', options)):
         for root, _, names in os.walk(folder):
             for name in names[: _MAX_LISTED_FILES - len(files)]:
+                if not name.endswith(_INCLUDED_SUFFIXES) and os.fsencode(name) not in source:
+                    continue
                 with contextlib.suppress(OSError):
                     about = os.stat(f"{root}/{name}")  # noqa: PTH116 - quicker, for thousands of files
                     files.append((f"{root}/{name}", about.st_size, about.st_mtime_ns))

@@ -23,9 +23,10 @@ _BASES: Final = {
     ".data.global": "global_base",
     ".data.const.string": "",
     ".rodata": "",
-    ".bss.const": "",
-    ".bss.global": "",
+    ".bss.const": "const_base",
+    ".bss.global": "global_base",
 }
+_ZEROS: Final = (".bss.const", ".bss.global")
 _ADDRESS_BYTES: Final = {1: 8, 2: 4}  # relocation types: the whole address, its low half
 
 
@@ -48,7 +49,10 @@ def program_data(data: bytes, path: Path) -> tuple[str, tuple[DataSection, ...]]
             if r.section == section.name and r.type in _ADDRESS_BYTES
         )
         places = {name: offset for name, (home, offset, _) in symbols.items() if home == section.name}
-        sections.append(DataSection(section.name, section.data, _BASES.get(section.name, ""), places, pointers))
+        # The base is that of the data with contents, or of the zeros if there are no others (the 2026 compiler).
+        other = zebin.section(section.name.replace(".bss", ".data")) if section.name in _ZEROS else None
+        base = _BASES.get(section.name, "") if other is None else ""
+        sections.append(DataSection(section.name, section.data, base, places, pointers))
     return zebin.ze_info, tuple(sections)
 
 

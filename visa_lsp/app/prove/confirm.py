@@ -304,7 +304,7 @@ class Confirmer:
                 if index in symbols.values:
                     lines.append(f"{key}{{value: {value_of(symbols.values[index], 1)}, dtype: {element}}}{note}")
                 else:
-                    count = max(1, info.value_parts(entry)[1] // 4) if entry is not None else 1
+                    count = max(1, info.value_size(entry)[0] // 4) if entry is not None else 1
                     number = "1.0" if element.startswith("float") else "1"
                     given = f"value: {number}" if element and count == 1 else f"values: [{', '.join([number] * count)}]"
                     lines.append(f"{key}{{{given}, dtype: {element or 'uint32'}}}{note}")

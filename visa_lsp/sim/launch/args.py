@@ -183,9 +183,9 @@ class Arguments:
         arg = self._arg(entry.arg_index)
         if not isinstance(arg, ValueArg):
             raise self.wrong(entry, "passed by value")
-        parts, whole = self.info.value_parts(entry)
+        whole, is_padded = self.info.value_size(entry)
         natural = self.info.element_of(entry.arg_index)
-        if parts > 1 and arg.typed and arg.array.nbytes >= whole:
+        if is_padded and arg.typed and arg.array.nbytes >= whole:
             data = arg.array.tobytes()  # a struct with only padding at its end
         else:
             data = value_bytes(arg, whole, natural, self.key(entry.arg_index))
