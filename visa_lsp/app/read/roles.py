@@ -29,6 +29,19 @@ _IDS: Final = {
 _EXTREMES: Final = {"fmax()": "largest", "max()": "largest", "fmin()": "smallest", "min()": "smallest"}
 _COUNTERS: Final = ("k", "j", "m", "n")
 _RESULTS: Final = {"-": "difference", "*": "product", "exp()": "exponential", "rsqrt()": "inverse", "sqrt()": "root"}
+_ALONG: Final = {"width": "x", "w": "x", "height": "y", "h": "y", "rows": "row", "cols": "col", "columns": "col"}
+_UNARY: Final = {"u-": "minus_{}", "recip()": "inverse_{}", "rsqrt()": "inverse_root_{}", "sqrt()": "root_{}", "fabs()": "abs_{}", "abs()": "abs_{}"}  # fmt: skip
+_BINARY: Final = {
+    "+": "{}_plus_{}", "-": "{}_minus_{}", "*": "{}_times_{}", "/": "{}_over_{}", "|": "{}_or_{}",
+    "==": "{}_is_{}", "!=": "{}_is_not_{}", "<": "{}_below_{}", ">=": "{}_from_{}_on", ">": "{}_above_{}", "<=": "{}_up_to_{}",
+}  # fmt: skip
+_COMPARISONS: Final = ("<", ">", "<=", ">=")
+_SIZES: Final = {"image_width()": "{}_width", "image_height()": "{}_height", "image_depth()": "{}_depth", "global_size()": "grid_size"}
+_MAX_NAME: Final = 24
+_GENERAL: Final = re.compile(  # names that say nothing about where a value comes from
+    r"(?:index|position|t|product|difference|smaller|larger|smallest|largest|sum|flag|in_range|result|found|holds|count|stride|distance"
+    r"|current|acc|hash|value|texel|slot|old|input|i|exponential|inverse|root)_?\d*|.*_(?:plus|minus|times|over|or|is|below|mod)_.*"
+)
 
 
 @cache
@@ -42,11 +55,16 @@ class Namer:
 
     def __init__(self, code: list[Node], parameters: Iterable[str]) -> None:
         self.code = code
-        self.taken = {*parameters, *RESERVED, *_macros()}
+        self.parameters = frozenset(parameters)
+        self.taken = {*self.parameters, *RESERVED, *_macros()}
         self.scopes: dict[str, tuple[int, ...]] = {}
         self.steps: dict[str, list[tuple[Step, bool]]] = defaultdict(list)  # the lines that set a variable; of a `for`?
-        self.stored: set[str] = set()  # values that are stored as they are
+        self.stored: dict[str, tuple[str, ...]] = {}  # values that are stored as they are -> names by their places
         self.indexes: set[str] = set()
+        self.operands: set[str] = set()  # of sums and products
+        self.bounds: dict[str, set[str]] = defaultdict(set)  # what variables are compared with
+        self.samplers: set[str] = set()
+        self.elements: set[Tree] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
         self.names: dict[str, str] = {}
         self.pending: set[str] = set()  # variables with names, or whose names are being chosen
@@ -92,16 +110,24 @@ class Namer:
             if part.op in _IDS:
                 self.axes[part.op].add(part.args[0].op)
             if part.op.startswith("write_image"):
-                self.stored.add(part.args[-1].op)
+                self.stored[part.args[-1].op] = ("result",)
             if part.op == "[]":
+                self.elements.add(part)
                 self.indexes |= {inner.op for inner in part.args[1].walk() if not inner.args}
+            if part.op in ("+", "-", "*"):
+                self.operands |= {_uncast(arg).op for arg in part.args}
+            if part.op == "sampler_at()":
+                self.samplers.add(part.args[0].op)
+            if part.op in _COMPARISONS:
+                for arg, other in (part.args, part.args[::-1]):
+                    self.bounds[_uncast(arg).op].add(_uncast(other).op)
         for index, target in enumerate(step.trees):
             word = step.words[index + 1]
             if target not in step.targets:
                 continue
             values = step.trees[index + 1 : index + 2] if word.endswith("= ") else ()
-            if target.op in ("[]", "u*") and values and not values[0].args:
-                self.stored.add(values[0].op)
+            if target.args and values and not values[0].args:
+                self.stored.setdefault(values[0].op, self._stored_names(target))
             self.steps[owner(target)].append((Step(("", word, ""), (target, *values)), is_for))
 
     def _name(self, name: str) -> str:
@@ -126,11 +152,14 @@ class Namer:
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
             return ("stride", "distance")
+        along = self._along(name)
         if any(is_for for _, is_for in steps):
-            return ("i", *_COUNTERS) if any(part.op in _IDS for part in start.walk()) else _COUNTERS
+            return (*along, *(("i",) if any(part.op in _IDS for part in start.walk()) else ()), *_COUNTERS)
         extremes = [_EXTREMES[value.op] for value in values if value.op in _EXTREMES and leaf(name) in value.args]
         if extremes:
             return (extremes[0],)
+        if "++" in signs and (name in self.operands or name in self.indexes):
+            return (*along, "i", *_COUNTERS)
         if "++" in signs or (added and all(value.op in self.flags for value in added)):
             return ("count",)
         if added and all(number_of(value) is not None for value in added):
@@ -144,16 +173,21 @@ class Namer:
         if start.op in _EXTREMES:
             return ("smaller",) if "min" in start.op else ("larger",)
         if name in self.stored:
-            return ("result",)
+            return self.stored[name]
+        if name in self.samplers:
+            return ("sampler",)
+        described = self._described(start) if len(values) == len(steps) == 1 else ""
         if name in self.flags:
-            return (
-                ("flag",) if any(value.args for value in values) else ("found",) if start.op == "false" else ("holds",)
-            )
+            is_computed = any(value.args for value in values)
+            kind = "in_range" if start.op == "<" else "flag" if is_computed else "found" if start.op == "false" else "holds"
+            return (described, kind) if described else (kind,)
         own = [value for value in values if name in value.names()]
         if len(values) > 1 and own:
             is_chosen = all(value.op == "?" and leaf(name) in value.args[1:] for value in own)
             return ("index",) if name in self.indexes else ("current",) if is_chosen else ("acc",)
-        return self._by_value(name, start) if values else ("value",)
+        if not values:
+            return ("value",)
+        return (*(word for word in (*along, described) if word), *self._by_value(name, start))
 
     def _id(self, value: Tree) -> tuple[str, ...]:
         if value.op not in _IDS:
@@ -162,8 +196,63 @@ class Namer:
         many = any(len(used_axes) > 1 or used_axes - {"0"} for used_axes in self.axes.values())
         return (prefix + axes[int(value.args[0].op)], plain) if many else (plain,)
 
+    def _along(self, name: str) -> tuple[str, ...]:
+        """Return the name of a position in what it is compared with: ``k`` below ``K``, ``x`` below ``width``."""
+        for bound in sorted(self.bounds[name]):
+            if len(bound) == 1 and bound.isupper():
+                return (bound.lower(),)
+            if word := _ALONG.get(bound.rpartition("_")[2]):
+                return (word,)
+        return ()
+
+    def _stored_names(self, place: Tree) -> tuple[str, ...]:
+        """Return the names of a value that is stored in a place as it is."""
+        words: list[str] = []
+        while place.op[0] == "." and place.args:
+            words.insert(0, place.op[1:])
+            place = place.args[0]
+        if words and place.op in ("[]", "u*"):
+            return (f"new_{'_'.join(words)}",)
+        return ("result", f"{owner(place)}_result") if owner(place)[:1].isalpha() and not NUMBERED.fullmatch(owner(place)) else ("result",)
+
+    def _described(self, value: Tree) -> str:
+        """Return a name that says how a value comes from others with names; empty for a longer one."""
+        if value.op in _SIZES:
+            return _SIZES[value.op].format(value.args[0])
+        if value.op.startswith("(") and len(value.args) == 1:
+            inner = self._own_name(_uncast(value))
+            return f"{inner}_f" if inner and value.op == "(float)" else ""
+        names = [self._own_name(_uncast(arg)) for arg in value.args]
+        word = ""
+        if value.op in _UNARY and names[0]:
+            word = _UNARY[value.op].format(names[0])
+        elif len(value.args) == 2 and names[0]:
+            number = number_of(value.args[1])
+            if value.op == "*" and value.args[0] == value.args[1]:
+                word = f"{names[0]}_squared"
+            elif value.op in ("<<", ">>") and number is not None and number < 16:
+                word = f"{names[0]}_{'times' if value.op == '<<' else 'over'}_{1 << number}"
+            elif value.op == "&" and number and not number & (number + 1):
+                word = f"{names[0]}_mod_{number + 1}"
+            elif value.op in _BINARY:
+                other = str(number) if number is not None and 0 <= number < 1000 else names[1]
+                word = _BINARY[value.op].format(names[0], other) if other else ""
+        return word if len(word) <= _MAX_NAME else ""
+
+    def _own_name(self, tree: Tree) -> str:
+        """Return the name of a variable, an argument, or a size of the launch; empty for another value."""
+        if tree.op in ("local_size()", "group_id()", "local_id()", "global_id()"):
+            return tree.op[:-2]
+        if tree.op in self.parameters:
+            return tree.op
+        word = "" if tree.args else self._name(tree.op)
+        is_name = word.isidentifier() and word not in ("true", "false") and not NUMBERED.fullmatch(word)
+        return word if is_name and not _GENERAL.fullmatch(word) else ""
+
     def _loaded(self, value: Tree) -> tuple[str, ...]:
         part = ""
+        if value.op == "?":
+            value = next((arg for arg in map(_uncast, value.args[1:]) if arg.op == "[]"), value)
         while value.op[0] == ".":
             part, value = f"{value.op[1:]}_{part}".removesuffix("_"), value.args[0]
         if value.op.startswith("atomic_"):
@@ -180,7 +269,14 @@ class Namer:
         own = self._name(_uncast(index).op) if value.op == "[]" and not _uncast(index).args else ""
         if own and not NUMBERED.fullmatch(own):
             return (f"{word}_{'first' if own == '0' else own}{part}",)
-        return (f"{word}_value{part}", *self._neighbour(word, index))
+        names = [f"{word}_value{part}", *self._neighbour(word, index)]
+        if index.op in ("+", "-") and Tree("[]", (value.args[0], index.args[0])) in self.elements:
+            step = index.args[1]
+            words = {"+1": "next", "-1": "previous"}
+            argument = f"{'plus' if index.op == '+' else 'minus'}_{step.op}" if step.op in self.parameters else ""
+            beside = words.get(f"{index.op}{step.op}", argument)
+            names = [f"{word}_{beside}{part}", *names] if beside else names
+        return tuple(names)
 
     def _neighbour(self, word: str, index: Tree) -> Iterator[str]:
         """Yield a name for an element beside that of a variable."""
