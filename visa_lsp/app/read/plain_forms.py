@@ -28,6 +28,7 @@ from visa_lsp.app.read.tree import (
     form,
     in_place_of,
     leaf,
+    rewritten,
     number_of,
     parse,
     set_names,
@@ -192,12 +193,17 @@ class Former:
                 continue
             sets = setters(self.code, name)
             texts = {f"{name} = {old};": f"{name} = {new};" for old, new in _TRUTHS.items()}
-            if len(sets) > 1 and all(node.text in texts for node in sets):
+            for node in sets:
+                part = form("F & 1", assigned(node)[1])["F"]
+                texts |= {node.text: f"{name} = {part};"} if self.kinds.get(part.op) is ty.BOOL else {}
+            is_one_number = len(sets) == 1 and len(texts) == len(_TRUTHS)
+            if sets and not is_one_number and all(node.text in texts for node in sets):
                 self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
                 for node in sets:
                     node.text = texts[node.text]
                 for word in ("uchar", "char", "ushort", "short", "uint", "int"):
                     self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
+                self.change(partial(rewritten, rules={"F == 0": "!F", "F != 0": "F"}, F=leaf(name)))
 
     def simplify_ids(self) -> None:
         """Write sums of ids as the id that they are, and use one variable for one id."""
@@ -221,7 +227,7 @@ class Former:
                 self.change(in_place_of(leaf(name), value), node.places)
 
     def _as_id(self, tree: Tree, ids: Mapping[str, Tree]) -> Tree | None:
-        parts = terms(tree)
+        parts = [part for term in terms(tree) for part in (terms(ids.get(term.op, term)) if not term.args else [term])]
         offsets = [term for term in parts if term.op == "global_id_offset()"]
         if len(parts) < 3 or len(offsets) != 1:
             return None

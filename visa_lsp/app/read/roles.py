@@ -213,7 +213,8 @@ class Namer:
             place = place.args[0]
         if words and place.op in ("[]", "u*"):
             return (f"new_{'_'.join(words)}",)
-        return ("result", f"{owner(place)}_result") if owner(place)[:1].isalpha() and not NUMBERED.fullmatch(owner(place)) else ("result",)
+        array = owner(place)
+        return ("result",) if not array[:1].isalpha() or NUMBERED.fullmatch(array) else ("result", f"new_{array}")
 
     def _described(self, value: Tree) -> str:
         """Return a name that says how a value comes from others with names; empty for a longer one."""

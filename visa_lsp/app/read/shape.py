@@ -30,6 +30,7 @@ from visa_lsp.app.read.code_lines import (
     places_of,
     set_in,
     setters,
+    trees_of,
     walk,
     words_without_trees,
 )
@@ -750,6 +751,7 @@ class Shaper:
         assert node.inner is not None
         assert node.tail is not None
         self._step_last(code, index)
+        self._count_last(code, index)
         test, step = loop_test(node), step_of(node.inner[-1].text)
         name = step.target.op if step.op not in ("", "=") else ""
         start_index = next((n for n in range(index - 1, max(-1, index - 8), -1) if name in code[n].names), None)
@@ -803,6 +805,23 @@ class Shaper:
         end = least >> count
         unsigned = self.kinds[name] is ty.UD and end == 1
         node.text = f"while ({name} > 0) {{" if unsigned else f"while ({name} >= {end}) {{"
+
+    def _count_last(self, code: list[Node], index: int) -> None:
+        """Let a loop count at its end, if it does so at its beginning and then uses the old number."""
+        node, inner = code[index], code[index].inner or []
+        name, step = step_of(inner[0].text).target.op, step_of(inner[0].text)
+        after = self.live().after.get(id(node), frozenset())
+        if node.text != "do {" or step.words[1:] != ("++;",) or self.kinds.get(name) not in (ty.D, ty.UD) or name in after:
+            return
+        old = Tree("-", (leaf(name), leaf(1)))
+        leaves = any(line.text.endswith("continue;") for line in own_level(inner))
+        if leaves or len(setters(inner, name)) != 1 or old not in set(trees_of(inner)):
+            return
+        hidden = leaf(f"{name}_old")  # so that the new number in place of the rest meets no old one
+        change_lines(inner[1:], in_place_of(old, hidden))
+        change_lines(inner[1:], in_place_of(leaf(name), Tree("+", (leaf(name), leaf(1)))))
+        change_lines(inner[1:], in_place_of(hidden, leaf(name)))
+        inner.append(inner.pop(0))
 
 
 def own_level(code: list[Node]) -> Iterator[Node]:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Node, chain_of, condition_of
-from visa_lsp.app.read.shape import COMPARE
-from visa_lsp.app.read.tree import NOTHING, number_of
+from visa_lsp.app.read.code_lines import Node, assigned, chain_of, change_lines, condition_of, places_of, walk
+from visa_lsp.app.read.shape import COMPARE, FALSE, TRUE, is_constant
+from visa_lsp.app.read.tree import NOTHING, leaf, number_of, rewritten, set_names, step_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 MIN_CASES: Final = 3
+_MAX_AROUND: Final = 3  # lines beside inner comparisons, which become part of each case
 
 
 class Branch(NamedTuple):
@@ -66,11 +70,61 @@ def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
             taken = [branch for branch in pieces if COMPARE[test.relation](branch.low, test.number)]
             rest = [branch for branch in pieces if branch not in taken]
         inner = node.inner or []
-        inner_test = test_of(inner[0]) if inner else None
-        nested = inner_test is not None and inner_test.name == name and all(branch.continues for branch in inner[1:])
+        start, end = _find_chain(inner, name)
         for branch in taken:
-            yield from _split(inner, name, branch) if nested else [branch._replace(code=inner)]
+            if start == end:
+                yield branch._replace(code=inner)
+            for part in _split(inner[start:end], name, branch) if start < end else ():
+                around = [replace(line) for line in inner[:start]], [replace(line) for line in inner[end:]]
+                yield part._replace(code=[*around[0], *part.code, *around[1]])
     yield from rest
+
+
+def _find_chain(code: Sequence[Node], name: str) -> tuple[int, int]:
+    """Return the beginning and the end of the comparisons of a variable among a few plain lines; equal ones if there are none."""
+    for start, node in enumerate(code[: _MAX_AROUND + 1]):
+        test = test_of(node)
+        if test is not None and test.name == name:
+            end = start + len(chain_of(list(code), start))
+            return (start, end) if _are_plain(code[end:], _MAX_AROUND - start) else (0, 0)
+        if not _are_plain([node], 1) or name in set_names(node.text):
+            break
+    return 0, 0
+
+
+def _are_plain(code: Sequence[Node], most: int) -> bool:
+    """Return whether lines are a few assignments."""
+    return len(code) <= most and all(node.inner is None and step_of(node.text).op for node in code)
+
+
+def key_of(branch: Branch) -> tuple[str, ...]:
+    """Return the texts of the lines for some numbers, constants that no other line names first."""
+    lines = list(walk(branch.code))
+    counts = Counter(word for node in lines for word in node.own_names())
+    early = [node for node in lines if is_constant(assigned(node)[1]) and counts[assigned(node)[0]] == 1]
+    flat = not any(node.inner for node in lines)
+    texts = [text for node in lines if node not in early or not flat for text in node.texts()]
+    return (*(sorted(node.text for node in early) if flat else ()), *texts)
+
+
+def split_by_flags(branch: Branch, name: str) -> list[Branch]:
+    """Return a branch in parts, such that its first lines need no flag for one of its numbers."""
+    node = branch.code[0] if branch.code else None
+    flag, value = assigned(node) if node is not None else ("", NOTHING)
+    number = number_of(value.args[1]) if value.op == "==" and value.args[0] == leaf(name) else None
+    if node is None or number is None or branch.low == branch.high:
+        return [branch]
+    if any(line.inner is not None or flag in set_names(line.text) for line in branch.code[1:]):
+        return [branch]
+    parts = []
+    for part in _cut(branch, number):
+        lines = [replace(line) for line in branch.code[1:]]
+        change_lines(lines, {leaf(flag): TRUE if part.low == part.high == number else FALSE}.get)
+        change_lines(lines, partial(rewritten, rules={"true ? A : B": "A", "false ? A : B": "B"}))
+        lines = [line for line in lines if assigned(line)[1] != leaf(assigned(line)[0])]
+        lines[:1] = [replace(line, places=places_of(line, node)) for line in lines[:1]]
+        parts.append(part._replace(code=lines))
+    return parts
 
 
 def _cut(branch: Branch, number: int) -> list[Branch]:

@@ -55,7 +55,7 @@ from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
-from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, split_by_flags, test_of
 from visa_lsp.app.read.tree import (
     NARROW,
     NEGATED,
@@ -618,7 +618,7 @@ class Tidier:
             kind = self.kinds.get(test.name) if test is not None else None
             is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
             cases = find_cases(code, index, *limits(kind)) if kind is not None and is_number else None
-            lines = self._cases(cases[1]) if cases is not None else None
+            lines = self._cases(cases[0], cases[1]) if cases is not None else None
             if cases is not None and lines is not None:
                 name, _, end = cases
                 code[index:end] = [
@@ -628,32 +628,36 @@ class Tidier:
             elif (inner := code[index].inner) is not None:
                 self._switches(inner)
 
-    def _cases(self, branches: Sequence[Branch]) -> list[Node] | None:
-        """Return the lines of the cases of a `switch`; None where that would be no clearer."""
-        groups: dict[tuple[str, ...], tuple[list[int], list[Node]]] = {}
-        others: set[tuple[str, ...]] = set()
-        for low, high, code in branches:
-            texts = tuple(text for node in walk(list(code)) for text in node.texts())
-            if any("break;" in node.text for node in own_level(list(code))):
+    def _cases(self, name: str, branches: Sequence[Branch]) -> list[Node] | None:
+        """Return the lines of the cases of a `switch` of a variable; None where that would be no clearer."""
+        groups: dict[tuple[str, ...], list[Branch]] = defaultdict(list)
+        for part in (part for branch in branches for part in split_by_flags(branch, name)):
+            if any("break;" in node.text for node in own_level(list(part.code))):
                 return None
-            groups.setdefault(texts, ([], list(code)))[0].append(low)
-            if low < high:
-                others.add(texts)
-        if (
-            len(others) != 1
-            or sum(len(numbers) for texts, (numbers, _) in groups.items() if texts not in others) < MIN_CASES
-        ):
+            groups[key_of(part)].append(part)
+        ranges = [texts for texts, parts in groups.items() if any(part.low < part.high for part in parts)]
+        cases = sorted((sorted(part.low for part in parts), texts) for texts, parts in groups.items() if texts not in ranges)
+        many = len(ranges) > 1 and any(len(groups[texts]) > 1 for texts in ranges)
+        if not ranges or many or sum(len(numbers) for numbers, _ in cases) < MIN_CASES * len(ranges):
             return None
-        (rest,) = others
-        cases = sorted((sorted(numbers), texts) for texts, (numbers, _) in groups.items() if texts != rest)
-        heads = [(" ".join(f"case {number}:" for number in numbers), texts) for numbers, texts in cases]
         lines = []
-        for head, texts in [*heads, *([("default:", rest)] if rest else [])]:
-            inner = groups[texts][1]
-            if len(inner) == 1 and inner[0].inner is None and " = " in texts[0]:
-                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places))
-            else:
+        heads = [(" ".join(f"case {number}:" for number in numbers), list(groups[texts][0].code)) for numbers, texts in cases]
+        for head, inner in [*heads, ("default:", self._others(name, [groups[texts][0] for texts in ranges]))]:
+            if len(inner) == 1 and inner[0].inner is None and " = " in inner[0].text:
+                lines.append(Node(f"{head} {inner[0].text} break;", inner[0].places))
+            elif inner or head != "default:":
                 lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
+        return lines
+
+    def _others(self, name: str, branches: Sequence[Branch]) -> list[Node]:
+        """Return the lines for the numbers that are no cases of their own, which are ranges."""
+        if len(branches) == 1:
+            return list(branches[0].code)
+        parts = sorted(branches)
+        heads = [f"if ({name} <= {part.high}) {{" for part in parts[:-1]]
+        texts = [heads[0], *(f"}} else {head}" for head in heads[1:]), "} else {"]
+        lines = [Node(text, inner=list(part.code)) for text, part in zip(texts, parts, strict=True)]
+        lines[-1].tail = Line("}")
         return lines
 
     def _choose(self) -> None:
