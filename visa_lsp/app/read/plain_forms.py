@@ -229,7 +229,7 @@ class Former:
     def _as_id(self, tree: Tree, ids: Mapping[str, Tree]) -> Tree | None:
         parts = [part for term in terms(tree) for part in (terms(ids.get(term.op, term)) if not term.args else [term])]
         offsets = [term for term in parts if term.op == "global_id_offset()"]
-        if len(parts) < 3 or len(offsets) != 1:
+        if tree.op != "+" or len(parts) < 3 or len(offsets) != 1:
             return None
         axis = offsets[0].args
         own = [term for term in parts if ids.get(term.op, term) == Tree("local_id()", axis)]

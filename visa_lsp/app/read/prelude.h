@@ -102,6 +102,7 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define const_base launch_address("const_base")
 #define global_base launch_address("global_base")
 #define inline_sampler(index) launch_address("inline_sampler" #index)
+#define constant_sampler(index) sampler_at(inline_sampler(index)) /* a sampler that the program declares */
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))
@@ -253,6 +254,7 @@ static inline uint carry(uint a, uint b) { return (ulong)a + b >> 32; }
 static inline uint borrow(uint a, uint b) { return a < b; }
 #define quotient(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); b_ == 0 ? (__typeof__(a_))-1 : b_ == (__typeof__(b_))-1 && (__typeof__(b_))-1 < 0 ? -a_ : a_ / b_; })
 #define remainder(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); b_ == 0 ? (__typeof__(a_))-1 : b_ == (__typeof__(b_))-1 && (__typeof__(b_))-1 < 0 ? 0 : a_ % b_; })
+static inline int divide_up(int a, int b) { return (a >= 1 - b ? a + (b - 1) : a + 2 * (b - 1)) >> __builtin_ctz(b); } /* (a + b - 1) / b */
 #define mul_hi(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(((__typeof__(a_))-1 < 0 ? (__int128)a_ * b_ : (__int128)((unsigned __int128)a_ * b_ >> 1) << 1) >> 8 * sizeof a_); })
 #define mul_hi_16(a, b) ((int)((a) * (b)) >> 16)
 #define rhadd(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(((__int128)a_ + b_ + 1) >> 1); })

@@ -176,7 +176,7 @@ class Namer:
             return self.stored[name]
         if name in self.samplers:
             return ("sampler",)
-        described = self._described(start) if len(values) == len(steps) == 1 else ""
+        described = self._described(values[0]) if len(values) == len(steps) == 1 else ""
         if name in self.flags:
             is_computed = any(value.args for value in values)
             kind = "in_range" if start.op == "<" else "flag" if is_computed else "found" if start.op == "false" else "holds"
@@ -222,7 +222,7 @@ class Namer:
             return _SIZES[value.op].format(value.args[0])
         if value.op.startswith("(") and len(value.args) == 1:
             inner = self._own_name(_uncast(value))
-            return f"{inner}_f" if inner and value.op == "(float)" else ""
+            return self._described(_uncast(value)) if not inner else f"{inner}_f" if value.op == "(float)" else ""
         names = [self._own_name(_uncast(arg)) for arg in value.args]
         word = ""
         if value.op in _UNARY and names[0]:
@@ -275,7 +275,8 @@ class Namer:
             step = index.args[1]
             words = {"+1": "next", "-1": "previous"}
             argument = f"{'plus' if index.op == '+' else 'minus'}_{step.op}" if step.op in self.parameters else ""
-            beside = words.get(f"{index.op}{step.op}", argument)
+            is_row = Tree("[]", (value.args[0], Tree("+", (index.args[0], leaf(2))))) in self.elements
+            beside = argument if is_row else words.get(f"{index.op}{step.op}", argument)
             names = [f"{word}_{beside}{part}", *names] if beside else names
         return tuple(names)
 

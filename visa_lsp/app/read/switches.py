@@ -7,7 +7,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Node, assigned, chain_of, change_lines, condition_of, places_of, walk
+from visa_lsp.app.read.code_lines import Node, assigned, chain_of, change_lines, condition_of, names_of, places_of, set_in, walk
 from visa_lsp.app.read.shape import COMPARE, FALSE, TRUE, is_constant
 from visa_lsp.app.read.tree import NOTHING, leaf, number_of, rewritten, set_names, step_of
 
@@ -86,7 +86,8 @@ def _find_chain(code: Sequence[Node], name: str) -> tuple[int, int]:
         test = test_of(node)
         if test is not None and test.name == name:
             end = start + len(chain_of(list(code), start))
-            return (start, end) if _are_plain(code[end:], _MAX_AROUND - start) else (0, 0)
+            needs = names_of(code[end:]) & set_in(code[start:end])
+            return (start, end) if _are_plain(code[end:], _MAX_AROUND - start) and not needs else (0, 0)
         if not _are_plain([node], 1) or name in set_names(node.text):
             break
     return 0, 0

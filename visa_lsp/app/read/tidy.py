@@ -37,6 +37,7 @@ from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
+from visa_lsp.app.read.integer_forms import write_integers
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
@@ -117,7 +118,7 @@ _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that 
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
-    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
+    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1(?:UL)?)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
 )
 
 
@@ -165,7 +166,7 @@ def plain_value(tree: Tree) -> Tree | None:
     handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
     own = (form("H | 1", handle) or form("H | 1UL", handle) or {"H": handle})["H"]  # the lowest bit is a tag
     if own.op == "inline_sampler()":
-        return Tree(tree.op, (own,))
+        return Tree("constant_sampler()", own.args)
     return own.args[0] if own.op == "handle_of()" else None
 
 
@@ -318,6 +319,8 @@ class Tidier:
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
+        write_integers(self.body, self.signs.type_of)
+        self._inline_all()
         write_usual_forms(self.body)
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
