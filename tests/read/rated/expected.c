@@ -48,9 +48,9 @@ kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     if (x < w && x >= 0) {
         sum += ((float *)in)[y * w * 4 + x * 4];
     }
-    int index = x + 1;
-    if (index < w && x > -2) {
-        sum += ((float *)in)[y * w * 4 + index * 4];
+    int x_plus_1 = x + 1;
+    if (x_plus_1 < w && x > -2) {
+        sum += ((float *)in)[y * w * 4 + x_plus_1 * 4];
     }
     o[y * w + x] = sum;
 }
@@ -82,28 +82,27 @@ kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
     uint gid = global_id(0);
     if (gid < n) {
-        long index = gid;
-        uint a_index = a[index];
-        uint b_index = b[index];
-        if ((int)b_index != 0) {
-            uint t = a_index;
+        uint a_gid = a[gid];
+        uint b_gid = b[gid];
+        if ((int)b_gid != 0) {
+            uint t = a_gid;
             do {
-                int t2 = t % b_index;
-                a_index = b_index;
-                t = b_index;
-                b_index = t2;
-            } while (b_index != 0);
+                int t2 = t % b_gid;
+                a_gid = b_gid;
+                t = b_gid;
+                b_gid = t2;
+            } while (b_gid != 0);
         }
-        o[index] = a_index;
+        o[gid] = a_gid;
     }
 }
 kernel void gemm(global float *a, global float *b, global float *c, int n) {  // 32 lanes
     local float *slm_float = (local float *)slm;  // 128 elements
     int lx = local_id(0);
-    int x = global_id(0);
     int ly = local_id(1);
-    int y = global_id(1);
     float sum = 0.0f;
+    int y = global_id(1);
+    int x = global_id(0);
     for (int k = 0; k < n; k += 8) {
         slm_float[ly * 8 + lx] = a[y * n + k + lx];
         slm_float[ly * 8 + 64 + lx] = b[(k + ly) * n + x];
@@ -117,43 +116,43 @@ kernel void gemm(global float *a, global float *b, global float *c, int n) {  //
 }
 kernel void goldbach(global int *out, int limit) {  // 32 lanes
     int gid = global_id(0);
-    uint t = gid << 1;
+    uint gid_times_2 = gid << 1;
     int result = 0;
-    if (t <= 0x7ffffffb) {
-        int t2 = t + 4;
-        int t3 = t2 >> 1;
+    if (gid_times_2 <= 0x7ffffffb) {
+        int t = gid_times_2 + 4;
+        int t2 = t >> 1;
         int current = 0;
-        short t4;
-        int t5;
+        short t3;
+        int t4;
         bool flag;
         for (int k = 2;; k++) {
             if ((uint)k >= 4) {
                 for (uint j = 2; j * j <= (uint)k; j++) {
                     if ((uint)k % j == 0) {
-                        t4 = 4;
+                        t3 = 4;
                         goto L15;
                     }
                 }
             }
-            int t6 = t - k + 4;
-            if (t6 < 4) {
-                t5 = 0;
+            int t5 = gid_times_2 - k + 4;
+            if (t5 < 4) {
+                t4 = 0;
             } else {
-                int t7 = t6 >> 31;
-                uint t8 = (t7 + t2 - k) ^ t7;
-                for (uint j = 2; (int)(j * j) <= t6; j++) {
-                    flag = t8 % j == 0;
+                int t6 = t5 >> 31;
+                uint t7 = (t6 + t - k) ^ t6;
+                for (uint j = 2; (int)(j * j) <= t5; j++) {
+                    flag = t7 % j == 0;
                     if (flag) break;
                 }
-                t5 = flag ? -1 : 0;
+                t4 = flag ? -1 : 0;
             }
-            int t9 = current + 1;
-            bool flag2 = t5 != 0;
-            t4 = flag2 ? 4 : ((t9 < limit) ? 0 : 2);
-            current = flag2 ? current : t9;
+            int t8 = current + 1;
+            bool flag2 = t4 != 0;
+            t3 = flag2 ? 4 : ((t8 < limit) ? 0 : 2);
+            current = flag2 ? current : t8;
             result = flag2 ? result : k;
         L15:;
-            if ((uint)((uchar)t4 - 4) >= 0xfffffffdu || k >= t3) break;
+            if ((uint)((uchar)t3 - 4) >= 0xfffffffdu || k >= t2) break;
         }
     }
     out[gid] = result;
@@ -162,17 +161,16 @@ kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias
     int x = global_id(0);
     if (x < out_channels) {
         int y = global_id(1);
-        long index = x;
-        int sum = bias[index];
-        for (uint k = 0; (int)k < in_quads; k++) {
+        int sum = bias[x];
+        for (int k = 0; k < in_quads; k++) {
             char4 input_value = input[y * in_quads + (long)k];
             char4 weights_value = weights[x * in_quads + (long)k];
             int t = (input_value.x - input_zero_point) * weights_value.x + (input_value.y - input_zero_point) * weights_value.y + (input_value.z - input_zero_point) * weights_value.z;
             sum += t + (input_value.w - input_zero_point) * weights_value.w;
         }
-        int t2 = convert_int(rint(scale[index] * (float)sum)) + output_zero_point;
-        bool flag = relu == 0;
-        uint smaller = (uchar)min(max(flag ? t2 : max(t2, output_zero_point), -128), 127);
+        int t2 = convert_int(rint(scale[x] * (float)sum)) + output_zero_point;
+        bool relu_is_0 = relu == 0;
+        uint smaller = (uchar)min(max(relu_is_0 ? t2 : max(t2, output_zero_point), -128), 127);
         output[y * out_channels + x] = smaller;
     }
 }
@@ -204,188 +202,188 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
         sum = gid;
         stride = 1;
     } else {
-        int t = steps & 3;
+        int steps_mod_4 = steps & 3;
         int index = 0;
-        int t2;
+        int t;
         int distance;
         if ((uint)(steps - 1) < 3) {
             distance = 1;
-            t2 = gid;
+            t = gid;
         } else {
             stride = 1;
-            int t3 = gid;
+            int t2 = gid;
             int position = 0;
+            int t3;
             int t4;
-            int t5;
             do {
                 int index2 = index + 1;
                 char code_index = code[index];
                 switch (code_index) {
-                    case 0: sum = t3 + stride; break;
-                    case 1: sum = t3 - stride; break;
+                    case 0: sum = t2 + stride; break;
+                    case 1: sum = t2 - stride; break;
                     case 2: {
-                        sum = t3 * 3;
+                        sum = t2 * 3;
                         stride ^= sum;
                     } break;
                     case 3: {
-                        sum = t3;
+                        sum = t2;
                         stride ^= sum;
                     } break;
                     case 4: {
                         stride <<= 1;
-                        sum = t3;
+                        sum = t2;
                     } break;
                     case 5: {
-                        index2 = (t3 > 100) ? 0 : index2;
-                        sum = t3;
+                        index2 = (t2 > 100) ? 0 : index2;
+                        sum = t2;
                     } break;
                     case 6: {
                         sum = stride;
-                        stride = t3;
+                        stride = t2;
                     } break;
-                    default: sum = ~t3; break;
+                    default: sum = ~t2; break;
                 }
                 int index3 = index2 + 1;
                 char code_index2 = code[index2];
                 switch (code_index2) {
                     case 0: {
                         sum += stride;
-                        t4 = stride;
+                        t3 = stride;
                     } break;
                     case 1: {
                         sum -= stride;
-                        t4 = stride;
+                        t3 = stride;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t4 = stride ^ sum;
+                        t3 = stride ^ sum;
                     } break;
-                    case 3: t4 = stride ^ sum; break;
-                    case 4: t4 = stride << 1; break;
+                    case 3: t3 = stride ^ sum; break;
+                    case 4: t3 = stride << 1; break;
                     case 5: {
                         index3 = (sum > 100) ? 0 : index3;
-                        t4 = stride;
+                        t3 = stride;
                     } break;
                     case 6: {
-                        t4 = sum;
+                        t3 = sum;
                         sum = stride;
                     } break;
                     default: {
                         sum = ~sum;
-                        t4 = stride;
+                        t3 = stride;
                     } break;
                 }
                 int index4 = index3 + 1;
                 char code_index3 = code[index3];
                 switch (code_index3) {
                     case 0: {
-                        sum += t4;
-                        t5 = t4;
+                        sum += t3;
+                        t4 = t3;
                     } break;
                     case 1: {
-                        sum -= t4;
-                        t5 = t4;
+                        sum -= t3;
+                        t4 = t3;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t5 = t4 ^ sum;
+                        t4 = t3 ^ sum;
                     } break;
-                    case 3: t5 = t4 ^ sum; break;
-                    case 4: t5 = t4 << 1; break;
+                    case 3: t4 = t3 ^ sum; break;
+                    case 4: t4 = t3 << 1; break;
                     case 5: {
                         index4 = (sum > 100) ? 0 : index4;
-                        t5 = t4;
+                        t4 = t3;
                     } break;
                     case 6: {
-                        t5 = sum;
-                        sum = t4;
+                        t4 = sum;
+                        sum = t3;
                     } break;
                     default: {
                         sum = ~sum;
-                        t5 = t4;
+                        t4 = t3;
                     } break;
                 }
                 index = index4 + 1;
                 char code_index4 = code[index4];
                 switch (code_index4) {
                     case 0: {
-                        sum += t5;
-                        stride = t5;
+                        sum += t4;
+                        stride = t4;
                     } break;
                     case 1: {
-                        sum -= t5;
-                        stride = t5;
+                        sum -= t4;
+                        stride = t4;
                     } break;
                     case 2: {
                         sum *= 3;
-                        stride = t5 ^ sum;
+                        stride = t4 ^ sum;
                     } break;
-                    case 3: stride = t5 ^ sum; break;
-                    case 4: stride = t5 << 1; break;
+                    case 3: stride = t4 ^ sum; break;
+                    case 4: stride = t4 << 1; break;
                     case 5: {
                         index = (sum > 100) ? 0 : index;
-                        stride = t5;
+                        stride = t4;
                     } break;
                     case 6: {
                         stride = sum;
-                        sum = t5;
+                        sum = t4;
                     } break;
                     default: {
                         sum = ~sum;
-                        stride = t5;
+                        stride = t4;
                     } break;
                 }
                 position += 4;
-                t3 = sum;
+                t2 = sum;
             } while (position != (steps & -4));
             distance = stride;
-            t2 = sum;
+            t = sum;
         }
         int count = 0;
-        while (count != t) {
-            int t3 = index + 1;
+        while (count != steps_mod_4) {
+            int t2 = index + 1;
             char code_index = code[index];
             switch (code_index) {
                 case 0: {
-                    sum = t2 + distance;
-                    index = t3;
+                    sum = t + distance;
+                    index = t2;
                 } break;
                 case 1: {
-                    sum = t2 - distance;
-                    index = t3;
+                    sum = t - distance;
+                    index = t2;
                 } break;
                 case 2: {
-                    sum = t2 * 3;
+                    sum = t * 3;
                     distance ^= sum;
-                    index = t3;
+                    index = t2;
                 } break;
                 case 3: {
-                    sum = t2;
+                    sum = t;
                     distance ^= sum;
-                    index = t3;
+                    index = t2;
                 } break;
                 case 4: {
                     distance <<= 1;
-                    sum = t2;
-                    index = t3;
+                    sum = t;
+                    index = t2;
                 } break;
                 case 5: {
-                    index = (t2 > 100) ? 0 : t3;
-                    sum = t2;
+                    index = (t > 100) ? 0 : t2;
+                    sum = t;
                 } break;
                 case 6: {
                     sum = distance;
-                    distance = t2;
-                    index = t3;
+                    distance = t;
+                    index = t2;
                 } break;
                 default: {
-                    sum = ~t2;
-                    index = t3;
+                    sum = ~t;
+                    index = t2;
                 } break;
             }
             count++;
             stride = distance;
-            t2 = sum;
+            t = sum;
         }
     }
     out[gid] = sum + stride;
@@ -419,50 +417,50 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
             float mass = particles[gid].mass;
             float life = particles[gid].life;
             uint seed = particles[gid].seed;
-            uint acc = seed;
-            float difference = life - dt;
-            float t;
-            float t2;
-            float t3;
-            float t4;
-            float acc2;
-            float t5;
-            if (difference <= 0.0f) {
-                acc = acc * 0x19660d + 0x3c6ef35f;
-                t2 = fma((float)(acc >> 8), 5.9604645e-08f, 1.0f);
+            uint new_seed = seed;
+            float new_life = life - dt;
+            float new_vel_x;
+            float new_vel_y;
+            float new_vel_z;
+            float new_pos_x;
+            float new_pos_y;
+            float new_pos_z;
+            if (new_life <= 0.0f) {
+                new_seed = new_seed * 0x19660d + 0x3c6ef35f;
+                new_vel_y = fma((float)(new_seed >> 8), 5.9604645e-08f, 1.0f);
                 flags &= -2;
-                difference = 5.0f;
-                t = 0.0f;
-                t3 = 0.0f;
-                t4 = emitter.x;
-                acc2 = emitter.y;
-                t5 = emitter.z;
+                new_life = 5.0f;
+                new_vel_x = 0.0f;
+                new_vel_z = 0.0f;
+                new_pos_x = emitter.x;
+                new_pos_y = emitter.y;
+                new_pos_z = emitter.z;
             } else {
                 float vel_x = particles[gid].vel.x;
                 float vel_y = particles[gid].vel.y;
                 float vel_z = particles[gid].vel.z;
-                float t6 = scaled_divide_or_one(drag, mass);
-                t = fma(fma(-vel_x, t6, gravity.x), dt, vel_x);
-                t2 = fma(fma(-vel_y, t6, gravity.y), dt, vel_y);
-                t3 = fma(fma(-vel_z, t6, gravity.z), dt, vel_z);
-                t4 = fma(t, dt, particles[gid].pos.x);
-                acc2 = fma(t2, dt, particles[gid].pos.y);
-                t5 = fma(t3, dt, particles[gid].pos.z);
-                if (acc2 < 0.0f) {
-                    acc2 = -acc2;
-                    t2 *= -0.6f;
+                float t = scaled_divide_or_one(drag, mass);
+                new_vel_x = fma(fma(-vel_x, t, gravity.x), dt, vel_x);
+                new_vel_y = fma(fma(-vel_y, t, gravity.y), dt, vel_y);
+                new_vel_z = fma(fma(-vel_z, t, gravity.z), dt, vel_z);
+                new_pos_x = fma(new_vel_x, dt, particles[gid].pos.x);
+                new_pos_y = fma(new_vel_y, dt, particles[gid].pos.y);
+                new_pos_z = fma(new_vel_z, dt, particles[gid].pos.z);
+                if (new_pos_y < 0.0f) {
+                    new_pos_y = -new_pos_y;
+                    new_vel_y *= -0.6f;
                     flags |= 1;
                 }
             }
-            particles[gid].pos.x = t4;
-            particles[gid].pos.y = acc2;
-            particles[gid].pos.z = t5;
-            particles[gid].vel.x = t;
-            particles[gid].vel.y = t2;
-            particles[gid].vel.z = t3;
-            particles[gid].life = difference;
+            particles[gid].pos.x = new_pos_x;
+            particles[gid].pos.y = new_pos_y;
+            particles[gid].pos.z = new_pos_z;
+            particles[gid].vel.x = new_vel_x;
+            particles[gid].vel.y = new_vel_y;
+            particles[gid].vel.z = new_vel_z;
+            particles[gid].life = new_life;
             particles[gid].flags = flags;
-            particles[gid].seed = acc;
+            particles[gid].seed = new_seed;
         }
     }
 }
@@ -494,12 +492,12 @@ kernel void priv(global int *a, global int *o) {  // 32 lanes
 kernel void softmax_rows(global float *logits, global float *probs, int cols, float temperature) {  // 32 lanes
     local float *slm_float = (local float *)slm;  // 128 elements
     int group = group_id(0);
-    float t = recip(temperature);
+    float inverse_temperature = recip(temperature);
     uint lid = local_id(0);
     int index = lid;
     float largest = -INFINITY;
-    for (int k = index; k < cols; k += 128) {
-        largest = fmax(largest, logits[group * cols + k] * t);
+    for (int col = index; col < cols; col += 128) {
+        largest = fmax(largest, logits[group * cols + col] * inverse_temperature);
     }
     slm_float[index] = largest;
     work_group_barrier();
@@ -512,9 +510,9 @@ kernel void softmax_rows(global float *logits, global float *probs, int cols, fl
     float float_first = slm_float[0];
     work_group_barrier();
     float sum = 0.0f;
-    for (int k = index; k < cols; k += 128) {
-        float result = exp(fma(logits[group * cols + k], t, -float_first));
-        probs[group * cols + k] = result;
+    for (int col = index; col < cols; col += 128) {
+        float result = exp(fma(logits[group * cols + col], inverse_temperature, -float_first));
+        probs[group * cols + col] = result;
         sum += result;
     }
     slm_float[index] = sum;
@@ -549,10 +547,10 @@ kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, glob
         atomic_inc(&slm_int[pixels_i.y]);
         atomic_inc(&slm_int[pixels_i.z]);
         atomic_inc(&slm_int[pixels_i.w]);
-        char larger = max(max(pixels_i.w, pixels_i.z), max(pixels_i.y, pixels_i.x));
-        int largest = sub_group_reduce_max((int)(uchar)larger);
+        uchar larger = max(max(pixels_i.w, pixels_i.z), max(pixels_i.y, pixels_i.x));
+        int largest = sub_group_reduce_max((int)larger);
         once atomic_max(&slm_int[256], largest);
-        if (larger == -1) {
+        if (larger == 255) {
             atomic_inc(saturated);
         }
     }
@@ -601,19 +599,19 @@ kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  //
     if (gid < n && b[gid].at32 != 0) {
         float at20 = b[gid].at20;
         float at28 = b[gid].at28;
-        float t = fma(-dt, g, b[gid].at24);
-        b[gid].at24 = t;
+        float new_at24 = fma(-dt, g, b[gid].at24);
+        b[gid].at24 = new_at24;
         float3 result;
         result.x = fma(dt, at20, b[gid].at0);
-        float t2 = fma(dt, t, b[gid].at4);
-        float t3 = fma(dt, at28, b[gid].at8);
-        float3 result2 = (float3){result.x, t2, t3};
-        *(float3 *)&b[gid].at0 = result2;
-        if (t2 < 0.0f) {
-            result.y = -t2;
-            result.z = t3;
+        float t = fma(dt, new_at24, b[gid].at4);
+        float result2 = fma(dt, at28, b[gid].at8);
+        float3 new_b = (float3){result.x, t, result2};
+        *(float3 *)&b[gid].at0 = new_b;
+        if (t < 0.0f) {
+            result.y = -t;
+            result.z = result2;
             *(float3 *)&b[gid].at0 = result;
-            b[gid].at24 = t * -0.5f;
+            b[gid].at24 = new_at24 * -0.5f;
             b[gid].at32 = 2;
         }
     }

@@ -241,7 +241,8 @@ class Former:
         id_ = Tree("global_id()", axis)
         is_wide = self.kinds.get(group[0].op) in (ty.Q, ty.UQ) or _without_casts(group[0]) != group[0]
         id_ = Tree("(long)", (id_,)) if is_wide else id_
-        return sum_of([id_, *rest]) if len(rest) == len(parts) - 3 else None
+        before = next(index for index, term in enumerate(parts) if term not in rest)
+        return sum_of([*rest[:before], id_, *rest[before:]]) if len(rest) == len(parts) - 3 else None
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
         """Return whether a value is the number of the group times its size."""
