@@ -525,10 +525,10 @@ kernel void softmax_rows(global float *logits, global float *probs, int cols, fl
     }
     if ((int)lid < cols) {
         float result = recip(slm_float[0]);
-        do {
+        while (index < cols) {
             probs[group * cols + index] *= result;
             index += 128;
-        } while (index < cols);
+        }
     }
 }
 kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, global int *max_value, global uint *saturated) {  // 32 lanes

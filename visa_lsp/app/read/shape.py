@@ -780,6 +780,57 @@ class Shaper:
         del code[start_index]
         return 1
 
+    def start_loops(self, code: list[Node], facts: list[Tree], known: dict[str, Tree]) -> None:
+        """Write the test of a loop at its beginning where conditions around it say that it holds there.
+
+        ``facts`` hold at the beginning of the list, where variables have the values ``known``.
+        """
+        facts, known, index = list(facts), dict(known), 0
+        while index < len(code):
+            node = code[index]
+            changed = set_in([node])
+            if node.inner is not None:
+                inner_facts = [*facts, *self._facts_of(code, index)]
+                sets = set_in(node.inner) if node.is_loop or node.text.startswith("switch") else set()
+                kept = {name: value for name, value in known.items() if not sets & {name, *value.names()}}
+                self.start_loops(node.inner, [fact for fact in inner_facts if not sets & fact.names()], kept)
+            if node.text == "do {" and node.inner and node.tail is not None:
+                index -= self._start_loop(code, index, facts, known)
+            name, value = assigned(node)
+            facts = [fact for fact in facts if not changed & fact.names()]
+            known = {word: own for word, own in known.items() if not changed & {word, *own.names()}}
+            if name in self.kinds and not reads_memory(value) and name not in value.names():
+                known[name] = self._converted(name, value)
+            index += 1
+
+    def _start_loop(self, code: list[Node], index: int, facts: list[Tree], known: Mapping[str, Tree]) -> int:
+        """Write the test of a loop at its beginning if it holds there; return the number of lines before it that are gone."""
+        node = code[index]
+        assert node.inner is not None
+        test = loop_test(node)
+        begins = fold(test.put(known))
+        if reads_memory(test) or any(line.text.endswith("continue;") for line in own_level(node.inner)):
+            return 0
+        if not any(self._implies(fact, begins) or self._implies(fold(fact.put(known)), begins) for fact in facts):
+            return 0
+        *_, before, last = [Node(""), *node.inner]
+        counts = [step_of(line.text) for line in (before, last)]
+        if counts[0].target.op in test.names() and not counts[1].target.args and counts[0].op and counts[1].op:
+            apart = counts[0].target.op not in last.own_names() and counts[1].target.op not in before.own_names()
+            if apart and counts[1].target.op not in test.names():
+                node.inner[-2:] = [last, before]
+        gone = self._count(code, index, [fold(test.put({name: value})) for name, value in known.items()])
+        if not gone:
+            node.text, node.places, node.tail = f"while ({test}) {{", places_of(node, node.tail or node), Line("}")
+        return gone
+
+    def _implies(self, fact: Tree, test: Tree) -> bool:
+        """Return whether a condition holds where another one does."""
+        half, least = form("1 <= X >> N", normal(test)), form("M <= X", normal(fact))
+        count, number = number_of(half["N"]), number_of(least["M"])
+        is_half = half["X"] == least["X"] and self.kinds.get(half["X"].op) is ty.UD
+        return self._same(fact, test) or (is_half and None not in (count, number) and (number or 0) >= 1 << (count or 0))
+
     def _step_last(self, code: list[Node], index: int) -> None:
         """Let a loop begin with the half of a variable, if it halves that at its beginning and needs nothing but halves."""
         node, inner = code[index], code[index].inner or []

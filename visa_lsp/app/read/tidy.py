@@ -319,6 +319,7 @@ class Tidier:
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
+        self.shaper.start_loops(self.code, [], {})
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         write_usual_forms(self.body)
