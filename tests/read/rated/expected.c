@@ -157,6 +157,36 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
     }
     out[gid] = result;
 }
+kernel void gradient_prefix(global image2d_t src, global image2d_t dst, float gain) {  // 32 lanes
+    int gid = global_id(0);
+    int src_width = image_width(src);
+    if (gid < (int)image_height(src) && src_width > 0) {
+        float gid_minus_1 = (float)(gid - 1);
+        float gid_f = (float)gid;
+        float gid_plus_1 = (float)(gid + 1);
+        float sum = 0.0f;
+        for (int k = 0; k < src_width; k++) {
+            float k_plus_1 = (float)(k + 1);
+            float4 texel = read_imagef(src, constant_sampler(0), k_plus_1, gid_minus_1);
+            float k_minus_1 = (float)(k - 1);
+            float4 texel2 = read_imagef(src, constant_sampler(0), k_minus_1, gid_minus_1);
+            float4 texel3 = read_imagef(src, constant_sampler(0), k_plus_1, gid_f);
+            float4 texel4 = read_imagef(src, constant_sampler(0), k_minus_1, gid_f);
+            float4 texel5 = read_imagef(src, constant_sampler(0), k_plus_1, gid_plus_1);
+            float difference = fma(texel.x, 0.299f, fma(texel.y, 0.587f, texel.z * 0.114f)) - fma(texel2.x, 0.299f, fma(texel2.y, 0.587f, texel2.z * 0.114f));
+            float difference2 = fma(texel3.x, 0.299f, fma(texel3.y, 0.587f, texel3.z * 0.114f)) - fma(texel4.x, 0.299f, fma(texel4.y, 0.587f, texel4.z * 0.114f));
+            float4 texel6 = read_imagef(src, constant_sampler(0), k_minus_1, gid_plus_1);
+            float k_f = (float)k;
+            float4 texel7 = read_imagef(src, constant_sampler(0), k_f, gid_plus_1);
+            float4 texel8 = read_imagef(src, constant_sampler(0), k_f, gid_minus_1);
+            float difference3 = fma(difference2, 2.0f, difference) + fma(texel5.x, 0.299f, fma(texel5.y, 0.587f, texel5.z * 0.114f)) - fma(texel6.x, 0.299f, fma(texel6.y, 0.587f, texel6.z * 0.114f));
+            float difference4 = fma(texel7.x, 0.299f, fma(texel7.y, 0.587f, texel7.z * 0.114f)) - fma(texel8.x, 0.299f, fma(texel8.y, 0.587f, texel8.z * 0.114f));
+            float t = saturate(sqrt(fma(difference3, difference3, difference4 * difference4)) * gain);
+            sum += t;
+            write_imagef(dst, k, gid, (float4){t, sum, difference3, difference4});
+        }
+    }
+}
 kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias, global float *scale, global char *output, int in_quads, int out_channels, int input_zero_point, int output_zero_point, int relu) {  // 32 lanes
     int x = global_id(0);
     if (x < out_channels) {
@@ -388,6 +418,135 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
     }
     out[gid] = sum + stride;
 }
+static float mandelbrot_log2(float x);
+kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 centre, float scale, int max_iter) {  // 32 lanes
+    int x = global_id(0);
+    int y = global_id(1);
+    if (x < width && y < height) {
+        short t;
+        short t2;
+        short t3;
+        if (max_iter <= 0) {
+            t = 0;
+            t2 = 0;
+            t3 = 0;
+        } else {
+            float width_f = (float)width;
+            float t4 = scaled_divide_or_one(scale, width_f);
+            float t5 = fma(fma(width_f, -0.5f, (float)x), t4, centre.x);
+            float t6 = fma(fma((float)height, -0.5f, (float)y), t4, centre.y);
+            int i = 0;
+            float t7 = 0.0f;
+            float acc = 0.0f;
+            float t8;
+            for (;;) {
+                float t9 = fma(acc, t7, t7 * acc);
+                acc = fma(acc, acc, t7 * -t7) + t5;
+                t7 = t9 + t6;
+                t8 = fma(acc, acc, t7 * t7);
+                if (t8 > 16.0f) break;
+                i++;
+                if (i >= max_iter) {
+                    t = 0;
+                    t2 = 0;
+                    t3 = 0;
+                    goto L26;
+                }
+            }
+            float t10 = mandelbrot_log2(t8);
+            float product = t10 * 0.5f;
+            float t11 = mandelbrot_log2(product);
+            float t12 = scaled_divide_or_one((float)(i + 1) - t11, (float)max_iter);
+            float difference = 1.0f - t12;
+            float t13 = rint(difference * 9.0f * t12 * t12 * t12 * 255.0f);
+            t = (char)convert_uchar_sat((t13 == t13) ? t13 : 0.0f);
+            float t14 = rint(difference * 15.0f * difference * t12 * t12 * 255.0f);
+            t2 = (char)convert_uchar_sat((t14 == t14) ? t14 : 0.0f);
+            float t15 = rint(difference * 8.5f * difference * difference * t12 * 255.0f);
+            t3 = (char)convert_uchar_sat((t15 == t15) ? t15 : 0.0f);
+        }
+    L26:;
+        pixels[y * width + x] = (uchar4){t, t2, t3, 255};
+    }
+}
+static float mandelbrot_log2(float x) {
+    float t;
+    if (x < 1.1754944e-38f || !(x <= 3.4028235e+38f)) {
+        int t2 = as_int(x) & 0x7f800000;
+        if (t2 != 0x7f800000) {
+            bool flag = x != 0.0f && t2 == 0;
+            float t3 = flag ? x * 1.3421773e+08f : x;
+            if (t3 > 0.0f) {
+                float difference = t3 - 1.0f;
+                if (as_float(as_int(difference) & 0x7fffffff) > 0.005859375f) {
+                    float t4 = as_float(0x3f800000 | (as_int(t3) & -0x7f800001));
+                    float3 const_base_value = *(float3 *)(const_base + (as_int(t4 + 131073.0f) & 127) * 12);
+                    float difference2 = t4 + 8192.0f - 8192.0f;
+                    float difference3 = difference2 * const_base_value.x - 369.33008f;
+                    float product = (t4 - difference2) * const_base_value.x;
+                    float t5 = product + difference3;
+                    float product2 = t5 * (t5 * (t5 * (2.1989513e-19f - t5 * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
+                    float difference4 = t5 * (t5 * (t5 * (product2 - 1.9384555e-11f) + 9.545732e-09f) - 5.2882892e-06f) - 0.99609375f;
+                    t = const_base_value.y + (float)(int)(((as_uint(t3) >> 23) & 255) + (flag ? -154 : -127)) + difference3 + (difference3 * difference4 + (product + (const_base_value.z + product * difference4)));
+                } else {
+                    float product = difference * 369.33008f;
+                    float product2 = product * (product * (product * (2.1989513e-19f - product * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
+                    float difference2 = product * (product * (product * (product2 - 1.9384555e-11f) + 9.545732e-09f) - 5.2882892e-06f) - 0.99609375f;
+                    t = product + product * difference2;
+                }
+            } else {
+                t = (t3 == 0.0f) ? -INFINITY : as_float(0x7fc00000u);
+            }
+        } else {
+            t = ((as_int(x) & -0x7f800001) == (int)0x80000000) ? as_float(0x7fc00000u) : x * x;
+        }
+    } else {
+        int t2 = as_int(x) + 0xc0d55555;
+        float difference = as_float((t2 & 0x7fffff) + 0x3f2aaaab) - 1.0f;
+        float product = difference * difference;
+        float t3 = fma(fma(fma(fma(difference, 0.20825222f, -0.22222167f), product, fma(difference, 0.20058458f, -0.23678643f)), product, fma(difference, 0.28879568f, -0.36078957f)), product, fma(difference, 0.4808941f, -0.72134656f));
+        t = fma(fma(t3, difference, 1.442695f), difference, (float)(t2 >> 23));
+    }
+    return t;
+}
+kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *hashes, uint count, uint seed) {  // 32 lanes
+    uint gid = global_id(0);
+    if (gid < count) {
+        uint offsets_gid = offsets[gid];
+        long position = (ulong)data + offsets_gid;
+        uint difference = offsets[gid + 1] - offsets_gid;
+        int hash;
+        if (difference < 4) {
+            hash = seed;
+        } else {
+            uint t = difference >> 2;
+            hash = seed;
+            for (uint k = 0; k < t; k++) {
+                int position_value = *(int *)position;
+                hash = (int)rotate_left(hash ^ ((int)rotate_left(position_value * 0xcc9e2d51, 15) * 0x1b873593), 13) * 5 + 0xe6546b64;
+                position += 4;
+            }
+        }
+        uint t2 = difference & 3;
+        bool found = false;
+        int t3;
+        if (t2 < 2) {
+            if (t2 != 1) {
+                found = true;
+            } else {
+                t3 = 0;
+            }
+        } else {
+            t3 = ((t2 == 2) ? 0 : (uint)*(uchar *)(position + 2) << 16) | ((uint)*(uchar *)(position + 1) << 8);
+        }
+        if (!found) {
+            hash ^= (int)rotate_left((int)((t3 ^ (uint)*(uchar *)position) * 0xcc9e2d51), 15) * 0x1b873593;
+        }
+        uint product = (difference ^ (((hash ^ difference) >> 16) ^ hash)) * 0x85ebca6b;
+        uint product2 = ((product >> 13) ^ product) * 0xc2b2ae35;
+        hashes[gid] = (product2 >> 16) ^ product2;
+    }
+}
 kernel void primes(global int *o, int n) {  // 16 lanes
     int gid = global_id(0);
     if (gid < n) {
@@ -530,6 +689,84 @@ kernel void softmax_rows(global float *logits, global float *probs, int cols, fl
             index += 128;
         }
     }
+}
+kernel void run_program(constant int *program, int length, global int *input, global int *result, global int *steps_used, int max_steps) {  // 16 lanes
+    int gid = global_id(0);
+    int new_steps_used;
+    if (length <= 0 || max_steps <= 0) {
+        result[gid] = 0;
+        new_steps_used = 0;
+    } else {
+        bool holds = true;
+        int i = 0;
+        int index = 0;
+        int new_result = 0;
+        int t = 0;
+        int t2;
+        bool holds2;
+        int difference;
+        for (;;) {
+            int t3 = index + 1;
+            int program_index = program[index];
+            int program_index_over_256 = program_index >> 8;
+            i++;
+            switch ((char)program_index) {
+                case 1: {
+                    t2 = new_result;
+                    new_result = program_index_over_256;
+                    index = t3;
+                } break;
+                case 2: {
+                    t2 = new_result;
+                    new_result = t + (new_result + program_index_over_256);
+                    index = t3;
+                } break;
+                case 3: {
+                    t2 = new_result;
+                    new_result *= t;
+                    index = t3;
+                } break;
+                case 4: {
+                    t2 = new_result;
+                    new_result ^= t;
+                    index = t3;
+                } break;
+                case 5: {
+                    t2 = new_result;
+                    new_result = t >> (program_index_over_256 & 31);
+                    index = t3;
+                } break;
+                case 6: {
+                    t2 = t;
+                    index = t3;
+                } break;
+                case 7: {
+                    index = t3 + ((t == 0) ? 0 : program_index_over_256);
+                    t2 = new_result;
+                    new_result = t;
+                } break;
+                case 8: {
+                    t2 = new_result;
+                    new_result = input[gid];
+                    index = t3;
+                } break;
+                default: {
+                    t2 = new_result;
+                    new_result = t;
+                    index = t3;
+                    holds = false;
+                } break;
+            }
+            holds2 = holds;
+            difference = i - 1;
+            t = new_result;
+            if (!holds2 || index < 0 || index >= length || i >= max_steps) break;
+            new_result = t2;
+        }
+        result[gid] = new_result;
+        new_steps_used = !holds2 ? i : ~difference;
+    }
+    steps_used[gid] = new_steps_used;
 }
 kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, global int *max_value, global uint *saturated) {  // 32 lanes
     local int *slm_int = (local int *)slm;  // 264 elements
