@@ -43,6 +43,7 @@ _LOW: Final = ("+", "-", "*", "&", "|", "^", "u-", "u~", "?")  # whose lower bit
 _MIN_CONSTANT: Final = 0x10000  # below, a negative number is one that a person writes
 _COUNTED: Final = re.compile(r"for \((\w+) = \d+; \(int\)\1 < ([^;]+); \1\+\+\) \{")
 _PACKED: Final = re.compile(r"as_(uchar|char)([24])\(\)")
+_VECTOR_STORE: Final = re.compile(r"\(([a-z]+)([234]) \*\)")
 _TEXELS: Final = ("read_", "write_texel", "write_image", "load", "sample")
 _BYTES: Final = (ty.B, ty.UB)
 
@@ -51,6 +52,7 @@ def write_integers(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
     """Change the lines of a body in place."""
     _put_constants(body)
     _split_words(body)
+    _split_stores(body)
     _count_as_int(body)
     _index_by_source(body, body.code, [], type_of)
     change_lines(body.code, partial(_plain, body, type_of))
@@ -168,6 +170,29 @@ def _split_words(body: Body) -> None:
             ]
             code[index : index + 1] = lines
             change_lines(body.code, {tree: leaf(new[number]) for tree, number in parts.items() if number in new}.get)
+
+
+def _split_stores(body: Body) -> None:
+    """Store numbers one by one whose vector only one store needs."""
+    for code in list(lists_of(body.code)):
+        for index in range(len(code) - 1, -1, -1):
+            step = step_of(code[index].text)
+            shape = _VECTOR_STORE.fullmatch(step.target.args[0].op) if step.op == "=" and step.target.op == "u*" else None
+            element = form("&A[I]", step.target.args[0].args[0]) if shape is not None else {}
+            if shape is None or not element or body.elements.get(element["A"].op) != shape[1]:
+                continue
+            name, count = step.value.op, int(shape[2])
+            lines = code[max(0, index - count) : index]
+            parts = [step_of(line.text) for line in lines]
+            wanted = [Tree(part, (leaf(name),)) for part in COMPONENTS[:count]]
+            plain = all(part.op == "=" and not reads_memory(part.value) for part in parts[1:])
+            if [part.target for part in parts] != wanted or not plain or body.uses(name) != count + 1:
+                continue
+            for number, (line, part) in enumerate(zip(lines, parts, strict=True)):
+                place = Tree("[]", (element["A"], add(element["I"], number)))
+                line.text, line.range = str(Step(part.words, (place, part.value))), None
+            lines[-1].places = places_of(lines[-1], code[index])
+            del code[index]
 
 
 def _declare_bytes(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:

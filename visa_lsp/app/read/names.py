@@ -204,6 +204,7 @@ RESERVED: Final = frozenset(
 
 
 _SCRATCH_STATE: Final = 20  # the byte of r0 where the number of the thread's scratch space stands, times 16
+_THREAD_NUMBER: Final = 8  # the byte of r0 with the number of the thread in its group
 _PROPERTIES: Final = ("image_", "flat_image_", "sampler_", "buffer_size")  # of an argument, beside its value
 
 
@@ -241,6 +242,7 @@ class _LaunchNames:
             for axis, dword in enumerate(_GROUP_IDS):
                 self.bound[_R0, 4 * dword, 4] = Bound(f"group_id({axis})", ty.UD)
             self.bound[_R0, _SCRATCH_STATE, 4] = Bound("scratch_state", ty.UD)
+            self.bound[_R0, _THREAD_NUMBER, 1] = Bound("sub_group_id()", ty.UB)
         if info is not None:
             width = simd or info.env.simd_size
             layout = LaunchLayout.of(info, Geometry(width, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)

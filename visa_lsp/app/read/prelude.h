@@ -54,6 +54,7 @@ ulong symbol(const char *name);                    /* the address of data or a f
 uchar *bti(uint number);                           /* a surface by its place in the binding table */
 uchar *surface_at(ulong handle);                   /* a surface by its handle */
 #define scratch_state (*(const uint *)(payload + 20)) /* 16 times the handle of scratch */
+#define sub_group_id() (*(const uchar *)(payload + 8))
 #define ss(handle) ({ ulong h_ = (handle); h_ == scratch_state >> 4 ? scratch : surface_at(h_); })
 #define bss(handle) surface_at(handle)
 #define surf(handle) surface_at(handle)

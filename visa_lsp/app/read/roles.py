@@ -164,6 +164,8 @@ class Namer:
             return ("count",)
         if added and all(number_of(value) is not None for value in added):
             return ("index",) if name in self.indexes else ("position",)
+        if added and name in self.indexes:
+            return (*along, "i", *_COUNTERS)
         if added or any(value.op == "fma()" and value.args[2] == leaf(name) for value in values):
             return ("sum",)
         if any(part.op == "^" and name in part.names() for value in values for part in value.walk()):
@@ -298,6 +300,8 @@ class Namer:
             return (f"d{parts.pop()}",)
         if name in self.indexes:
             return ("index",)
+        if value.op == "sub_group_id()":
+            return ("sub_group",)
         if value.op.startswith("sub_group_"):
             word = value.op[:-2].rpartition("_")[2]
             kind = {"add": "sum", "max": "largest", "min": "smallest"}.get(word, word)

@@ -323,7 +323,7 @@ class Shaper:
     def _alike(self, name: str, source: str) -> bool:
         """Return whether two variables have one type."""
         kind, other_kind = self.kinds.get(name), self.kinds.get(source)
-        same = kind is other_kind or {kind, other_kind} == {ty.D, ty.UD}
+        same = kind is other_kind or {kind, other_kind} in ({ty.D, ty.UD}, {ty.Q, ty.UQ})
         return kind is not None and same and source in self.types and name in self.types
 
     def _interfere(self, name: str, source: str, live: Liveness) -> bool:
@@ -826,10 +826,24 @@ class Shaper:
 
     def _implies(self, fact: Tree, test: Tree) -> bool:
         """Return whether a condition holds where another one does."""
+        test, fact = self._narrow(test), self._narrow(fact)
         half, least = form("1 <= X >> N", normal(test)), form("M <= X", normal(fact))
         count, number = number_of(half["N"]), number_of(least["M"])
         is_half = half["X"] == least["X"] and self.kinds.get(half["X"].op) is ty.UD
         return self._same(fact, test) or (is_half and None not in (count, number) and (number or 0) >= 1 << (count or 0))
+
+    def _narrow(self, test: Tree) -> Tree:
+        """Return a comparison with a number of 64 bits without the cast of an unsigned one of 32, which C makes itself."""
+        is_wide = any(self.body.type_name(arg.op) in ("long", "ulong") for arg in test.args)
+        if test.op not in NEGATED or not is_wide:
+            return test
+        casts = ("(long)", "(ulong)")
+        return Tree(
+            test.op,
+            tuple(
+                arg.args[0] if arg.op in casts and self.kinds.get(arg.args[0].op) is ty.UD else arg for arg in test.args
+            ),
+        )
 
     def _step_last(self, code: list[Node], index: int) -> None:
         """Let a loop begin with the half of a variable, if it halves that at its beginning and needs nothing but halves."""

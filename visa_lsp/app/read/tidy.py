@@ -23,6 +23,7 @@ from visa_lsp.app.read.code_lines import (
     chain_of,
     change_line,
     change_lines,
+    condition_of,
     count_of,
     lists_of,
     places_of,
@@ -319,10 +320,11 @@ class Tidier:
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
-        self.shaper.start_loops(self.code, [], {})
+        self._join()
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         write_usual_forms(self.body)
+        self.shaper.start_loops(self.code, [], {})
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)
@@ -611,9 +613,11 @@ class Tidier:
                     (inner,) = node.inner
                     text = f"{node.text.removesuffix(') {')} && {inner.text.removeprefix('if (')}"
                     is_long = len(text) > _MAX_LINE or " || " in text or " ? " in text
-                    if inner.inner is None or not inner.text.startswith("if (") or is_long:
+                    leaves = inner.inner is None and condition_of(inner.text) is not NOTHING
+                    if (inner.inner is None and not leaves) or not inner.text.startswith("if (") or is_long:
                         break
                     node.text, node.inner, node.places = text, inner.inner, places_of(node, inner)
+                    node.tail = None if leaves else node.tail
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
