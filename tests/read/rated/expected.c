@@ -15,31 +15,31 @@ kernel void hist(global uchar *px, global uint *h, uint n) {  // 32 lanes
 }
 kernel void bins(global uchar *in, global int *out, int n) {  // 32 lanes
     int gid = global_id(0);
-    int t[8];
+    int values[8];
     if (n <= 0) {
         for (int k = 0; k < 8; k++) {
-            t[k] = 0;
+            values[k] = 0;
         }
     } else {
         for (int k = 0; k < 8; k++) {
-            t[k] = 0;
+            values[k] = 0;
         }
         for (int k = 0; k < n; k++) {
             short index = (char)in[gid * n + k] & 7;
             sync_lanes();
-            int result = t[(char)index] + 1;
+            int result = values[(char)index] + 1;
             sync_lanes();
-            t[(uchar)index] = result;
+            values[(uchar)index] = result;
         }
     }
     sync_lanes();
-    bool flag = t[1] > t[0];
-    int index2 = (t[2] > t[flag]) ? 2 : flag;
-    int index3 = (t[3] > t[index2]) ? 3 : index2;
-    int index4 = (t[4] > t[index3]) ? 4 : index3;
-    int index5 = (t[5] > t[index4]) ? 5 : index4;
-    int index6 = (t[6] > t[index5]) ? 6 : index5;
-    out[gid] = (t[7] > t[index6]) ? 7 : index6;
+    bool flag = values[1] > values[0];
+    int index2 = (values[2] > values[flag]) ? 2 : flag;
+    int index3 = (values[3] > values[index2]) ? 3 : index2;
+    int index4 = (values[4] > values[index3]) ? 4 : index3;
+    int index5 = (values[5] > values[index4]) ? 5 : index4;
+    int index6 = (values[6] > values[index5]) ? 6 : index5;
+    out[gid] = (values[7] > values[index6]) ? 7 : index6;
 }
 kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     int x = global_id(0);
@@ -633,19 +633,19 @@ kernel void pixels(global uchar4 *in, global struct curve *c, global float *out,
 }
 kernel void priv(global int *a, global int *o) {  // 32 lanes
     int gid = global_id(0);
-    int a_value[16];
+    int values[16];
     for (int k = 0; k < 16; k++) {
-        a_value[k] = a[gid * 16 + k];
+        values[k] = a[gid * 16 + k];
     }
     for (int k = 15; k > 0; k--) {
         for (int j = 0; j < k; j++) {
-            int smaller = min(a_value[j], a_value[j + 1]);
-            a_value[j + 1] = max(a_value[j], a_value[j + 1]);
-            a_value[j] = smaller;
+            int smaller = min(values[j], values[j + 1]);
+            values[j + 1] = max(values[j], values[j + 1]);
+            values[j] = smaller;
         }
     }
     for (int k = 0; k < 16; k++) {
-        o[gid * 16 + k] = a_value[k];
+        o[gid * 16 + k] = values[k];
     }
 }
 kernel void softmax_rows(global float *logits, global float *probs, int cols, float temperature) {  // 32 lanes

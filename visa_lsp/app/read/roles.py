@@ -64,6 +64,7 @@ class Namer:
         self.operands: set[str] = set()  # of sums and products
         self.bounds: dict[str, set[str]] = defaultdict(set)  # what variables are compared with
         self.samplers: set[str] = set()
+        self.arrays: set[str] = set()  # of the lane
         self.elements: set[Tree] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
         self.names: dict[str, str] = {}
@@ -101,6 +102,8 @@ class Namer:
                 self.scopes.setdefault(hit[1], inside if is_for else path)
                 if "payload + " in text:
                     self.inputs.add(hit[1])
+                if f"{hit[1]}[" in text and not text.startswith(("shared", "local", "for")) and " = " not in text:
+                    self.arrays.add(hit[1])
                 text = ("for (" if is_for else "") + text[hit.start(1) :]
             self._note_step(step_of(text), is_for)
             self._note(node.inner or [], inside)
@@ -148,6 +151,8 @@ class Namer:
         start = _uncast(values[0]) if values else NOTHING
         if name in self.inputs:
             return ("input",)
+        if name in self.arrays:
+            return ("values",)
         if len(steps) == 1 and (role_names := self._id(start)):
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:

@@ -24,7 +24,7 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, leaf, number_of, rewritten, step_of, sum_of, terms
+from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, leaf, number_of, parse, rewritten, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -257,9 +257,8 @@ class Roller:
         return any(node.names & {*names} for node in lines)
 
     def join_halves(self, filled: frozenset[str]) -> None:
-        """Make one variable of two arrays whose lower and upper lanes use their own elements alone."""
+        """Make one variable, or one array, of two arrays whose lower and upper lanes use their own elements alone."""
         half = self.body.lanes // 2
-        indexes = leaf("lane"), Tree("-", (leaf("lane"), leaf(half)))
         for code in lists_of(self.code):
             for pair in pairwise(code):
                 names = [hit[1] for node in pair if (hit := _GUARDED.fullmatch(node.text)) is not None]
@@ -267,11 +266,39 @@ class Roller:
                 if len(set(names)) < len(pair) or filled & set(names) or len(shapes) != 1 or self._is_for_all(*names):
                     continue
                 ((word, count),) = shapes
-                elements = [Tree("[]", (leaf(name), index)) for name, index in zip(names, indexes, strict=True)]
-                own = [sum(tree == element for tree in trees_of(self.code)) for element in elements]
-                if word in BY_NAME and count == str(half) and own == list(map(self.body.uses, names)):
-                    change_lines(self.code, dict.fromkeys(elements, leaf(self.body.new(BY_NAME[word]))).get)
+                rows, rest = divmod(int(count), half)
+                if word not in BY_NAME or rest:
+                    continue
+                lower, upper = (self._own_rows(name, half, is_upper=name == names[1]) for name in names)
+                own = [sum(tree in rows_by_element for tree in trees_of(self.code)) for rows_by_element in (lower, upper)]
+                if own == list(map(self.body.uses, names)) and (rows == 1 or all(map(self._are_apart, names, (True, False)))):
+                    whole = leaf(self.body.new(BY_NAME[word], rows if rows > 1 else 0))
+                    new = {tree: Tree("[]", (whole, row)) if rows > 1 else whole for tree, row in (lower | upper).items()}
+                    change_lines(self.code, new.get)
         change_lines(self.code, partial(rewritten, rules={f"lane < {half} ? A : A": "A"}))
+
+    def _own_rows(self, name: str, half: int, *, is_upper: bool) -> dict[Tree, Tree]:
+        """Return the elements of an array that the lower or the upper lanes use, with the rows of their own lanes."""
+        rows: dict[Tree, Tree] = {}
+        for tree in trees_of(self.code):
+            if tree.op == "[]" and tree.args[0] == leaf(name):
+                row = _column(add(tree.args[1], half) if is_upper else tree.args[1], half)
+                rows |= {tree: row} if row is not None else {}
+        return rows
+
+    def _are_apart(self, name: str, is_lower: bool) -> bool:
+        """Return whether only the lower, or only the upper lanes use an array."""
+        half = self.body.lanes // 2
+        test, guard = parse(f"lane < {half}"), f"if (lane {'<=' if is_lower else '>='} {half - is_lower}) "
+        for node in walk(self.code):
+            step = step_of(node.text)
+            if name not in node.own_names() or node.text.startswith(guard):
+                continue
+            choices = [part for tree in step.trees for part in tree.walk() if part.op == "?" and part.args[0] == test]
+            inside = sum(str(part.args[1 if is_lower else 2]).count(name) for part in choices)
+            if inside != sum(str(tree).count(name) for tree in step.trees) or node.tail is not None and name in node.tail.text:
+                return False
+        return True
 
     def _column(self, index: Tree) -> Tree | None:
         """Return the row of an index whose lane is the own one, with the values of variables if need be; None for another index."""
