@@ -45,6 +45,7 @@ _COUNTED: Final = re.compile(r"for \((\w+) = \d+; \(int\)\1 < ([^;]+); \1\+\+\) 
 _PACKED: Final = re.compile(r"as_(uchar|char)([24])\(\)")
 _VECTOR_STORE: Final = re.compile(r"\(([a-z]+)([234]) \*\)")
 _TEXELS: Final = ("read_", "write_texel", "write_image", "load", "sample")
+_REALS: Final = {ty.F: re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?f"), ty.DF: re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")}
 _BYTES: Final = (ty.B, ty.UB)
 
 
@@ -99,17 +100,20 @@ def _compared_byte(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tr
 
 
 def _put_constants(body: Body) -> None:
-    """Write an integer constant that a variable holds in place of the variable."""
+    """Write a constant that a variable holds in place of the variable."""
     for code in list(lists_of(body.code)):
         for node in list(code):
             name, value = assigned(node)
             number, kind = number_of(value), body.kinds.get(name)
-            if number is None or kind is None or not kind.is_int or kind.size > ty.D.size:
+            is_real = kind in _REALS and _REALS[kind].fullmatch(str(value)) is not None
+            is_integer = kind is not None and number is not None and kind.is_int and kind.size <= ty.D.size
+            if not is_real and not is_integer:
                 continue
             if len(setters(body.code, name)) != 1 or name in words_without_trees(body.code):
                 continue
             if kind is ty.UD:
-                value = leaf(f"{number % (1 << 32)}u" if number % (1 << 32) < _MIN_CONSTANT else hex(number % (1 << 32)) + "u")
+                bits = (number or 0) % (1 << ty.UD.bits)
+                value = leaf(f"{bits if bits < _MIN_CONSTANT else hex(bits)}u")
             code.remove(node)
             change_lines(body.code, in_place_of(leaf(name), value), node.places)
 

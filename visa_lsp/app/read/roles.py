@@ -272,7 +272,7 @@ class Namer:
             return ()
         if part not in ("", *"xyzw"):
             return (part,)  # a field of a structure
-        word, part = self.names.get(place, place).removeprefix("slm_"), f"_{part}" if part else ""
+        word, part = self.names.get(place, place).removeprefix("slm_").rstrip("_"), f"_{part}" if part else ""
         index = value.args[1] if value.op == "[]" else NOTHING
         own = self._name(_uncast(index).op) if value.op == "[]" and not _uncast(index).args else ""
         if own and not NUMBERED.fullmatch(own):
@@ -299,8 +299,10 @@ class Namer:
         parts = {arg.op[1:] for arg in value.args if arg.op[0] == "."}
         is_call = value.op.endswith("()") and len(value.args) == 1
         whole = self._name(value.args[0].args[0].op) if is_call and parts else ""
-        if whole and not NUMBERED.fullmatch(whole):
+        if whole.isidentifier() and not NUMBERED.fullmatch(whole):
             return (f"{whole}_{parts.pop()}",)
+        if is_call and parts and (role_names := self._loaded(value.args[0])):
+            return role_names
         if value.op == "-" and len(parts) == 1:
             return (f"d{parts.pop()}",)
         if name in self.indexes:
