@@ -15,7 +15,9 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     change_lines,
     lists_of,
+    names_of,
     places_of,
+    set_in,
     setters,
     trees_of,
     walk,
@@ -24,13 +26,14 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, leaf, number_of, parse, rewritten, step_of, sum_of, terms
+from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, in_place_of, leaf, number_of, parse, rewritten, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _MIN_STEPS: Final = 4
+_MIN_CHAIN: Final = 9  # products of a sum that gets a variable of its own
 _NUMBER, _FLOAT = "@", "@f"  # stand for the number in an index, and for a float
 _WHOLE: Final = re.compile(r"\d{1,6}\.0f")
 _GUARDED: Final = re.compile(r"if \(lane [<>]= \d+\) (\w+)\[lane(?: - \d+)?\] = .*;")
@@ -38,6 +41,7 @@ _TWICE: Final = 2
 _SCRATCH: Final = "scratch_state"
 _MIN_EXCHANGES: Final = 6
 _SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
+_COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 
 
@@ -66,7 +70,10 @@ class Roller:
             self._sort(code)
             self._join_lanes(code)
             self._split_chains(code)
+            self._split_sums(code)
             self._roll(code)
+            self._nest(code)
+            self._fuse(code)
 
     # ---- chains
 
@@ -87,6 +94,49 @@ class Roller:
             for line in used:
                 code.remove(line)
                 index -= 1
+
+    def _split_sums(self, code: list[Node]) -> None:
+        """Write a long sum of products of elements, which is a part of a value, as so many sums in a variable of its own."""
+        index = len(code)
+        while index:
+            index -= 1
+            step = step_of(code[index].text)
+            if code[index].inner is not None or step.op != "=" or not any(part.op == "fma()" for part in step.value.walk()):
+                continue
+            whole, used = self._expand(code, index, step.value)
+            chain = next((part for part in whole.walk() if part.op == "fma()"), NOTHING)
+            levels = list(_products(chain))
+            elements = [part for level in levels[1:] for arg in level.args[:2] for part in arg.walk() if part.op == "[]"]
+            if len(levels) < _MIN_CHAIN or len(elements) < len(levels) - 1 or any(part.op == "fma()" for part in levels[0].walk()):
+                continue
+            if any(self.body.elements.get(part.args[0].op) != "float" for part in elements):
+                continue
+            own = self.body.new(ty.F)
+            lines = [Node(f"{own} = {levels[0]};")]
+            for level in levels[1:]:
+                a, b = (arg.change(self._spelled) for arg in level.args[:2])
+                lines.append(Node(f"{own} = fma({a}, {b}, {own});"))
+            lines[-1].places = places_of(*used, code[index])
+            code[index].text = str(Step(step.words, (step.target, whole.change(in_place_of(chain, leaf(own))))))
+            code[index].range = None
+            code[index:index] = lines
+            for line in used:
+                code.remove(line)
+                index -= 1
+
+    def _spelled(self, tree: Tree) -> Tree | None:
+        """Return an element with the sums that its index is, written out."""
+        if tree.op != "[]":
+            return None
+        values = {}
+        for name in tree.args[1].names():
+            nodes = setters(self.code, name)
+            value = assigned(nodes[0])[1] if len(nodes) == 1 else NOTHING
+            plain = all(part.op in ("+", "*") or not part.args for part in value.walk())
+            if plain and all(len(setters(self.code, word)) < _TWICE for word in value.names()):
+                values[name] = value
+        rest, number = split_constant(tree.args[1].put(values))
+        return Tree("[]", (tree.args[0], leaf(number) if rest is None else add(rest, number)))
 
     def _expand(self, code: list[Node], index: int, value: Tree) -> tuple[Tree, list[Node]]:
         """Put into a value what earlier lines compute for it alone; return it, and these lines."""
@@ -126,6 +176,55 @@ class Roller:
                 places = places_of(*code[index : index + count])
                 loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
                 code[index : index + count] = [loop]
+
+    def _nest(self, code: list[Node]) -> None:
+        """Write loops of one line that differ in the numbers of their indexes alone as a loop of a loop."""
+        index = -1
+        while index + 1 < len(code):
+            index += 1
+            heads = [_COUNTED.fullmatch(node.text) for node in code[index:]]
+            bodies = [node.inner or [] for node in code[index:]]
+            first = heads[0]
+            if first is None or len(bodies[0]) != 1:
+                continue
+            whole, start = _shape(bodies[0][0])
+            count, moves = 1, list[int]()
+            for head, inner in zip(heads[1:], bodies[1:], strict=True):
+                if head is None or head[2] != first[2] or len(inner) != 1 or not start:
+                    break
+                other, numbers = _shape(Node(re.sub(rf"\b{head[1]}\b", first[1], inner[0].text)))
+                step = [b - a for a, b in zip(start, numbers, strict=False)]
+                moves = moves or step
+                if other != whole or step != [move * count for move in moves]:
+                    break
+                count += 1
+            if count >= _MIN_STEPS and any(moves):
+                counter = self.body.new(ty.D)
+                steps = iter(zip(start, moves, strict=True))
+                text = str(Step(whole.words, tuple(_filled(tree, steps, counter) for tree in whole.trees)))
+                places = places_of(*code[index : index + count])
+                inner_loop = _for(code[index].text[5:-3], [Node(text, places)], places)
+                loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [inner_loop], places)
+                code[index : index + count] = [loop]
+
+    def _fuse(self, code: list[Node]) -> None:
+        """Make one loop of successive ones that count alike, and that only compute variables of their own."""
+        index = 0
+        while index + 1 < len(code):
+            pair = code[index], code[index + 1]
+            heads = [_COUNTED.fullmatch(node.text) for node in pair]
+            bodies = [node.inner or [] for node in pair]
+            counts = [hit[2] if hit is not None else "" for hit in heads]
+            sets = [set_in(inner) for inner in bodies]
+            plain = all(assigned(line)[0] in self.kinds for inner in bodies for line in inner)
+            free = not (sets[0] & names_of(bodies[1]) or sets[1] & names_of(bodies[0]))
+            if heads[0] is None or heads[1] is None or counts[0] != counts[1] or not plain or not free:
+                index += 1
+                continue
+            change_lines(bodies[1], in_place_of(leaf(heads[1][1]), leaf(heads[0][1])))
+            bodies[0] += bodies[1]
+            pair[0].places = places_of(*pair)
+            del code[index + 1]
 
     # ---- exchanges
 
@@ -361,6 +460,13 @@ def _lane_move(node: Node) -> tuple[int, Tree, Tree] | None:
 
 def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
     return Node(f"for ({head}) {{", places, inner=inner, tail=Line("}"), is_loop=True)
+
+
+def _products(tree: Tree) -> Iterator[Tree]:
+    """Yield what a sum of products begins with, then the products with the sum before, the first one first."""
+    if tree.op == "fma()":
+        yield from _products(tree.args[2])
+    yield tree
 
 
 def _levels(tree: Tree, name: str) -> Iterator[Tree]:

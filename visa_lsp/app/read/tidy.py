@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from visa_lsp.app.read.array_copies import write_array_copies
 from visa_lsp.app.read.code_lines import (
     Body,
     Line,
@@ -296,6 +297,7 @@ class Tidier:
         self.former.name_ids()
         self.former.spread_sums()
         change_lines(self.code, short_index)
+        write_array_copies(self.body)
         roller = Roller(self.body)
         roller.run()
         self._inline_all()
@@ -321,6 +323,7 @@ class Tidier:
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
         self._join()
+        write_array_copies(self.body)
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         write_usual_forms(self.body)

@@ -1,0 +1,81 @@
+"""Names elements of memory where they are in place of copies: arrays that are filled at once, and rows of loaded variables."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import Node, assigned, change_lines, lists_of, names_of, set_in, setters, trees_of, walk
+from visa_lsp.app.read.names import BY_NAME
+from visa_lsp.app.read.plain_forms import add, split_constant
+from visa_lsp.app.read.shape import stores
+from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Tree, form, leaf, number_of, step_of
+
+if TYPE_CHECKING:
+    from visa_lsp.app.read.code_lines import Body
+
+_ARRAY: Final = re.compile(r"(\w+) \w+\[(\d+)\]")
+_MIN_ROW: Final = 8  # variables with elements in a row, which become elements again
+
+
+def write_array_copies(body: Body) -> None:
+    """Change the lines of a body in place."""
+    for code in list(lists_of(body.code)):
+        for node in code[::-1]:
+            _name_copy(body, code, node)
+        _load_again(body, code)
+
+
+def _name_copy(body: Body, code: list[Node], node: Node) -> None:
+    """Write elements of memory, or the components of a vector, in place of the elements of an array that holds a copy."""
+    copy = step_of(node.text).target
+    name = copy.args[0].op if copy.op == "memcpy()" else ""
+    shape = _ARRAY.fullmatch(body.types.get(name, ""))
+    elements = {tree: number_of(tree.args[1]) for tree in trees_of(code) if tree.op == "[]" and tree.args[0] == leaf(name)}
+    if shape is None or None in elements.values() or len(setters(body.code, name)) != 1:
+        return
+    if body.uses(name) != 1 + sum(tree in elements for tree in trees_of(code)):
+        return
+    size = (number_of(copy.args[2]) or 0) // BY_NAME[shape[1]].size
+    vector = form("&V", copy.args[1])["V"]
+    if vector.op == ".x" and body.elements.get(vector.args[0].args[0].op) == f"{shape[1]}{size}" and size == int(shape[2]):
+        body.types[name] = f"{shape[1]}{size} {name}"
+        node.text = f"{name} = {vector.args[0]};"
+        change_lines(code, {tree: Tree(COMPONENTS[number or 0], (leaf(name),)) for tree, number in elements.items()}.get)
+        return
+    place = copy.args[1] if not copy.args[1].args else form("&A[I]", copy.args[1])["A"]
+    index = form("&A[I]", copy.args[1])["I"] if copy.args[1].args else leaf(0)
+    if body.elements.get(place.op) == shape[1] and _is_steady(code, node, name, index):
+        code.remove(node)
+        new = {tree: Tree("[]", (place, add(index, number or 0))) for tree, number in elements.items()}
+        change_lines(body.code, new.get, node.places)
+
+
+def _load_again(body: Body, code: list[Node]) -> None:
+    """Write elements in a row in place of variables that hold them."""
+    rows: dict[tuple[Tree, Tree], list[Node]] = defaultdict(list)
+    for node in code:
+        name, value = assigned(node)
+        if value.op == "[]" and name in body.kinds and len(setters(body.code, name)) == 1:
+            rest, _ = split_constant(value.args[1])
+            rows[value.args[0], rest or NOTHING].append(node)
+    for (_, rest), nodes in rows.items():
+        if len(nodes) < _MIN_ROW or not all(_is_steady(code, node, node.assigns, rest) for node in nodes):
+            continue
+        for node in nodes:
+            name, value = assigned(node)
+            code.remove(node)
+            change_lines(code, {leaf(name): value}.get, node.places)
+
+
+def _is_steady(code: list[Node], node: Node, name: str, index: Tree) -> bool:
+    """Return whether all uses of a copy are below it in the same list, and no line between changes memory or the index."""
+    start = code.index(node)
+    last = max((n for n in range(start + 1, len(code)) if name in code[n].names), default=start)
+    between = code[start + 1 : last + 1]
+    whole = sum(line.text.count(name) for line in walk(code) if line is not node)
+    if whole != sum(line.text.count(name) for line in walk(between)) or index.names() & set_in(between):
+        return False
+    changes = [line for line in walk(between) if stores(line) and line.text not in ("} else {",)]
+    return not changes or changes == [code[last]] and code[last].inner is None
