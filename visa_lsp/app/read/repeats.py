@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.app.read.code_lines import Body, Line, Node, assigned, lists_of, places_of, set_in, walk
-from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, step_of
+from visa_lsp.app.read.shape import NUMBERED
+from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, number_of, parse, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
 _COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -28,7 +30,7 @@ def join_repeats(body: Body) -> None:
     """Change the lines of a body in place."""
     for code in list(lists_of(body.code)):
         _join_loops(code)
-        _roll_halves(body, code)
+        _roll_powers(body, code)
         _move_counters(code)
 
 
@@ -82,6 +84,9 @@ def _linear(tree: Tree) -> Counter[str]:
     elif tree.op == "+" and len(tree.args) == 2:
         for arg in tree.args:
             factors.update(_linear(arg))
+    elif tree.op == "-" and (number := number_of(tree.args[-1])) is not None and len(tree.args) > 1:
+        factors.update({word: own for word, own in _linear(tree.args[0]).items()})
+        factors[""] -= number
     elif tree.op == "*" and (times := number_of(tree.args[1])) is not None:
         factors.update({word: own * times for word, own in _linear(tree.args[0]).items()})
     else:
@@ -120,82 +125,149 @@ def _move_counters(code: list[Node]) -> None:
         del code[start]
 
 
-# ---- steps by halves
+# ---- steps by powers of two
 
 
-def _roll_halves(body: Body, code: list[Node]) -> None:
-    """Make a loop of successive equal lines but for a number that halves: the steps of a reduction."""
+class _Series(NamedTuple):
+    """A number in successive steps: ``factor`` times a power of two that doubles or halves, and ``rest``; constant without a factor."""
+
+    factor: int
+    rest: int
+    halves: bool = False
+
+    def text(self, counters: Mapping[bool, tuple[str, int]]) -> str:
+        """Return the number in terms of the variables that double or halve, which begin or end with some number."""
+        if not self.factor:
+            return str(self.rest)
+        counter, base = counters[self.halves]
+        whole = counter if self.factor == base else f"{self.factor // base} * {counter}"
+        return f"({whole}{f' {self.rest:+}'.replace('+', '+ ').replace('-', '- ') if self.rest else ''})"
+
+
+def _roll_powers(body: Body, code: list[Node]) -> None:
+    """Make a loop of successive lines that are equal but for numbers that halve or double: the steps of a reduction or a scan."""
     index = 0
     while index < len(code):
         for size in range(1, _MAX_LINES + 1):
-            steps = _halving(body, code[index:], size)
-            if steps is None:
+            count, series = _find_steps(body, code[index:], size)
+            if not series:
                 continue
-            after = code[index + size * len(steps) :]
+            after = code[index + size * count :]
             if size > 1 and after and code[index].text == after[0].text and code[index].inner is None:
                 index += 1  # a barrier after each step is the usual form
-            nodes = code[index : index + size * len(steps)]
-            inner = nodes[:size]
-            (texts, numbers), (_, last) = (_without_numbers(body, part) for part in (inner, nodes[-size:]))
-            start, end = next((a, b) for a, b in zip(numbers, last, strict=True) if a != b)
-            counter = body.new(ty.D)
-            words = [counter if a != b else str(a) for a, b in zip(numbers, last, strict=True)]
-            _write(inner, iter(_filled(texts, words)))
-            test = f"{counter} > 0" if end == 1 else f"{counter} >= {end}"
-            head = f"for ({counter} = {start}; {test}; {counter} >>= 1) {{"
-            loop = Node(head, places_of(*walk(nodes)), inner=inner, tail=Line("}"), is_loop=True)
-            code[index : index + len(nodes)] = [loop]
+            nodes = code[index : index + size * count]
+            if _find_steps(body, nodes, size) == (count, series):
+                code[index : index + len(nodes)] = _loop_of_steps(body, nodes, size, series)
             break
         index += 1
 
 
-def _halving(body: Body, code: Sequence[Node], size: int) -> list[tuple[list[str], list[int]]] | None:
-    """Return the steps of so many lines with which code begins, each as texts without numbers and these; None if there are too few."""
+def _find_steps(body: Body, code: Sequence[Node], size: int) -> tuple[int, list[_Series]]:
+    """Return how many steps of so many lines a list begins with, and the numbers in them; 0 if there are too few."""
     if len(code) < size * _MIN_STEPS or code[0].continues:
-        return None
-    steps: list[tuple[list[str], list[int]]] = []
-    moves: list[bool] = []
+        return 0, []
+    texts: list[str] = []
+    rows: list[list[int]] = []
     for start in range(0, len(code) - size + 1, size):
         group = code[start : start + size]
-        texts, numbers = _without_numbers(body, group)
         if any(_LEAVES.fullmatch(text) for node in walk(group) for text in node.texts()):
             break
-        if steps:
-            before = steps[-1][1]
-            if texts != steps[0][0]:
-                break
-            halves = [2 * now == old and now > 0 for old, now in zip(before, numbers, strict=True)]
-            moves = moves or halves
-            if any(
-                now * 2 != old if moved else now != old for old, now, moved in zip(before, numbers, moves, strict=True)
-            ):
-                break
-        steps.append((texts, numbers))
-    starts = {number for number, moved in zip(steps[0][1], moves, strict=False) if moved} if steps else set()
-    after = code[len(steps) * size : len(steps) * size + 1]
-    return steps if len(steps) >= _MIN_STEPS and len(starts) == 1 and not (after and after[0].continues) else None
+        own, numbers = _skeleton(body, group)
+        if rows and own != texts:
+            break
+        texts, rows = own, [*rows, numbers]
+    while len(rows) >= _MIN_STEPS:
+        columns = [_series(column) for column in zip(*rows, strict=True)]
+        series = [column for column in columns if column is not None]
+        after = code[size * len(rows) : size * len(rows) + 1]
+        moves = {column.halves for column in series if column.factor}
+        if len(series) == len(columns) and True in moves and not (after and after[0].continues):
+            bases = {halves: min(c.factor for c in series if c.factor and c.halves == halves) for halves in moves}
+            if all(c.factor % bases[c.halves] == 0 for c in series if c.factor):
+                return len(rows), series
+        rows.pop()
+    return 0, []
 
 
-def _without_numbers(body: Body, group: Sequence[Node]) -> tuple[list[str], list[int]]:
-    """Return the texts of lines without their numbers, and these; ``x == 0`` of an unsigned ``x`` is ``x < 1``."""
+def _series(numbers: Sequence[int]) -> _Series | None:
+    """Return a series of numbers; None for numbers of another one."""
+    if len(set(numbers)) == 1:
+        return _Series(0, numbers[0])
+    for halves in (True, False):
+        rising = numbers[::-1] if halves else numbers
+        factor = rising[1] - rising[0]
+        if factor > 0 and all(n == rising[0] + factor * ((1 << k) - 1) for k, n in enumerate(rising)):
+            return _Series(factor, rising[0] - factor, halves)
+    return None
+
+
+def _skeleton(body: Body, group: Sequence[Node]) -> tuple[list[str], list[int]]:
+    """Return the texts of lines without their numbers and the names of their own variables, and these numbers."""
     texts: list[str] = []
     numbers: list[int] = []
+    own = {name for node in walk(group) if (name := assigned(node)[0]) and NUMBERED.fullmatch(name)}
+    inside = Counter(word for node in walk(group) for text in node.texts() for word in WORD.findall(text))
+    names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == body.uses(name)}
     for text in (text for node in walk(group) for text in node.texts()):
-        hit = _IS_FIRST.match(text)
-        is_first = hit is not None and body.kinds.get(hit[1]) in _UNSIGNED
-        plain = text.replace(" == 0) ", " < 1) ", 1) if is_first else text
+        plain = WORD.sub(lambda hit: names.get(hit[0], hit[0]), _plain_line(body, text))
         numbers += [int(number) for number in _NUMBER.findall(plain)]
         texts.append(_NUMBER.sub("@", plain))
     return texts, numbers
 
 
-def _filled(texts: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return texts with words in the places of their numbers."""
-    turn = iter(words)
-    return [re.sub("@", lambda _: next(turn), text) for text in texts]
+def _plain_line(body: Body, text: str) -> str:
+    """Return a line with indexes as sums of factors; ``x == 0`` of an unsigned ``x`` as ``x < 1``, ``a = a + b`` as ``a += b``."""
+    hit = _IS_FIRST.match(text)
+    if hit is not None and body.kinds.get(hit[1]) in _UNSIGNED:
+        text = text.replace(" == 0) ", " < 1) ", 1)
+    step = step_of(text)
+    trees = tuple(tree.change(_as_sum) for tree in step.trees)
+    if not trees:
+        return text
+    if step.op == "=" and trees[1].op == "+" and trees[1].args[0] == trees[0]:
+        return str(Step(("", " += ", ";"), (trees[0], trees[1].args[1])))
+    return str(Step(step.words, trees))
 
 
-def _write(nodes: Sequence[Node], texts: Iterator[str]) -> None:
-    """Give lines new texts."""
-    for node in walk(nodes):
-        node.change(lambda _: next(texts))
+def _as_sum(tree: Tree) -> Tree | None:
+    """Return an element with its index as a sum of factors, each with its number, and a number."""
+    factors = _linear(tree.args[1]) if tree.op == "[]" else Counter()
+    words = sorted(word for word in factors if word)
+    if not words or len(words) > 1 or min(factors.values()) < 0:
+        return None
+    return Tree("[]", (tree.args[0], Tree("+", (Tree("*", (parse(words[0]), leaf(factors[words[0]]))), leaf(factors[""])))))
+
+
+def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_Series]) -> list[Node]:
+    """Return a loop in place of steps of so many lines."""
+    steps, inner = len(nodes) // size, nodes[:size]
+    counters: dict[bool, tuple[str, int]] = {}
+    for halves in (True, False):
+        factors = [column.factor for column in series if column.factor and column.halves == halves]
+        if factors:
+            counters[halves] = body.new(ty.D), min(factors)
+    turn = iter(column.text(counters) for column in series)
+    for node in walk(inner):
+        node.change(lambda text: _without_needless(re.sub(_NUMBER, lambda _: next(turn), _plain_line(body, text))))
+    counter, last = counters[True]
+    test = f"{counter} > 0" if last == 1 else f"{counter} >= {last}"
+    head = f"for ({counter} = {last << steps - 1}; {test}; {counter} >>= 1) {{"
+    before: list[Node] = []
+    if False in counters:
+        other, start = counters[False]
+        before = [Node(f"{other} = {start};", nodes[0].places)]
+        inner.append(Node(f"{other} <<= 1;", nodes[0].places))
+    return [*before, Node(head, places_of(*walk(nodes)), inner=inner, tail=Line("}"), is_loop=True)]
+
+
+def _without_needless(text: str) -> str:
+    """Return a line whose indexes have no products by 1 and no sums with 0."""
+    step = step_of(text)
+    rules = {"X * 1": "X", "X + 0": "X", "A + (B - C)": "A + B - C", "A + (B + C)": "A + B + C"}
+
+    def rule(tree: Tree) -> Tree | None:
+        if tree.op != "[]":
+            return None
+        return Tree("[]", (tree.args[0], tree.args[1].change(partial(rewritten, rules=rules))))
+
+    return str(Step(step.words, tuple(tree.change(rule) for tree in step.trees))) if step.trees else text
