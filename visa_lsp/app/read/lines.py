@@ -1084,7 +1084,7 @@ def _place(code: list[Node], name: str, declaration: str) -> None:
     if node.assigns == name and name not in _WORD.findall(node.text.partition(" = ")[2]):
         node.text = declaration + node.text[len(name) :]
         return
-    while in_loop:
+    while in_loop or block[start].text.startswith(("case ", "default:")):
         ways.pop()
         block, start, in_loop = ways[-1]
     while block[start].continues:

@@ -136,10 +136,11 @@ def opposite(tree: Tree, is_float: Callable[[Tree], bool]) -> Tree:
 
 def fold(tree: Tree) -> Tree:
     """Compute what constants tell of a value."""
-    return tree.change(_fold_one)
+    return tree.change(fold_one)
 
 
-def _fold_one(tree: Tree) -> Tree | None:
+def fold_one(tree: Tree) -> Tree | None:
+    """Compute what constants tell of a value; None if they tell nothing."""
     op, args = tree.op, tree.args
     if op == "&&":
         open_tests = [arg for arg in args if arg != TRUE]
@@ -715,7 +716,9 @@ class Shaper:
         """Write conditions without a sign that negates a longer one."""
         change_lines(
             self.code,
-            lambda tree: self.opposite(tree.args[0]) if tree.op == "u!" and tree.args[0].op in ("&&", "||") else None,
+            lambda tree: (
+                self.opposite(tree.args[0]) if tree.op == "u!" and tree.args[0].op in ("&&", "||", "==", "!=") else None
+            ),
         )
 
     def drop_dead(self) -> None:

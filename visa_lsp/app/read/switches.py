@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Node, assigned, chain_of, change_lines, condition_of, names_of, places_of, set_in, walk
-from visa_lsp.app.read.shape import COMPARE, FALSE, TRUE, is_constant
-from visa_lsp.app.read.tree import NOTHING, leaf, number_of, rewritten, set_names, step_of
+from visa_lsp.app.read.code_lines import Node, assigned, chain_of, change_lines, condition_of, names_of, places_of, set_in, trees_of, walk
+from visa_lsp.app.read.shape import COMPARE, FALSE, JUMP, TRUE, is_constant
+from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, rewritten, set_names, step_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 MIN_CASES: Final = 3
+_MAX_TESTS: Final = 2  # of a variable in the lines for some of its numbers
 _MAX_AROUND: Final = 3  # lines beside inner comparisons, which become part of each case
 
 
@@ -108,24 +110,48 @@ def key_of(branch: Branch) -> tuple[str, ...]:
     return (*(sorted(node.text for node in early) if flat else ()), *texts)
 
 
-def split_by_flags(branch: Branch, name: str) -> list[Branch]:
-    """Return a branch in parts, such that its first lines need no flag for one of its numbers."""
-    node = branch.code[0] if branch.code else None
-    flag, value = assigned(node) if node is not None else ("", NOTHING)
-    number = number_of(value.args[1]) if value.op == "==" and value.args[0] == leaf(name) else None
-    if node is None or number is None or branch.low == branch.high:
-        return [branch]
-    if any(line.inner is not None or flag in set_names(line.text) for line in branch.code[1:]):
-        return [branch]
-    parts = []
-    for part in _cut(branch, number):
-        lines = [replace(line) for line in branch.code[1:]]
-        change_lines(lines, {leaf(flag): TRUE if part.low == part.high == number else FALSE}.get)
-        change_lines(lines, partial(rewritten, rules={"true ? A : B": "A", "false ? A : B": "B"}))
-        lines = [line for line in lines if assigned(line)[1] != leaf(assigned(line)[0])]
-        lines[:1] = [replace(line, places=places_of(line, node)) for line in lines[:1]]
-        parts.append(part._replace(code=lines))
-    return parts
+def split_by_tests(branch: Branch, name: str, uses: Mapping[str, int]) -> list[Branch]:
+    """Return a branch in parts, such that their lines need no test of the variable; ``uses`` counts the words of the body."""
+    tests = {test for tree in trees_of(branch.code) if (test := _equality(tree, name)) is not None}
+    parts = [branch]
+    if any(node.inner is not None for node in branch.code):
+        return parts
+    for number in sorted(number for number in tests if branch.low <= number <= branch.high)[:_MAX_TESTS]:
+        parts = [piece for part in parts for piece in _cut(part, number)]
+    return [part._replace(code=_for_numbers(branch.code, name, part, uses)) for part in parts]
+
+
+def _equality(tree: Tree, name: str) -> int | None:
+    """Return the number that a test compares a variable with for equality."""
+    return number_of(tree.args[1]) if tree.op in ("==", "!=") and tree.args[0] == leaf(name) else None
+
+
+def _for_numbers(code: Sequence[Node], name: str, part: Branch, uses: Mapping[str, int]) -> list[Node]:
+    """Return lines for some numbers, without tests that always or never hold for these."""
+
+    def rule(tree: Tree) -> Tree | None:
+        number = number_of(tree.args[1]) if tree.op in COMPARE and tree.args[0] == leaf(name) else None
+        if number is None or (part.low < number < part.high and tree.op in ("==", "!=")):
+            return None
+        ends = {COMPARE[tree.op](end, number) for end in (part.low, part.high)}
+        if len(ends) > 1 or (number in (part.low, part.high) and part.low < part.high and tree.op in ("==", "!=")):
+            return None
+        return TRUE if ends.pop() else FALSE
+
+    lines = [replace(node) for node in code]
+    change_lines(lines, rule)
+    for node in list(lines):
+        flag, value = assigned(node)
+        inside = sum(re.findall(r"\w+", line.text).count(flag) for line in walk(lines)) if flag else 0
+        if value in (TRUE, FALSE) and inside == uses[flag] and len(lines) > 1:
+            lines.remove(node)
+            change_lines(lines, {leaf(flag): value}.get, node.places)
+    change_lines(lines, partial(rewritten, rules={"true ? A : B": "A", "false ? A : B": "B"}))
+    for node in lines:
+        node.text = node.text.removeprefix("if (true) ")
+    end = next((n for n, node in enumerate(lines, 1) if JUMP.match(node.text)), len(lines))
+    kept = (node for node in lines[:end] if not node.text.startswith("if (false) "))
+    return [node for node in kept if assigned(node)[1] != leaf(assigned(node)[0] or 0)]
 
 
 def _cut(branch: Branch, number: int) -> list[Branch]:

@@ -58,7 +58,7 @@ from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
-from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, split_by_flags, test_of
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, split_by_tests, test_of
 from visa_lsp.app.read.tree import (
     NARROW,
     NEGATED,
@@ -157,6 +157,8 @@ def plain_value(tree: Tree) -> Tree | None:
     half = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
     if half and half["X"].op != "float_to_bf()":
         return half["X"]
+    if tree.op == "u*" and tree.args[0].op == "u&":
+        return tree.args[0].args[0]
     if tree.op in NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
@@ -328,6 +330,7 @@ class Tidier:
         self._inline_all()
         write_usual_forms(self.body)
         self.shaper.start_loops(self.code, [], {})
+        self.shaper.say_positively()
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)
@@ -642,7 +645,7 @@ class Tidier:
     def _cases(self, name: str, branches: Sequence[Branch]) -> list[Node] | None:
         """Return the lines of the cases of a `switch` of a variable; None where that would be no clearer."""
         groups: dict[tuple[str, ...], list[Branch]] = defaultdict(list)
-        for part in (part for branch in branches for part in split_by_flags(branch, name)):
+        for part in (part for branch in branches for part in split_by_tests(branch, name, self.counts)):
             if any("break;" in node.text for node in own_level(list(part.code))):
                 return None
             groups[key_of(part)].append(part)
@@ -656,6 +659,8 @@ class Tidier:
         for head, inner in [*heads, ("default:", self._others(name, [groups[texts][0] for texts in ranges]))]:
             if len(inner) == 1 and inner[0].inner is None and " = " in inner[0].text:
                 lines.append(Node(f"{head} {inner[0].text} break;", inner[0].places))
+            elif len(inner) == 1 and inner[0].text.startswith("goto "):
+                lines.append(Node(f"{head} {inner[0].text}", inner[0].places))
             elif inner or head != "default:":
                 lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
         return lines

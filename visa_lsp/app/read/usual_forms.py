@@ -19,7 +19,8 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.tree import COMPONENTS, NARROW, NEGATED, NOTHING, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.shape import fold_one
+from visa_lsp.app.read.tree import COMPONENTS, NARROW, NEGATED, NOTHING, Tree, filled, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -34,11 +35,21 @@ _SIGNS: Final = {"X > -1": "X >= 0", "X <= -1": "X < 0"}
 _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
 
 
+_TURNED: Final = re.compile(r"(0x[0-9a-f]+|\d+)UL")
+_WIDE_TESTS: Final = {  # numbers of 64 bits that are tested by halves
+    "(int)(X >> 32) != 0 || (int)X != 0": "X != 0", "(int)(X >> 32) == 0 && (int)X == 0": "X == 0",
+    "(int)(X >> 32) != 0 || (uint)X >= N": "X >= N", "(int)(X >> 32) == 0 && (uint)X < N": "X < N", "((int)X & N) == 0": "(X & N) == 0",
+    "((int)X & N) != 0": "(X & N) != 0", "rotate_left_64(X, 32) == rotate_left_64(Y, 32)": "X == Y",
+    "rotate_left_64(X, 32) != rotate_left_64(Y, 32)": "X != Y",
+}  # fmt: skip
+
+
 def write_usual_forms(body: Body) -> None:
     """Change the lines of a body in place."""
 
     def rule(tree: Tree) -> Tree | None:
-        return _count(body, tree) or _whole_comparison(body, tree) or rewritten(tree, _SIGNS)
+        whole = _count(body, tree) or _whole_comparison(body, tree) or _wide_test(body, tree)
+        return whole or rewritten(tree, _SIGNS) or fold_one(tree)
 
     change_lines(body.code, rule)
     for node in walk(body.code):
@@ -79,6 +90,24 @@ def _whole_comparison(body: Body, tree: Tree) -> Tree | None:
     number = number if body.type_name(number.op) == "uint" else Tree("(uint)", (number,))
     other = other if body.type_name(other.op) == "ulong" else Tree("(ulong)", (other,))
     return Tree("<", (number, other))
+
+
+def _wide_test(body: Body, tree: Tree) -> Tree | None:
+    """Test a number of 64 bits as such, which is tested by its halves."""
+    turned = _TURNED.fullmatch(tree.args[-1].op) if tree.op in ("==", "!=") and not tree.args[-1].args else None
+    if turned is not None and (parts := form("rotate_left_64(X, 32)", tree.args[0])):
+        number = int(turned[1], 0)
+        return Tree(tree.op, (parts["X"], leaf(f"{hex((number << 32 | number >> 32) % (1 << 64))}UL")))
+    for pattern, whole in _WIDE_TESTS.items():
+        parts = form(pattern, tree)
+        kind, number = body.kinds.get(parts["X"].op), number_of(parts["N"])
+        if not parts or kind not in (ty.Q, ty.UQ) or ("N" in parts and (number is None or number < 0)):
+            continue
+        if body.kinds.get(parts.get("Y", parts["X"]).op) not in (ty.Q, ty.UQ):
+            continue
+        value = Tree("(ulong)", (parts["X"],)) if kind is ty.Q and whole in ("X >= N", "X < N") else parts["X"]
+        return filled(whole, {**parts, "X": value})
+    return None
 
 
 def _element_address(body: Body, counter: str, tree: Tree) -> Tree | None:
