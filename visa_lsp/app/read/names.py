@@ -162,7 +162,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     bindings = info.bindings if info is not None else ()
     surfaces = {binding.bti_value: launch.pointer(binding.arg_index) for binding in bindings}
     sizes = (
-        (info.env.slm_size, info.env.private_size, info.env.required_work_group_size)
+        (info.env.slm_size, info.env.private_size or _scratch_bytes(info), info.env.required_work_group_size)
         if info is not None
         else (0, 0, (0, 0, 0))
     )
@@ -172,6 +172,10 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         frozenset(launch.offsets), launch.structures, *sizes,
         {_identifier(one.name, set()): one for one in info.records} if info is not None else {}, launch.ids,
     )  # fmt: skip
+
+
+def _scratch_bytes(info: KernelInfo) -> int:
+    return sum(buffer.size for buffer in info.thread_buffers if buffer.type == "scratch")
 
 
 def _widest(kernel: Kernel) -> int:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import partial
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, Final
@@ -26,11 +26,11 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, in_place_of, leaf, number_of, parse, rewritten, step_of, sum_of, terms
+from visa_lsp.app.read.tree import NOTHING, WORD, Parts, Step, Tree, form, in_place_of, leaf, number_of, parse, rewritten, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 _MIN_STEPS: Final = 4
 _MIN_CHAIN: Final = 9  # products of a sum that gets a variable of its own
@@ -39,6 +39,7 @@ _WHOLE: Final = re.compile(r"\d{1,6}\.0f")
 _GUARDED: Final = re.compile(r"if \(lane [<>]= \d+\) (\w+)\[lane(?: - \d+)?\] = .*;")
 _TWICE: Final = 2
 _SCRATCH: Final = "scratch_state"
+_SPACES: Final = ("ss(scratch_state >> 4)", "scratch")
 _MIN_EXCHANGES: Final = 6
 _SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
 _COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
@@ -334,12 +335,16 @@ class Roller:
         shapes = {name: _SHARED.fullmatch(text) for name, text in self.body.types.items() if name not in filled}
         arrays = [(name, hit[1], int(hit[2])) for name, hit in shapes.items() if hit is not None]
         for name, word, count in [*arrays, (_SCRATCH, "", 0)] if lanes else []:
-            places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree)) is not None}
+            bases = self._scratch_bases() if name == _SCRATCH else {}
+            places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree, bases)) is not None}
             words = {tree.args[0].op[1:-3] for tree in places if tree.op == "u*"} or {word}
             kind = BY_NAME.get(next(iter(words))) if len(words) == 1 else None
             rows, rest = divmod(count or self.body.private_bytes // (kind.size if kind is not None else 1), lanes)
             columns = {tree: column for tree, index in places.items() if (column := self._column(index)) is not None}
-            is_own = sum(tree in places for tree in trees_of(self.code)) == self.body.uses(name)
+            texts = [str(tree) for tree in trees_of(self.code) if tree in places] + [str(value) for value in bases.values()]
+            words = Counter(word for text in texts for word in WORD.findall(text))
+            is_own = all(self.body.uses(word) == words[word] + (word in bases) for word in (name, "scratch", *bases))
+            is_own = words[name] == self.body.uses(name) if name != _SCRATCH else is_own
             if kind is None or not places or len(columns) < len(places) or not rows or rest or not is_own:
                 continue
             if self._is_for_all(name):
@@ -348,7 +353,13 @@ class Roller:
             new = {tree: Tree("[]", (own, column)) if rows > 1 else own for tree, column in columns.items()}
             change_lines(self.code, new.get)
             for code in list(lists_of(self.code)):
+                code[:] = [node for node in code if node.assigns not in bases]
                 self._roll(code)
+
+    def _scratch_bases(self) -> dict[str, Tree]:
+        """Return the variables that are set once to an offset from where the scratch memory of the thread begins."""
+        sets = {name: value for name, value in map(assigned, walk(self.code)) if _SCRATCH in value.names()}
+        return {name: value for name, value in sets.items() if len(setters(self.code, name)) == 1 and "[]" not in str(value)}
 
     def _is_for_all(self, *names: str) -> bool:
         """Return whether a line for all lanes, active or not, names an array."""
@@ -408,14 +419,24 @@ class Roller:
         return column if column is not None or not values or not steady else _column(index.put(values), self.body.lanes)
 
 
-def _index_in(name: str, tree: Tree) -> Tree | None:
+def _without_thread(tree: Tree) -> Tree | None:
+    """Return an offset in scratch memory from where that of the thread begins."""
+    if tree.op == "&" and tree.args[0] == leaf(_SCRATCH):
+        return leaf(0)
+    return rewritten(tree, {"0 + X": "X", "X + 0": "X"})
+
+
+def _index_in(name: str, tree: Tree, bases: Mapping[str, Tree]) -> Tree | None:
     """Return the index of an element of an array, or of a number in scratch memory; None for other trees."""
     if name != _SCRATCH:
         return tree.args[1] if tree.op == "[]" and tree.args[0] == leaf(name) else None
     address = tree.args[0] if tree.op == "u*" and tree.args[0].op.endswith(" *)") else None
     kind = BY_NAME.get(address.op[1:-3]) if address is not None else None
-    hit = form("ss(scratch_state >> 4) + (uint)X", address.args[0]) if address is not None else Parts()
-    return Tree("/", (hit["X"], leaf(kind.size))) if hit and kind is not None else None
+    parts = (form(f"{space} + (uint)X", address.args[0]) for space in _SPACES) if address is not None else ()
+    hit = next(filter(None, parts), Parts())
+    if not hit or kind is None:
+        return None
+    return Tree("/", (hit["X"].put(bases).change(_without_thread), leaf(kind.size)))
 
 
 def _column(index: Tree, lanes: int) -> Tree | None:
