@@ -39,6 +39,7 @@ from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
+from visa_lsp.app.read.insertions import write_insertions
 from visa_lsp.app.read.integer_forms import write_integers
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
@@ -326,6 +327,7 @@ class Tidier:
         change_lines(self.code, partial(rewritten, rules=CALLS))
         self._join()
         write_array_copies(self.body)
+        write_insertions(self.body)
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         write_usual_forms(self.body)
