@@ -4,27 +4,75 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.app.read.code_lines import Node, assigned, change_lines, lists_of, names_of, set_in, setters, trees_of, walk
+from visa_lsp.app.read.code_lines import (
+    Node,
+    assigned,
+    change_line,
+    change_lines,
+    lists_of,
+    places_of,
+    set_form,
+    set_in,
+    setters,
+    trees_of,
+    walk,
+)
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Tree, form, leaf, number_of, step_of
+from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Tree, form, leaf, number_of, step_of, uncast
+from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body
 
 _ARRAY: Final = re.compile(r"(\w+) \w+\[(\d+)\]")
+_UPPER_LANES: Final = re.compile(r"if \(lane >= \d+\) (\w+) = \1 \+ (\d+);")
 _MIN_ROW: Final = 8  # variables with elements in a row, which become elements again
 
 
 def write_array_copies(body: Body) -> None:
     """Change the lines of a body in place."""
     for code in list(lists_of(body.code)):
+        _index_by_row(body, code)
         for node in code[::-1]:
             _name_copy(body, code, node)
         _load_again(body, code)
+
+
+def _index_by_row(body: Body, code: list[Node]) -> None:
+    """Index an array by its row, where the offset of the upper lanes, which is less than a row, is added and divided away."""
+    for node, move in list(pairwise(code)):
+        offset = set_form(node, "T * N") or set_form(node, "T << N")
+        name, hit = offset["TO"].op, _UPPER_LANES.fullmatch(move.text)
+        number = number_of(offset["N"])
+        if hit is None or hit[1] != name or number is None or body.uses(name) != 4 or offset["T"].args:
+            continue
+        row_bytes = number if assigned(node)[1].op == "*" else 1 << number
+        use = next((line for line in code[code.index(move) + 1 :] if name in line.names), node)
+        between = code[code.index(node) : code.index(use)]
+        divided = Tree("/", (leaf(name), leaf(row_bytes)))
+        row = _copied_row(body, code, node, offset["T"], use)
+        if int(hit[2]) < row_bytes and divided in set(trees_of([use])) and row.op not in set_in(between) and use.inner is None:
+            change_line(use, {divided: row}.get)
+            use.places = places_of(node, move, use)
+            code.remove(node)
+            code.remove(move)
+
+
+def _copied_row(body: Body, code: list[Node], node: Node, row: Tree, use: Node) -> Tree:
+    """Return the variable that a row is a copy of, if that does not change before the use; else the row."""
+    sets = setters(body.code, row.op)
+    value = assigned(sets[0])[1] if len(sets) == 1 and sets[0] in code else NOTHING
+    source, kind = uncast(value), body.kinds.get(uncast(value).op)
+    is_byte = kind is ty.B and value.change(lambda part: part.args[0] if part.op == "(ushort)" else None).op == "(uchar)"
+    if source.args or (kind not in (ty.UB, ty.UW) and not is_byte):
+        return row
+    between = code[code.index(sets[0]) + 1 : code.index(use)]
+    return row if source.op in set_in(between) else Tree("(uchar)", (source,)) if is_byte else source
 
 
 def _name_copy(body: Body, code: list[Node], node: Node) -> None:

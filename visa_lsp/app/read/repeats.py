@@ -21,7 +21,7 @@ _IS_FIRST: Final = re.compile(r"if \((\w+) == 0\) ")
 _LEAVES: Final = re.compile(
     r"(?:if \(.*\) )?(?:break|continue|goto\b.*|return\b.*);|case .*|default:|\w+:;?|each_lane\(.*"
 )
-_MAX_LINES: Final = 3  # of a step
+_MAX_LINES: Final = 4  # of a step
 _MIN_STEPS: Final = 3
 _UNSIGNED: Final = (ty.UD, ty.UW, ty.UB)
 
@@ -30,7 +30,7 @@ def join_repeats(body: Body) -> None:
     """Change the lines of a body in place."""
     for code in list(lists_of(body.code)):
         _join_loops(code)
-        _roll_powers(body, code)
+        _roll_steps(body, code)
         _move_counters(code)
 
 
@@ -125,26 +125,33 @@ def _move_counters(code: list[Node]) -> None:
         del code[start]
 
 
-# ---- steps by powers of two
+# ---- steps by powers of two, and counted ones
+
+_HALVES, _DOUBLES, _COUNTS = "halves", "doubles", "counts"
+_MIN_COUNTED: Final = 4
 
 
 class _Series(NamedTuple):
-    """A number in successive steps: ``factor`` times a power of two that doubles or halves, and ``rest``; constant without a factor."""
+    """A number in successive steps: ``factor`` times what halves, doubles or counts, and ``rest``; constant without a factor.
+
+    What halves ends with 1, what doubles begins with 1, what counts begins with 0.
+    """
 
     factor: int
     rest: int
-    halves: bool = False
+    kind: str = ""
 
-    def text(self, counters: Mapping[bool, tuple[str, int]]) -> str:
-        """Return the number in terms of the variables that double or halve, which begin or end with some number."""
+    def text(self, counters: Mapping[str, tuple[str, int, int]]) -> str:
+        """Return the number in terms of a variable for each kind, which is so many times as much, and a number more."""
         if not self.factor:
             return str(self.rest)
-        counter, base = counters[self.halves]
-        whole = counter if self.factor == base else f"{self.factor // base} * {counter}"
-        return f"({whole}{f' {self.rest:+}'.replace('+', '+ ').replace('-', '- ') if self.rest else ''})"
+        counter, base, start = counters[self.kind]
+        times, rest = self.factor // base, self.rest - self.factor // base * start
+        whole = counter if times == 1 else f"{times} * {counter}"
+        return f"({whole}{f' + {rest}' if rest > 0 else f' - {-rest}' if rest else ''})"
 
 
-def _roll_powers(body: Body, code: list[Node]) -> None:
+def _roll_steps(body: Body, code: list[Node]) -> None:
     """Make a loop of successive lines that are equal but for numbers that halve or double: the steps of a reduction or a scan."""
     index = 0
     while index < len(code):
@@ -180,10 +187,11 @@ def _find_steps(body: Body, code: Sequence[Node], size: int) -> tuple[int, list[
         columns = [_series(column) for column in zip(*rows, strict=True)]
         series = [column for column in columns if column is not None]
         after = code[size * len(rows) : size * len(rows) + 1]
-        moves = {column.halves for column in series if column.factor}
-        if len(series) == len(columns) and True in moves and not (after and after[0].continues):
-            bases = {halves: min(c.factor for c in series if c.factor and c.halves == halves) for halves in moves}
-            if all(c.factor % bases[c.halves] == 0 for c in series if c.factor):
+        kinds = {column.kind for column in series if column.factor}
+        is_loop = _HALVES in kinds <= {_HALVES, _DOUBLES} or (kinds == {_COUNTS} and size > 1 and len(rows) >= _MIN_COUNTED)
+        if len(series) == len(columns) and is_loop and not (after and after[0].continues):
+            bases = {kind: min(c.factor for c in series if c.kind == kind) for kind in kinds}
+            if all(c.factor % bases[c.kind] == 0 for c in series if c.factor):
                 return len(rows), series
         rows.pop()
     return 0, []
@@ -193,19 +201,21 @@ def _series(numbers: Sequence[int]) -> _Series | None:
     """Return a series of numbers; None for numbers of another one."""
     if len(set(numbers)) == 1:
         return _Series(0, numbers[0])
-    for halves in (True, False):
-        rising = numbers[::-1] if halves else numbers
+    for kind in (_HALVES, _DOUBLES):
+        rising = numbers[::-1] if kind == _HALVES else numbers
         factor = rising[1] - rising[0]
         if factor > 0 and all(n == rising[0] + factor * ((1 << k) - 1) for k, n in enumerate(rising)):
-            return _Series(factor, rising[0] - factor, halves)
-    return None
+            return _Series(factor, rising[0] - factor, kind)
+    factor = numbers[1] - numbers[0]
+    is_counted = factor > 0 and all(n == numbers[0] + factor * k for k, n in enumerate(numbers))
+    return _Series(factor, numbers[0], _COUNTS) if is_counted else None
 
 
 def _skeleton(body: Body, group: Sequence[Node]) -> tuple[list[str], list[int]]:
     """Return the texts of lines without their numbers and the names of their own variables, and these numbers."""
     texts: list[str] = []
     numbers: list[int] = []
-    own = {name for node in walk(group) if (name := assigned(node)[0]) and NUMBERED.fullmatch(name)}
+    own = {name for name in set_in(group) if NUMBERED.fullmatch(name)}
     inside = Counter(word for node in walk(group) for text in node.texts() for word in WORD.findall(text))
     names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == body.uses(name)}
     for text in (text for node in walk(group) for text in node.texts()):
@@ -241,20 +251,26 @@ def _as_sum(tree: Tree) -> Tree | None:
 def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_Series]) -> list[Node]:
     """Return a loop in place of steps of so many lines."""
     steps, inner = len(nodes) // size, nodes[:size]
-    counters: dict[bool, tuple[str, int]] = {}
-    for halves in (True, False):
-        factors = [column.factor for column in series if column.factor and column.halves == halves]
-        if factors:
-            counters[halves] = body.new(ty.D), min(factors)
+    counters: dict[str, tuple[str, int, int]] = {}
+    for kind in (_HALVES, _COUNTS, _DOUBLES):
+        own = [column for column in series if column.kind == kind]
+        if own:
+            least = min(own, key=lambda column: column.factor)
+            counters[kind] = body.new(ty.D), least.factor, least.rest if kind == _COUNTS else 0
     turn = iter(column.text(counters) for column in series)
     for node in walk(inner):
         node.change(lambda text: _without_needless(re.sub(_NUMBER, lambda _: next(turn), _plain_line(body, text))))
-    counter, last = counters[True]
-    test = f"{counter} > 0" if last == 1 else f"{counter} >= {last}"
-    head = f"for ({counter} = {last << steps - 1}; {test}; {counter} >>= 1) {{"
     before: list[Node] = []
-    if False in counters:
-        other, start = counters[False]
+    if _COUNTS in counters:
+        counter, factor, start = counters[_COUNTS]
+        change = f"{counter}++" if factor == 1 else f"{counter} += {factor}"
+        head = f"for ({counter} = {start}; {counter} < {start + factor * steps}; {change}) {{"
+    else:
+        counter, last, _ = counters[_HALVES]
+        test = f"{counter} > 0" if last == 1 else f"{counter} >= {last}"
+        head = f"for ({counter} = {last << steps - 1}; {test}; {counter} >>= 1) {{"
+    if _DOUBLES in counters:
+        other, start, _ = counters[_DOUBLES]
         before = [Node(f"{other} = {start};", nodes[0].places)]
         inner.append(Node(f"{other} <<= 1;", nodes[0].places))
     return [*before, Node(head, places_of(*walk(nodes)), inner=inner, tail=Line("}"), is_loop=True)]

@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms, uncast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -118,12 +118,12 @@ class Namer:
                 self.elements.add(part)
                 self.indexes |= {inner.op for inner in part.args[1].walk() if not inner.args}
             if part.op in ("+", "-", "*"):
-                self.operands |= {_uncast(arg).op for arg in part.args}
+                self.operands |= {uncast(arg).op for arg in part.args}
             if part.op == "sampler_at()":
                 self.samplers.add(part.args[0].op)
             if part.op in _COMPARISONS:
                 for arg, other in (part.args, part.args[::-1]):
-                    self.bounds[_uncast(arg).op].add(_uncast(other).op)
+                    self.bounds[uncast(arg).op].add(uncast(other).op)
         for index, target in enumerate(step.trees):
             word = step.words[index + 1]
             if target not in step.targets:
@@ -148,7 +148,7 @@ class Namer:
         values = [step.value for step, _ in steps if len(step.trees) > 1 and step.words[1].strip() == "="]
         added = [step.value for step, _ in steps if step.words[1].strip() == "+="]
         signs = {step.words[1].strip(" ;){") for step, _ in steps}
-        start = _uncast(values[0]) if values else NOTHING
+        start = uncast(values[0]) if values else NOTHING
         if name in self.inputs:
             return ("input",)
         if name in self.arrays:
@@ -228,9 +228,9 @@ class Namer:
         if value.op in _SIZES:
             return _SIZES[value.op].format(value.args[0])
         if value.op.startswith("(") and len(value.args) == 1:
-            inner = self._own_name(_uncast(value))
-            return self._described(_uncast(value)) if not inner else f"{inner}_f" if value.op == "(float)" else ""
-        names = [self._own_name(_uncast(arg)) for arg in value.args]
+            inner = self._own_name(uncast(value))
+            return self._described(uncast(value)) if not inner else f"{inner}_f" if value.op == "(float)" else ""
+        names = [self._own_name(uncast(arg)) for arg in value.args]
         word = ""
         if value.op in _UNARY and names[0]:
             word = _UNARY[value.op].format(names[0])
@@ -260,7 +260,7 @@ class Namer:
     def _loaded(self, value: Tree) -> tuple[str, ...]:
         part = ""
         if value.op == "?":
-            value = next((arg for arg in map(_uncast, value.args[1:]) if arg.op == "[]"), value)
+            value = next((arg for arg in map(uncast, value.args[1:]) if arg.op == "[]"), value)
         while value.op[0] == ".":
             part, value = f"{value.op[1:]}_{part}".removesuffix("_"), value.args[0]
         if value.op.startswith("atomic_"):
@@ -274,7 +274,7 @@ class Namer:
             return (part,)  # a field of a structure
         word, part = self.names.get(place, place).removeprefix("slm_").rstrip("_"), f"_{part}" if part else ""
         index = value.args[1] if value.op == "[]" else NOTHING
-        own = self._name(_uncast(index).op) if value.op == "[]" and not _uncast(index).args else ""
+        own = self._name(uncast(index).op) if value.op == "[]" and not uncast(index).args else ""
         if own and not NUMBERED.fullmatch(own):
             return (f"{word}_{'first' if own == '0' else own}{part}",)
         names = [f"{word}_value{part}", *self._neighbour(word, index)]
@@ -335,9 +335,3 @@ class Namer:
         scope, other_scope = self.scopes[name], self.scopes[other]
         shorter = min(len(scope), len(other_scope))
         return scope[:shorter] == other_scope[:shorter]
-
-
-def _uncast(tree: Tree) -> Tree:
-    while tree.op.startswith("(") and tree.op.endswith(")") and len(tree.args) == 1:
-        tree = tree.args[0]
-    return tree

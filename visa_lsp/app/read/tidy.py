@@ -327,6 +327,7 @@ class Tidier:
         change_lines(self.code, partial(rewritten, rules=CALLS))
         self._join()
         write_array_copies(self.body)
+        self.shaper.drop_dead()
         write_insertions(self.body)
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
