@@ -55,20 +55,27 @@ def _index_by_row(body: Body, code: list[Node]) -> None:
         use = next((line for line in code[code.index(move) + 1 :] if name in line.names), node)
         between = code[code.index(node) : code.index(use)]
         divided = Tree("/", (leaf(name), leaf(row_bytes)))
-        row = _copied_row(body, code, node, offset["T"], use)
-        if int(hit[2]) < row_bytes and divided in set(trees_of([use])) and row.op not in set_in(between) and use.inner is None:
+        row = _copied_row(body, code, offset["T"], use)
+        if (
+            int(hit[2]) < row_bytes
+            and divided in set(trees_of([use]))
+            and row.op not in set_in(between)
+            and use.inner is None
+        ):
             change_line(use, {divided: row}.get)
             use.places = places_of(node, move, use)
             code.remove(node)
             code.remove(move)
 
 
-def _copied_row(body: Body, code: list[Node], node: Node, row: Tree, use: Node) -> Tree:
+def _copied_row(body: Body, code: list[Node], row: Tree, use: Node) -> Tree:
     """Return the variable that a row is a copy of, if that does not change before the use; else the row."""
     sets = setters(body.code, row.op)
     value = assigned(sets[0])[1] if len(sets) == 1 and sets[0] in code else NOTHING
     source, kind = uncast(value), body.kinds.get(uncast(value).op)
-    is_byte = kind is ty.B and value.change(lambda part: part.args[0] if part.op == "(ushort)" else None).op == "(uchar)"
+    is_byte = (
+        kind is ty.B and value.change(lambda part: part.args[0] if part.op == "(ushort)" else None).op == "(uchar)"
+    )
     if source.args or (kind not in (ty.UB, ty.UW) and not is_byte):
         return row
     between = code[code.index(sets[0]) + 1 : code.index(use)]
@@ -80,17 +87,25 @@ def _name_copy(body: Body, code: list[Node], node: Node) -> None:
     copy = step_of(node.text).target
     name = copy.args[0].op if copy.op == "memcpy()" else ""
     shape = _ARRAY.fullmatch(body.types.get(name, ""))
-    elements = {tree: number_of(tree.args[1]) for tree in trees_of(code) if tree.op == "[]" and tree.args[0] == leaf(name)}
+    elements = {
+        tree: number_of(tree.args[1]) for tree in trees_of(code) if tree.op == "[]" and tree.args[0] == leaf(name)
+    }
     if shape is None or None in elements.values() or len(setters(body.code, name)) != 1:
         return
     if body.uses(name) != 1 + sum(tree in elements for tree in trees_of(code)):
         return
     size = (number_of(copy.args[2]) or 0) // BY_NAME[shape[1]].size
     vector = form("&V", copy.args[1])["V"]
-    if vector.op == ".x" and body.elements.get(vector.args[0].args[0].op) == f"{shape[1]}{size}" and size == int(shape[2]):
+    if (
+        vector.op == ".x"
+        and body.elements.get(vector.args[0].args[0].op) == f"{shape[1]}{size}"
+        and size == int(shape[2])
+    ):
         body.types[name] = f"{shape[1]}{size} {name}"
         node.text = f"{name} = {vector.args[0]};"
-        change_lines(code, {tree: Tree(COMPONENTS[number or 0], (leaf(name),)) for tree, number in elements.items()}.get)
+        change_lines(
+            code, {tree: Tree(COMPONENTS[number or 0], (leaf(name),)) for tree, number in elements.items()}.get
+        )
         return
     place = copy.args[1] if not copy.args[1].args else form("&A[I]", copy.args[1])["A"]
     index = form("&A[I]", copy.args[1])["I"] if copy.args[1].args else leaf(0)
@@ -125,5 +140,5 @@ def _is_steady(code: list[Node], node: Node, name: str, index: Tree) -> bool:
     whole = sum(line.text.count(name) for line in walk(code) if line is not node)
     if whole != sum(line.text.count(name) for line in walk(between)) or index.names() & set_in(between):
         return False
-    changes = [line for line in walk(between) if stores(line) and line.text not in ("} else {",)]
-    return not changes or changes == [code[last]] and code[last].inner is None
+    changes = [line for line in walk(between) if stores(line) and line.text != "} else {"]
+    return not changes or (changes == [code[last]] and code[last].inner is None)

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Line, Node, assigned, chain_of, change_lines, condition_of, lists_of, places_of, walk
+from visa_lsp.app.read.code_lines import (
+    Line,
+    Node,
+    assigned,
+    chain_of,
+    change_lines,
+    condition_of,
+    lists_of,
+    places_of,
+    walk,
+)
 from visa_lsp.app.read.tree import NEGATED, Tree, in_place_of, leaf, number_of, step_of
 from visa_lsp.isa import types as ty
 
@@ -21,7 +31,7 @@ class _Place(NamedTuple):
     """An element of an array with a constant index."""
 
     array: Tree
-    index: int
+    row: int
 
 
 def write_insertions(body: Body) -> None:
@@ -31,10 +41,10 @@ def write_insertions(body: Body) -> None:
             test = condition_of(code[index].text) if code[index].text.startswith("if (") else Tree("")
             place = _element(test.args[0]) if test.op in NEGATED else None
             chain = chain_of(code, index)
-            if place is None or place.index + 1 < _MIN_PLACES:
+            if place is None or place.row + 1 < _MIN_PLACES:
                 continue
             insertion = _Insertion(test.op, place, test.args[1])
-            if insertion.is_level(chain, place.index + 1, {}) and insertion.index:
+            if insertion.is_level(chain, place.row + 1, {}) and insertion.index:
                 _write(body, code, index, insertion)
 
 
@@ -42,7 +52,7 @@ class _Insertion:
     """The branches that move elements up, until one is not greater (or not less) than a number."""
 
     def __init__(self, relation: str, top: _Place, number: Tree) -> None:
-        self.relation, self.key, self.top, self.number = relation, top.array, top.index + 1, number
+        self.relation, self.key, self.top, self.number = relation, top.array, top.row + 1, number
         self.arrays: set[Tree] = set()
         self.index = ""  # the variable with the place of the number
 
@@ -55,7 +65,7 @@ class _Insertion:
         if len(chain) != 2 or chain[1].text != "} else {" or condition_of(chain[0].text) != self.test(leaf(place - 1)):
             return False
         lines, loaded = list(chain[0].inner or []), dict(loaded)
-        while lines and (element := _element(assigned(lines[0])[1])) is not None and element.index == place - 1:
+        while lines and (element := _element(assigned(lines[0])[1])) is not None and element.row == place - 1:
             loaded[assigned(lines.pop(0))[0]] = element
         below = self.is_end(lines, 0, loaded) if place == 1 else self.is_level(lines, place - 1, loaded)
         return below and self.is_end(chain[1].inner or [], place, loaded)
@@ -70,13 +80,16 @@ class _Insertion:
             if line.inner is not None or step.op != "=":
                 return False
             if target is None:
-                is_noted = number_of(step.value) == place and step.target.op in (self.index, *[step.target.op] * (not self.index))
+                is_noted = number_of(step.value) == place and step.target.op in (
+                    self.index,
+                    *[step.target.op] * (not self.index),
+                )
                 self.index = step.target.op
                 if not is_noted or step.target.args:
                     return False
                 continue
             source = loaded.get(step.value.op) if not step.value.args else _element(step.value)
-            if source is None or source != (target.array, target.index - 1) or (step.value.args and source in stored):
+            if source is None or source != (target.array, target.row - 1) or (step.value.args and source in stored):
                 return False
             stored.add(target)
         arrays = {element.array for element in stored} if stored else self.arrays

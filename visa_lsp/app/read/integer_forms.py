@@ -7,14 +7,12 @@ that a compiler computes twice or keeps in a register.
 from __future__ import annotations
 
 import re
-from collections import defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import (
     Node,
     assigned,
-    change_line,
     change_lines,
     condition_of,
     lists_of,
@@ -33,7 +31,7 @@ from visa_lsp.app.read.tree import COMPONENTS, MIRROR, NOTHING, Step, Tree, form
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
 
     from visa_lsp.app.read.code_lines import Body
     from visa_lsp.isa.types import DataType
@@ -137,11 +135,10 @@ def _write_unsigned(body: Body, type_of: Callable[[Tree], DataType | None]) -> N
 
 def _unsigned(tree: Tree) -> Tree:
     """Return a value with the same 32 bits, without large negative constants."""
-    if tree.op == "-" and len(tree.args) == 2 and (number := number_of(tree.args[1])) is not None:
-        if number >= _MIN_CONSTANT and tree.args[1].op.startswith("0x"):
-            return Tree("+", (_unsigned(tree.args[0]), leaf(hex((1 << 32) - number))))
-    if tree.op == "u-" and (number := number_of(tree.args[0])) is not None:
-        return leaf(hex((1 << 32) - number)) if _MIN_CONSTANT <= number < 1 << 31 else tree
+    number = number_of(tree.args[-1]) if tree.op in ("-", "u-") else None
+    if number is not None and _MIN_CONSTANT <= number < 1 << 31 and tree.args[-1].op.startswith("0x"):
+        unsigned = leaf(hex((1 << 32) - number))
+        return unsigned if tree.op == "u-" else Tree("+", (_unsigned(tree.args[0]), unsigned))
     if tree.op == "<<":
         return Tree(tree.op, (_unsigned(tree.args[0]), tree.args[1]))
     if tree.op not in _LOW or tree.op == "?":
@@ -165,7 +162,11 @@ def _split_words(body: Body) -> None:
             parts = {Tree(part, (leaf(name),)): number for number, part in enumerate(COMPONENTS)}
             used = sorted({parts[tree] for tree in trees_of(body.code) if tree in parts})
             count = sum(tree in parts for tree in trees_of(body.code))
-            if body.types.get(name) != f"{hit[1]}{hit[2]} {name}" or count + 1 != body.uses(name) or len(used) < int(hit[2]):
+            if (
+                body.types.get(name) != f"{hit[1]}{hit[2]} {name}"
+                or count + 1 != body.uses(name)
+                or len(used) < int(hit[2])
+            ):
                 continue
             new = {number: body.new(BY_NAME[hit[1]]) for number in used}
             lines = [
@@ -181,7 +182,9 @@ def _split_stores(body: Body) -> None:
     for code in list(lists_of(body.code)):
         for index in range(len(code) - 1, -1, -1):
             step = step_of(code[index].text)
-            shape = _VECTOR_STORE.fullmatch(step.target.args[0].op) if step.op == "=" and step.target.op == "u*" else None
+            shape = (
+                _VECTOR_STORE.fullmatch(step.target.args[0].op) if step.op == "=" and step.target.op == "u*" else None
+            )
             element = form("&A[I]", step.target.args[0].args[0]) if shape is not None else {}
             if shape is None or not element or body.elements.get(element["A"].op) != shape[1]:
                 continue
@@ -203,8 +206,8 @@ def _declare_bytes(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
     """Declare signed bytes as unsigned ones where no line asks for their sign, and one compares or loads them as such."""
     groups: dict[str, set[str]] = {name: {name} for name, kind in body.kinds.items() if kind is ty.B}
     for step in steps_of(body.code):
-        for tree in (part for tree in step.trees for part in tree.walk() if part.op in ("==", "!=")):
-            _unite(groups, [arg.op for arg in tree.args if not arg.args])
+        for part in (part for tree in step.trees for part in tree.walk() if part.op in ("==", "!=")):
+            _unite(groups, [arg.op for arg in part.args if not arg.args])
         if step.op and not step.target.args:
             _unite(groups, [step.target.op, *(name for name in step.value.names() if name in groups)])
     odd = words_without_trees(body.code)
@@ -322,7 +325,9 @@ def _index_by_source(
             continue
         mirrored = [Tree(MIRROR[fact.op], fact.args[::-1]) if fact.op == ">" else fact for fact in facts]
         is_less = any(fact.op == "<" and fact.args[0] == source and type_of(fact.args[1]) is kind for fact in mirrored)
-        indexes = (leaf(name), Tree("+", (leaf(name), leaf(1)))) if is_less and kind.size == ty.D.size else (leaf(name),)
+        indexes = (
+            (leaf(name), Tree("+", (leaf(name), leaf(1)))) if is_less and kind.size == ty.D.size else (leaf(name),)
+        )
         free = sum(tree.op == "[]" and tree.args[1] in indexes for tree in trees_of(body.code))
         copies = sum(
             step.op == "=" and step.value == leaf(name) and body.kinds.get(step.target.op) in (ty.Q, ty.UQ)

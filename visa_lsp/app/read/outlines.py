@@ -11,7 +11,18 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
-from visa_lsp.app.read.code_lines import Node, chain_of, count_of, lists_of, names_of, places_of, set_in, trees_of, walk, words_without_trees
+from visa_lsp.app.read.code_lines import (
+    Node,
+    chain_of,
+    count_of,
+    lists_of,
+    names_of,
+    places_of,
+    set_in,
+    trees_of,
+    walk,
+    words_without_trees,
+)
 from visa_lsp.app.read.liveness import Liveness
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.shape import own_level
@@ -72,7 +83,12 @@ def move_out(body: Body, kernel: str, kept: frozenset[str]) -> list[Outline]:
         for index in range(len(code) - 1, -1, -1):
             chain = chain_of(code, index)
             lines = list(walk(chain))
-            if id(code) in moved or len(lines) < _MIN_LINES or code[index].continues or not code[index].text.startswith("if ("):
+            if (
+                id(code) in moved
+                or len(lines) < _MIN_LINES
+                or code[index].continues
+                or not code[index].text.startswith("if (")
+            ):
                 continue
             name, parts = _function_of(lines), _results_and_inputs(body, chain, live)
             if not name or parts is None or not _is_value(chain):
@@ -98,7 +114,12 @@ def _function_of(lines: Sequence[Node]) -> str:
     text = "\n".join(node.text for node in lines)
     words = set(_NUMBERS.findall(text))
     return next(
-        (name for name, marks in _FUNCTIONS if all(mark in words or (not mark[0].isdigit() and mark in text) for mark in marks)), ""
+        (
+            name
+            for name, marks in _FUNCTIONS
+            if all(mark in words or (not mark[0].isdigit() and mark in text) for mark in marks)
+        ),
+        "",
     )
 
 
@@ -121,7 +142,9 @@ def _results_and_inputs(body: Body, chain: list[Node], live: Liveness) -> tuple[
 
 def _is_value(chain: list[Node]) -> bool:
     """Return whether a chain of branches only computes: no memory but constants, no other lanes, no way out."""
-    if words_without_trees(chain) - {"else", "break", "do", "for"} or any(_JUMPS.search(text) for text in _texts(chain)):
+    if words_without_trees(chain) - {"else", "break", "do", "for"} or any(
+        _JUMPS.search(text) for text in _texts(chain)
+    ):
         return False
     if any(_BREAKS.search(text) for node in own_level(chain) for text in node.texts()):
         return False

@@ -85,7 +85,7 @@ def _linear(tree: Tree) -> Counter[str]:
         for arg in tree.args:
             factors.update(_linear(arg))
     elif tree.op == "-" and (number := number_of(tree.args[-1])) is not None and len(tree.args) > 1:
-        factors.update({word: own for word, own in _linear(tree.args[0]).items()})
+        factors.update(_linear(tree.args[0]))
         factors[""] -= number
     elif tree.op == "*" and (times := number_of(tree.args[1])) is not None:
         factors.update({word: own * times for word, own in _linear(tree.args[0]).items()})
@@ -188,7 +188,9 @@ def _find_steps(body: Body, code: Sequence[Node], size: int) -> tuple[int, list[
         series = [column for column in columns if column is not None]
         after = code[size * len(rows) : size * len(rows) + 1]
         kinds = {column.kind for column in series if column.factor}
-        is_loop = _HALVES in kinds <= {_HALVES, _DOUBLES} or (kinds == {_COUNTS} and size > 1 and len(rows) >= _MIN_COUNTED)
+        is_loop = _HALVES in kinds <= {_HALVES, _DOUBLES} or (
+            kinds == {_COUNTS} and size > 1 and len(rows) >= _MIN_COUNTED
+        )
         if len(series) == len(columns) and is_loop and not (after and after[0].continues):
             bases = {kind: min(c.factor for c in series if c.kind == kind) for kind in kinds}
             if all(c.factor % bases[c.kind] == 0 for c in series if c.factor):
@@ -245,7 +247,9 @@ def _as_sum(tree: Tree) -> Tree | None:
     words = sorted(word for word in factors if word)
     if not words or len(words) > 1 or min(factors.values()) < 0:
         return None
-    return Tree("[]", (tree.args[0], Tree("+", (Tree("*", (parse(words[0]), leaf(factors[words[0]]))), leaf(factors[""])))))
+    return Tree(
+        "[]", (tree.args[0], Tree("+", (Tree("*", (parse(words[0]), leaf(factors[words[0]]))), leaf(factors[""]))))
+    )
 
 
 def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_Series]) -> list[Node]:

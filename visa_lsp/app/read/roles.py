@@ -36,7 +36,12 @@ _BINARY: Final = {
     "==": "{}_is_{}", "!=": "{}_is_not_{}", "<": "{}_below_{}", ">=": "{}_from_{}_on", ">": "{}_above_{}", "<=": "{}_up_to_{}",
 }  # fmt: skip
 _COMPARISONS: Final = ("<", ">", "<=", ">=")
-_SIZES: Final = {"image_width()": "{}_width", "image_height()": "{}_height", "image_depth()": "{}_depth", "global_size()": "grid_size"}
+_SIZES: Final = {
+    "image_width()": "{}_width",
+    "image_height()": "{}_height",
+    "image_depth()": "{}_depth",
+    "global_size()": "grid_size",
+}
 _MAX_NAME: Final = 24
 _GENERAL: Final = re.compile(  # names that say nothing about where a value comes from
     r"(?:index|position|t|product|difference|smaller|larger|smallest|largest|sum|flag|in_range|result|found|holds|count|stride|distance"
@@ -186,7 +191,15 @@ class Namer:
         described = self._described(values[0]) if len(values) == len(steps) == 1 else ""
         if name in self.flags:
             is_computed = any(value.args for value in values)
-            kind = "in_range" if start.op == "<" else "flag" if is_computed else "found" if start.op == "false" else "holds"
+            kind = (
+                "in_range"
+                if start.op == "<"
+                else "flag"
+                if is_computed
+                else "found"
+                if start.op == "false"
+                else "holds"
+            )
             return (described, kind) if described else (kind,)
         own = [value for value in values if name in value.names()]
         if len(values) > 1 and own:

@@ -26,11 +26,26 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import NOTHING, WORD, Parts, Step, Tree, form, in_place_of, leaf, number_of, parse, rewritten, step_of, sum_of, terms
+from visa_lsp.app.read.tree import (
+    NOTHING,
+    WORD,
+    Parts,
+    Step,
+    Tree,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    parse,
+    rewritten,
+    step_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 _MIN_STEPS: Final = 4
 _MIN_CHAIN: Final = 9  # products of a sum that gets a variable of its own
@@ -102,13 +117,23 @@ class Roller:
         while index:
             index -= 1
             step = step_of(code[index].text)
-            if code[index].inner is not None or step.op != "=" or not any(part.op == "fma()" for part in step.value.walk()):
+            if (
+                code[index].inner is not None
+                or step.op != "="
+                or not any(part.op == "fma()" for part in step.value.walk())
+            ):
                 continue
             whole, used = self._expand(code, index, step.value)
             chain = next((part for part in whole.walk() if part.op == "fma()"), NOTHING)
             levels = list(_products(chain))
-            elements = [part for level in levels[1:] for arg in level.args[:2] for part in arg.walk() if part.op == "[]"]
-            if len(levels) < _MIN_CHAIN or len(elements) < len(levels) - 1 or any(part.op == "fma()" for part in levels[0].walk()):
+            elements = [
+                part for level in levels[1:] for arg in level.args[:2] for part in arg.walk() if part.op == "[]"
+            ]
+            if (
+                len(levels) < _MIN_CHAIN
+                or len(elements) < len(levels) - 1
+                or any(part.op == "fma()" for part in levels[0].walk())
+            ):
                 continue
             if any(self.body.elements.get(part.args[0].op) != "float" for part in elements):
                 continue
@@ -336,15 +361,14 @@ class Roller:
         arrays = [(name, hit[1], int(hit[2])) for name, hit in shapes.items() if hit is not None]
         for name, word, count in [*arrays, (_SCRATCH, "", 0)] if lanes else []:
             bases = self._scratch_bases() if name == _SCRATCH else {}
-            places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree, bases)) is not None}
+            places = {
+                tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree, bases)) is not None
+            }
             words = {tree.args[0].op[1:-3] for tree in places if tree.op == "u*"} or {word}
             kind = BY_NAME.get(next(iter(words))) if len(words) == 1 else None
             rows, rest = divmod(count or self.body.private_bytes // (kind.size if kind is not None else 1), lanes)
             columns = {tree: column for tree, index in places.items() if (column := self._column(index)) is not None}
-            texts = [str(tree) for tree in trees_of(self.code) if tree in places] + [str(value) for value in bases.values()]
-            words = Counter(word for text in texts for word in WORD.findall(text))
-            is_own = all(self.body.uses(word) == words[word] + (word in bases) for word in (name, "scratch", *bases))
-            is_own = words[name] == self.body.uses(name) if name != _SCRATCH else is_own
+            is_own = self._is_all([name, *(["scratch", *bases] if name == _SCRATCH else [])], places, bases)
             if kind is None or not places or len(columns) < len(places) or not rows or rest or not is_own:
                 continue
             if self._is_for_all(name):
@@ -356,10 +380,19 @@ class Roller:
                 code[:] = [node for node in code if node.assigns not in bases]
                 self._roll(code)
 
+    def _is_all(self, names: list[str], places: Iterable[Tree], bases: Mapping[str, Tree]) -> bool:
+        """Return whether lines name variables in some trees alone, and in the values of some that are set once."""
+        own = set(places)
+        texts = [str(tree) for tree in trees_of(self.code) if tree in own] + [str(value) for value in bases.values()]
+        counts = Counter(word for text in texts for word in WORD.findall(text))
+        return all(self.body.uses(name) == counts[name] + (name in bases) for name in names)
+
     def _scratch_bases(self) -> dict[str, Tree]:
         """Return the variables that are set once to an offset from where the scratch memory of the thread begins."""
         sets = {name: value for name, value in map(assigned, walk(self.code)) if _SCRATCH in value.names()}
-        return {name: value for name, value in sets.items() if len(setters(self.code, name)) == 1 and "[]" not in str(value)}
+        return {
+            name: value for name, value in sets.items() if len(setters(self.code, name)) == 1 and "[]" not in str(value)
+        }
 
     def _is_for_all(self, *names: str) -> bool:
         """Return whether a line for all lanes, active or not, names an array."""
@@ -380,10 +413,16 @@ class Roller:
                 if word not in BY_NAME or rest:
                     continue
                 lower, upper = (self._own_rows(name, half, is_upper=name == names[1]) for name in names)
-                own = [sum(tree in rows_by_element for tree in trees_of(self.code)) for rows_by_element in (lower, upper)]
-                if own == list(map(self.body.uses, names)) and (rows == 1 or all(map(self._are_apart, names, (True, False)))):
+                own = [
+                    sum(tree in rows_by_element for tree in trees_of(self.code)) for rows_by_element in (lower, upper)
+                ]
+                if own == list(map(self.body.uses, names)) and (
+                    rows == 1 or all(map(self._are_apart, names, (True, False)))
+                ):
                     whole = leaf(self.body.new(BY_NAME[word], rows if rows > 1 else 0))
-                    new = {tree: Tree("[]", (whole, row)) if rows > 1 else whole for tree, row in (lower | upper).items()}
+                    new = {
+                        tree: Tree("[]", (whole, row)) if rows > 1 else whole for tree, row in (lower | upper).items()
+                    }
                     change_lines(self.code, new.get)
         change_lines(self.code, partial(rewritten, rules={f"lane < {half} ? A : A": "A"}))
 
@@ -406,7 +445,9 @@ class Roller:
                 continue
             choices = [part for tree in step.trees for part in tree.walk() if part.op == "?" and part.args[0] == test]
             inside = sum(str(part.args[1 if is_lower else 2]).count(name) for part in choices)
-            if inside != sum(str(tree).count(name) for tree in step.trees) or node.tail is not None and name in node.tail.text:
+            if inside != sum(str(tree).count(name) for tree in step.trees) or (
+                node.tail is not None and name in node.tail.text
+            ):
                 return False
         return True
 

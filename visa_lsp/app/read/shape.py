@@ -833,7 +833,9 @@ class Shaper:
         half, least = form("1 <= X >> N", normal(test)), form("M <= X", normal(fact))
         count, number = number_of(half["N"]), number_of(least["M"])
         is_half = half["X"] == least["X"] and self.kinds.get(half["X"].op) is ty.UD
-        return self._same(fact, test) or (is_half and None not in (count, number) and (number or 0) >= 1 << (count or 0))
+        return self._same(fact, test) or (
+            is_half and None not in (count, number) and (number or 0) >= 1 << (count or 0)
+        )
 
     def _narrow(self, test: Tree) -> Tree:
         """Return a comparison with a number of 64 bits without the cast of an unsigned one of 32, which C makes itself."""
@@ -879,7 +881,12 @@ class Shaper:
         node, inner = code[index], code[index].inner or []
         name, step = step_of(inner[0].text).target.op, step_of(inner[0].text)
         after = self.live().after.get(id(node), frozenset())
-        if node.text != "do {" or step.words[1:] != ("++;",) or self.kinds.get(name) not in (ty.D, ty.UD) or name in after:
+        if (
+            node.text != "do {"
+            or step.words[1:] != ("++;",)
+            or self.kinds.get(name) not in (ty.D, ty.UD)
+            or name in after
+        ):
             return
         old = Tree("-", (leaf(name), leaf(1)))
         leaves = any(line.text.endswith("continue;") for line in own_level(inner))

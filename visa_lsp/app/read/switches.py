@@ -8,7 +8,17 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Node, assigned, chain_of, change_lines, condition_of, names_of, places_of, set_in, trees_of, walk
+from visa_lsp.app.read.code_lines import (
+    Node,
+    assigned,
+    chain_of,
+    change_lines,
+    condition_of,
+    names_of,
+    set_in,
+    trees_of,
+    walk,
+)
 from visa_lsp.app.read.shape import COMPARE, FALSE, JUMP, TRUE, is_constant
 from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, rewritten, set_names, step_of
 

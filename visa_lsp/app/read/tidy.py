@@ -653,12 +653,16 @@ class Tidier:
                 return None
             groups[key_of(part)].append(part)
         ranges = [texts for texts, parts in groups.items() if any(part.low < part.high for part in parts)]
-        cases = sorted((sorted(part.low for part in parts), texts) for texts, parts in groups.items() if texts not in ranges)
+        cases = sorted(
+            (sorted(part.low for part in parts), texts) for texts, parts in groups.items() if texts not in ranges
+        )
         many = len(ranges) > 1 and any(len(groups[texts]) > 1 for texts in ranges)
         if not ranges or many or sum(len(numbers) for numbers, _ in cases) < MIN_CASES * len(ranges):
             return None
         lines = []
-        heads = [(" ".join(f"case {number}:" for number in numbers), list(groups[texts][0].code)) for numbers, texts in cases]
+        heads = [
+            (" ".join(f"case {number}:" for number in numbers), list(groups[texts][0].code)) for numbers, texts in cases
+        ]
         for head, inner in [*heads, ("default:", self._others(name, [groups[texts][0] for texts in ranges]))]:
             if len(inner) == 1 and inner[0].inner is None and " = " in inner[0].text:
                 lines.append(Node(f"{head} {inner[0].text} break;", inner[0].places))

@@ -20,7 +20,19 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.shape import fold_one
-from visa_lsp.app.read.tree import COMPONENTS, NARROW, NEGATED, NOTHING, Tree, filled, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.tree import (
+    COMPONENTS,
+    NARROW,
+    NEGATED,
+    NOTHING,
+    Tree,
+    filled,
+    form,
+    leaf,
+    number_of,
+    rewritten,
+    step_of,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -96,8 +108,8 @@ def _wide_test(body: Body, tree: Tree) -> Tree | None:
     """Test a number of 64 bits as such, which is tested by its halves."""
     turned = _TURNED.fullmatch(tree.args[-1].op) if tree.op in ("==", "!=") and not tree.args[-1].args else None
     if turned is not None and (parts := form("rotate_left_64(X, 32)", tree.args[0])):
-        number = int(turned[1], 0)
-        return Tree(tree.op, (parts["X"], leaf(f"{hex((number << 32 | number >> 32) % (1 << 64))}UL")))
+        bits = int(turned[1], 0)
+        return Tree(tree.op, (parts["X"], leaf(f"{hex((bits << 32 | bits >> 32) % (1 << 64))}UL")))
     for pattern, whole in _WIDE_TESTS.items():
         parts = form(pattern, tree)
         kind, number = body.kinds.get(parts["X"].op), number_of(parts["N"])
