@@ -368,11 +368,11 @@ static inline half fma_half(half a, half b, half c) {
 #define fma(a, b, c) PICK(fma, (a) + (b) + (c))(a, b, c)
 /* The exponential in the steps of Intel's compiler. */
 #define exp(x) exp_float(x)
-static inline float exp_float(float x) {
+static inline float exp_in_range(float x) {
     float n = trunc(x * 1.442695f);
-    float v = x < -105.0f ? 0.0f : exp2(n) * exp2(fma(n, -1.4286068e-06f, fma(n, -0.69314575f, x)) * 1.442695f);
-    return x > 105.0f ? INFINITY : v;
+    return exp2(n) * exp2(fma(n, -1.4286068e-06f, fma(n, -0.69314575f, x)) * 1.442695f);
 }
+static inline float exp_float(float x) { return x > 105.0f ? INFINITY : x < -105.0f ? 0.0f : exp_in_range(x); }
 #define lrp(a, b, c) ({ double a_ = (a), b_ = (b), c_ = (c); (__typeof__((a) + (b) + (c)))(a_ * b_ + (1.0 - a_) * c_); })
 
 /* The rounding mode is in bits 4 and 5. */

@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms, uncast
+from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms, uncast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -69,6 +69,7 @@ class Namer:
         self.operands: set[str] = set()  # of sums and products
         self.bounds: dict[str, set[str]] = defaultdict(set)  # what variables are compared with
         self.samplers: set[str] = set()
+        self.vectors: set[str] = set()  # whose parts lines set
         self.arrays: set[str] = set()  # of the lane
         self.elements: set[Tree] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
@@ -136,6 +137,8 @@ class Namer:
             values = step.trees[index + 1 : index + 2] if word.endswith("= ") else ()
             if target.args and values and not values[0].args:
                 self.stored.setdefault(values[0].op, self._stored_names(target))
+            if target.op in COMPONENTS and not target.args[0].args:
+                self.vectors.add(owner(target))
             self.steps[owner(target)].append((Step(("", word, ""), (target, *values)), is_for))
 
     def _name(self, name: str) -> str:
@@ -161,7 +164,9 @@ class Namer:
         if len(steps) == 1 and (role_names := self._id(start)):
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
-            return ("stride", "distance")
+            return ("stride", "distance") if name in self.indexes else ("bits", "word")
+        if name in self.vectors and name in self.stored:
+            return self.stored[name]
         along = self._along(name)
         if any(is_for for _, is_for in steps):
             return (*along, *(("i",) if any(part.op in _IDS for part in start.walk()) else ()), *_COUNTERS)

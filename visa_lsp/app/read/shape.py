@@ -69,7 +69,7 @@ COMPARE: Final = {
 }  # fmt: skip
 _OF_VALUES: Final = (  # calls that read neither memory nor other lanes
     "fma()", "fmax()", "fmin()", "min()", "max()", "fabs()", "abs()", "sqrt()",
-    "exp()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
+    "exp()", "exp_in_range()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
 )  # fmt: skip
 _JOINED: Final = ("+", "-", "*", "&", "|", "^", "<<", ">>")
 _PAIR: Final = 2

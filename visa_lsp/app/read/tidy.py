@@ -208,6 +208,11 @@ _DENORMAL: Final = (("G", "(X & -0x7f800001) == X"),)
 _IDIOMS: Final = (
     Idiom(_DENORMAL, {"G": 3}, {"as_float((-G & (X & (int)0x80000000)) | (X & ~-G))": "flush_denormal(as_float(X))"}),
     Idiom(_EXPONENTIAL, {"W": 4, "L": 2, "M": 2}, {"X > 105.0f ? INFINITY : M": "exp(X)"}),
+    Idiom(
+        _EXPONENTIAL[:1],
+        {"W": 4},
+        {"exp2(W) * exp2(fma(W, -1.4286068e-06f, fma(W, -0.69314575f, X)) * 1.442695f)": "exp_in_range(X)"},
+    ),
     Idiom(_DIVIDE, {"B": 3, "F": 3}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}),
     Idiom(
         (*_DIVIDE, *_EQUAL),  # a quotient that is 1 for equal numbers
