@@ -199,8 +199,7 @@ kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias
             sum += t + (input_value.w - input_zero_point) * weights_value.w;
         }
         int t2 = convert_int(rint(scale[x] * (float)sum)) + output_zero_point;
-        bool relu_is_0 = relu == 0;
-        uint smaller = (uchar)min(max(relu_is_0 ? t2 : max(t2, output_zero_point), -128), 127);
+        uint smaller = (uchar)min(max((relu == 0) ? t2 : max(t2, output_zero_point), -128), 127);
         output[y * out_channels + x] = smaller;
     }
 }
@@ -227,20 +226,20 @@ kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
 kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lanes
     int gid = global_id(0);
     int sum;
-    int stride;
+    int bits;
     if (steps <= 0) {
         sum = gid;
-        stride = 1;
+        bits = 1;
     } else {
         int steps_mod_4 = steps & 3;
         int index = 0;
         int t;
-        int distance;
+        int word;
         if ((uint)(steps - 1) < 3) {
-            distance = 1;
+            word = 1;
             t = gid;
         } else {
-            stride = 1;
+            bits = 1;
             int t2 = gid;
             int position = 0;
             int t3;
@@ -249,18 +248,18 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                 int index2 = index + 1;
                 char code_index = code[index];
                 switch (code_index) {
-                    case 0: sum = t2 + stride; break;
-                    case 1: sum = t2 - stride; break;
+                    case 0: sum = t2 + bits; break;
+                    case 1: sum = t2 - bits; break;
                     case 2: {
                         sum = t2 * 3;
-                        stride ^= sum;
+                        bits ^= sum;
                     } break;
                     case 3: {
                         sum = t2;
-                        stride ^= sum;
+                        bits ^= sum;
                     } break;
                     case 4: {
-                        stride <<= 1;
+                        bits <<= 1;
                         sum = t2;
                     } break;
                     case 5: {
@@ -268,8 +267,8 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                         sum = t2;
                     } break;
                     case 6: {
-                        sum = stride;
-                        stride = t2;
+                        sum = bits;
+                        bits = t2;
                     } break;
                     default: sum = ~t2; break;
                 }
@@ -277,30 +276,30 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                 char code_index2 = code[index2];
                 switch (code_index2) {
                     case 0: {
-                        sum += stride;
-                        t3 = stride;
+                        sum += bits;
+                        t3 = bits;
                     } break;
                     case 1: {
-                        sum -= stride;
-                        t3 = stride;
+                        sum -= bits;
+                        t3 = bits;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t3 = stride ^ sum;
+                        t3 = bits ^ sum;
                     } break;
-                    case 3: t3 = stride ^ sum; break;
-                    case 4: t3 = stride << 1; break;
+                    case 3: t3 = bits ^ sum; break;
+                    case 4: t3 = bits << 1; break;
                     case 5: {
                         index3 = (sum > 100) ? 0 : index3;
-                        t3 = stride;
+                        t3 = bits;
                     } break;
                     case 6: {
                         t3 = sum;
-                        sum = stride;
+                        sum = bits;
                     } break;
                     default: {
                         sum = ~sum;
-                        t3 = stride;
+                        t3 = bits;
                     } break;
                 }
                 int index4 = index3 + 1;
@@ -338,35 +337,35 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                 switch (code_index4) {
                     case 0: {
                         sum += t4;
-                        stride = t4;
+                        bits = t4;
                     } break;
                     case 1: {
                         sum -= t4;
-                        stride = t4;
+                        bits = t4;
                     } break;
                     case 2: {
                         sum *= 3;
-                        stride = t4 ^ sum;
+                        bits = t4 ^ sum;
                     } break;
-                    case 3: stride = t4 ^ sum; break;
-                    case 4: stride = t4 << 1; break;
+                    case 3: bits = t4 ^ sum; break;
+                    case 4: bits = t4 << 1; break;
                     case 5: {
                         index = (sum > 100) ? 0 : index;
-                        stride = t4;
+                        bits = t4;
                     } break;
                     case 6: {
-                        stride = sum;
+                        bits = sum;
                         sum = t4;
                     } break;
                     default: {
                         sum = ~sum;
-                        stride = t4;
+                        bits = t4;
                     } break;
                 }
                 position += 4;
                 t2 = sum;
             } while (position != (steps & -4));
-            distance = stride;
+            word = bits;
             t = sum;
         }
         int count = 0;
@@ -375,25 +374,25 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
             char code_index = code[index];
             switch (code_index) {
                 case 0: {
-                    sum = t + distance;
+                    sum = t + word;
                     index = t2;
                 } break;
                 case 1: {
-                    sum = t - distance;
+                    sum = t - word;
                     index = t2;
                 } break;
                 case 2: {
                     sum = t * 3;
-                    distance ^= sum;
+                    word ^= sum;
                     index = t2;
                 } break;
                 case 3: {
                     sum = t;
-                    distance ^= sum;
+                    word ^= sum;
                     index = t2;
                 } break;
                 case 4: {
-                    distance <<= 1;
+                    word <<= 1;
                     sum = t;
                     index = t2;
                 } break;
@@ -402,8 +401,8 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     sum = t;
                 } break;
                 case 6: {
-                    sum = distance;
-                    distance = t;
+                    sum = word;
+                    word = t;
                     index = t2;
                 } break;
                 default: {
@@ -412,11 +411,11 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                 } break;
             }
             count++;
-            stride = distance;
+            bits = word;
             t = sum;
         }
     }
-    out[gid] = sum + stride;
+    out[gid] = sum + bits;
 }
 static float mandelbrot_log2(float x);
 kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 centre, float scale, int max_iter) {  // 32 lanes
@@ -811,7 +810,7 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
             if (text[gid + k] != pat[k]) break;
         }
         if (k == m) {
-            uint slot = atomic_inc(count);
+            int slot = atomic_inc(count);
             hits[slot] = gid;
         }
     }

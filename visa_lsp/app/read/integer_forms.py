@@ -7,6 +7,7 @@ that a compiler computes twice or keeps in a register.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -24,10 +25,25 @@ from visa_lsp.app.read.code_lines import (
     walk,
     words_without_trees,
 )
+from visa_lsp.app.read.element_indexes import short_index
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add
 from visa_lsp.app.read.shape import conjuncts, reads_memory
-from visa_lsp.app.read.tree import COMPONENTS, MIRROR, NOTHING, Step, Tree, form, in_place_of, leaf, number_of, step_of
+from visa_lsp.app.read.tree import (
+    COMPONENTS,
+    MIRROR,
+    NEGATED,
+    NOTHING,
+    Step,
+    Tree,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    set_names,
+    step_of,
+    uncast,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -50,6 +66,9 @@ _BYTES: Final = (ty.B, ty.UB)
 def write_integers(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Change the lines of a body in place."""
     _put_constants(body)
+    _spread_flags(body, type_of)
+    _drop_masks(body)
+    _index_by_sums(body)
     _split_words(body)
     _split_stores(body)
     _count_as_int(body)
@@ -114,6 +133,56 @@ def _put_constants(body: Body) -> None:
                 value = leaf(f"{bits if bits < _MIN_CONSTANT else hex(bits)}u")
             code.remove(node)
             change_lines(body.code, in_place_of(leaf(name), value), node.places)
+
+
+def _spread_flags(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
+    """Write a short comparison of integers that do not change in place of the flag that holds it."""
+    counts = Counter(name for node in walk(body.code) for name in set_names(node.text))
+    for code in list(lists_of(body.code)):
+        for node in list(code):
+            name, value = assigned(node)
+            is_short = value.op in NEGATED and all(not uncast(arg).args for arg in value.args)
+            if body.kinds.get(name) is not ty.BOOL or not is_short or counts[name] != 1:
+                continue
+            if any(type_of(arg) is None or counts[arg.op] > 1 for arg in map(uncast, value.args)):
+                continue
+            code.remove(node)
+            change_lines(body.code, in_place_of(leaf(name), value), node.places)
+
+
+def _drop_masks(body: Body) -> None:
+    """Drop a mask of a number that has been masked so."""
+    values = {name: value for name, value in map(assigned, walk(body.code)) if value.op == "&"}
+    masks = {
+        name: value.args[1]
+        for name, value in values.items()
+        if number_of(value.args[1]) is not None and len(setters(body.code, name)) == 1
+    }
+    change_lines(
+        body.code,
+        lambda tree: (
+            tree.args[0] if tree.op == "&" and tree.args[1] == masks.get(tree.args[0].op, NOTHING) else None
+        ),
+    )
+
+
+def _index_by_sums(body: Body) -> None:
+    """Divide an index that is a sum of offsets in bytes, some of which variables hold."""
+    for node in walk(body.code):
+        name, value = assigned(node)
+        count = number_of(value.args[1]) if value.op in ("<<", "*") else None
+        if count is None or len(setters(body.code, name)) != 1 or value.args[0].args:
+            continue
+        if len(setters(body.code, value.args[0].op)) > 1:
+            continue
+
+        def rule(tree: Tree, name: str = name, value: Tree = value) -> Tree | None:
+            if tree.op != "[]" or name not in tree.args[1].names() or "/" not in str(tree.args[1]):
+                return None
+            new = short_index(tree.put({name: value}))
+            return new if new is not None and "/" not in str(new.args[1]) else None
+
+        change_lines(body.code, rule)
 
 
 def _write_unsigned(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
@@ -186,20 +255,28 @@ def _split_stores(body: Body) -> None:
                 _VECTOR_STORE.fullmatch(step.target.args[0].op) if step.op == "=" and step.target.op == "u*" else None
             )
             element = form("&A[I]", step.target.args[0].args[0]) if shape is not None else {}
-            if shape is None or not element or body.elements.get(element["A"].op) != shape[1]:
+            if shape is None or not element or not _is_stored_alike(body.elements.get(element["A"].op, ""), shape[1]):
                 continue
             name, count = step.value.op, int(shape[2])
             lines = code[max(0, index - count) : index]
             parts = [step_of(line.text) for line in lines]
             wanted = [Tree(part, (leaf(name),)) for part in COMPONENTS[:count]]
             plain = all(part.op == "=" and not reads_memory(part.value) for part in parts[1:])
-            if [part.target for part in parts] != wanted or not plain or body.uses(name) != count + 1:
+            targets = [part.target for part in parts]
+            if sorted(map(str, targets)) != sorted(map(str, wanted)) or not plain or body.uses(name) != count + 1:
                 continue
-            for number, (line, part) in enumerate(zip(lines, parts, strict=True)):
+            for line, part in zip(lines, parts, strict=True):
+                number = COMPONENTS.index(part.target.op)
                 place = Tree("[]", (element["A"], add(element["I"], number)))
                 line.text, line.range = str(Step(part.words, (place, part.value))), None
             lines[-1].places = places_of(lines[-1], code[index])
             del code[index]
+
+
+def _is_stored_alike(element: str, word: str) -> bool:
+    """Return whether an element holds the bits of a number of another type as they are."""
+    own, other = BY_NAME.get(element), BY_NAME.get(word)
+    return own is not None and other is not None and own.is_int == other.is_int and own.size == other.size
 
 
 def _declare_bytes(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:

@@ -164,7 +164,8 @@ class Namer:
         if len(steps) == 1 and (role_names := self._id(start)):
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
-            return ("stride", "distance") if name in self.indexes else ("bits", "word")
+            is_step = name in self.indexes or any(not bound.isdecimal() for bound in self.bounds[name])
+            return ("stride", "distance") if is_step else ("bits", "word")
         if name in self.vectors and name in self.stored:
             return self.stored[name]
         along = self._along(name)
