@@ -123,7 +123,7 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
         int t2 = t >> 1;
         int current = 0;
         short t3;
-        int t4;
+        bool found;
         bool flag;
         for (int k = 2;; k++) {
             if ((uint)k >= 4) {
@@ -134,23 +134,23 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
                     }
                 }
             }
-            int t5 = gid_times_2 - k + 4;
-            if (t5 < 4) {
-                t4 = 0;
+            int t4 = gid_times_2 - k + 4;
+            if (t4 < 4) {
+                found = false;
             } else {
-                int t6 = t5 >> 31;
-                uint t7 = (t6 + t - k) ^ t6;
-                for (uint j = 2; (int)(j * j) <= t5; j++) {
-                    flag = t7 % j == 0;
+                int t5 = t4 >> 31;
+                uint t6 = (t5 + t - k) ^ t5;
+                for (uint j = 2; (int)(j * j) <= t4; j++) {
+                    flag = t6 % j == 0;
                     if (flag) break;
                 }
-                t4 = flag ? -1 : 0;
+                found = flag;
             }
-            int t8 = current + 1;
-            bool flag2 = t4 != 0;
-            t3 = flag2 ? 4 : ((t8 < limit) ? 0 : 2);
-            current = flag2 ? current : t8;
-            result = flag2 ? result : k;
+            int t7 = current + 1;
+            bool holds = found;
+            t3 = holds ? 4 : ((t7 < limit) ? 0 : 2);
+            current = holds ? current : t7;
+            result = holds ? result : k;
         L15:;
             if ((uint)((uchar)t3 - 4) >= 0xfffffffdu || k >= t2) break;
         }

@@ -40,6 +40,7 @@ from visa_lsp.app.read.tree import (
     in_place_of,
     leaf,
     number_of,
+    rewritten,
     set_names,
     step_of,
     uncast,
@@ -60,6 +61,8 @@ _PACKED: Final = re.compile(r"as_(uchar|char)([24])\(\)")
 _VECTOR_STORE: Final = re.compile(r"\(([a-z]+)([234]) \*\)")
 _TEXELS: Final = ("read_", "write_texel", "write_image", "load", "sample")
 _REALS: Final = {ty.F: re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?f"), ty.DF: re.compile(r"-?\d+\.\d+(?:e[-+]\d+)?")}
+_SIGNS: Final = {"X > -1": "X >= 0", "X <= -1": "X < 0"}
+_OF_HIGH_BIT: Final = {"<": ">=", ">=": "<"}  # of a test for less than 0: for 128 or more
 _BYTES: Final = (ty.B, ty.UB)
 
 
@@ -75,6 +78,7 @@ def write_integers(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
     _index_by_source(body, body.code, [], type_of)
     change_lines(body.code, partial(_plain, body, type_of))
     _declare_bytes(body, type_of)
+    change_lines(body.code, partial(_byte_range, type_of))
     _write_unsigned(body, type_of)
     for code in list(lists_of(body.code)):
         _join_equal(body, code)
@@ -94,8 +98,8 @@ def _plain(body: Body, type_of: Callable[[Tree], DataType | None], tree: Tree) -
             for arg in tree.args
         ]
         return Tree(tree.op, tuple(args))
-    if tree.op in ("==", "!="):
-        return _compared_byte(tree, type_of)
+    if tree.op in NEGATED:
+        return _compared_byte(tree, type_of) or rewritten(tree, _SIGNS)
     parts = form("(X >= L ? X + A : X + B) >> K", tree)
     shift, added, again, least = (number_of(parts[name]) for name in "KABL")
     if shift is None or added is None or not 0 < shift < ty.D.bits - 1 or type_of(parts["X"]) is not ty.D:
@@ -105,12 +109,19 @@ def _plain(body: Body, type_of: Callable[[Tree], DataType | None], tree: Tree) -
 
 
 def _compared_byte(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
-    """Compare an unsigned byte with the number that it has, instead of as a signed one."""
-    number = number_of(tree.args[1])
-    byte = tree.args[0].args[0] if tree.args[0].op == "(char)" else NOTHING
-    if number is None or type_of(byte) is not ty.UB or not -(1 << 7) <= number < 1 << 7:
+    """Compare an unsigned byte with the number that it has, or with another one, instead of as a signed one."""
+    if tree.op not in ("==", "!=") or tree.args[0].op != "(char)":
         return None
-    return Tree(tree.op, (byte, leaf(number % (1 << 8))))
+    byte, number, other = tree.args[0].args[0], number_of(tree.args[1]), tree.args[1]
+    if other.op == "(char)" and type_of(other.args[0]) is ty.UB:
+        return Tree(tree.op, (byte if type_of(byte) is ty.UB else Tree("(uchar)", (byte,)), other.args[0]))
+    if number is None or not -(1 << 7) <= number < 1 << 7:
+        return None
+    mask = number_of(byte.args[1]) if byte.op == "&" and type_of(byte.args[0]) is ty.UB else None
+    if mask is not None:
+        low = Tree("&", (byte.args[0], leaf(hex(mask % (1 << 8)))))
+        return Tree(tree.op, (low, leaf(hex(number % (1 << 8)))))
+    return Tree(tree.op, (byte, leaf(number % (1 << 8)))) if type_of(byte) is ty.UB else None
 
 
 # ---- constants
@@ -296,6 +307,19 @@ def _declare_bytes(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             change_lines(body.code, uses.rewrite)
 
 
+def _byte_range(type_of: Callable[[Tree], DataType | None], tree: Tree) -> Tree | None:
+    """Write the test whether an unsigned byte is in a range as two comparisons."""
+    parts = form("(uchar)(V + N) < C", tree) or form("(uchar)(V - N) < C", tree)
+    number, count = number_of(parts["N"]), number_of(parts["C"])
+    if number is None or count is None or parts["V"].args or type_of(parts["V"]) is not ty.UB or not 0 < number < 1 << 8:
+        return None
+    low = number if form("(uchar)(V - N) < C", tree) else (1 << 8) - number
+    above, below = Tree(">=", (parts["V"], leaf(low))), Tree("<", (parts["V"], leaf((low + count) % (1 << 8))))
+    if not 0 < count < 1 << 8 or low + count == 1 << 8:
+        return above if low + count == 1 << 8 and count > 0 else None
+    return Tree("&&" if low + count < 1 << 8 else "||", (above, below))
+
+
 def _unite(groups: dict[str, set[str]], names: list[str]) -> None:
     own = [name for name in names if name in groups]
     whole: set[str] = set().union(*(groups[name] for name in own)) if len(own) == len(names) else set()
@@ -343,6 +367,8 @@ class _ByteUses:
         if tree.op in ("(uchar)", "(char)"):
             self.is_unsigned |= tree.op == "(uchar)" and tree.args[0].op in self.group
             return self._is_low(tree.args[0]) and (tree.op == "(uchar)" or tree.args[0].op not in self.group)
+        if tree.op in ("<", ">=") and tree.args[0].op in self.group:
+            return number_of(tree.args[1]) == 0
         if tree.op in ("==", "!=") and not tree.args[0].args and tree.args[0].op in self.group:
             other = tree.args[1]
             number = number_of(other)
@@ -354,8 +380,14 @@ class _ByteUses:
         """Return a tree for the unsigned bytes."""
         if tree.op == "(uchar)" and tree.args[0].op in self.group:
             return tree.args[0]
+        if tree.op in ("<", ">=") and tree.args[0].op in self.group:
+            return Tree(_OF_HIGH_BIT[tree.op], (tree.args[0], leaf(1 << 7)))
+        number = number_of(tree.args[1]) if tree.op in ("==", "!=") else None
+        masked = form("(char)(V & N)", tree.args[0]) if number is not None else {}
+        mask = number_of(masked["N"]) if masked else None
+        if masked and mask is not None and number is not None and masked["V"].op in self.group:
+            return Tree(tree.op, (Tree("&", (masked["V"], leaf(hex(mask % (1 << 8))))), leaf(hex(number % (1 << 8)))))
         if tree.op in ("==", "!=") and tree.args[0].op in self.group:
-            number = number_of(tree.args[1])
             if number is not None:
                 return Tree(tree.op, (tree.args[0], leaf(number % (1 << 8))))
             if tree.args[1].op == "(char)":

@@ -205,6 +205,30 @@ class Former:
                     self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
                 self.change(partial(rewritten, rules={"F == 0": "!F", "F != 0": "F"}, F=leaf(name)))
 
+    def simplify_masks(self) -> None:
+        """Make flags of variables that are all ones or none, and that lines only compare with 0."""
+        for name, kind in list(self.kinds.items()):
+            sets = setters(self.code, name)
+            if kind not in (ty.D, ty.UD) or self.types.get(name, "").split(" ")[-1] != name or not sets:
+                continue
+            values = {node.text: self._mask(assigned(node)[1]) for node in sets}
+            tests = {Tree("!=", (leaf(name), leaf(0))): leaf(name), Tree("==", (leaf(name), leaf(0))): Tree("u!", (leaf(name),))}
+            count = sum(tree in tests for tree in trees_of(self.code))
+            if not all(values.values()) or not count or self.body.uses(name) != len(sets) + count:
+                continue
+            if all(value is not None and not value.args for value in values.values()) and len(sets) < 2:
+                continue
+            self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
+            for node in sets:
+                node.text, node.range = f"{name} = {values[node.text]};", None
+            self.change(tests.get)
+
+    def _mask(self, value: Tree) -> Tree | None:
+        """Return a mask of all ones or none as a condition; None for another value."""
+        if value.op == "?" and [number_of(arg) for arg in value.args[1:]] in ([-1, 0], [1, 0]):
+            return value.args[0]
+        return {0: leaf("false"), -1: leaf("true"), 1: leaf("true")}.get(number_of(value))
+
     def simplify_ids(self) -> None:
         """Write sums of ids as the id that they are, and use one variable for one id."""
         ids: dict[str, Tree] = {}
@@ -264,6 +288,10 @@ class Former:
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
+        if tree.op == "u*" and inner.op.endswith(" *)") and inner.args[0].op == "(ulong)":
+            start = inner.args[0].args[0]
+            if self.body.elements.get(start.op) == inner.op[1:-3]:
+                return Tree("[]", (start, leaf(0)))
         if tree.op == "u*" and inner.op in self.body.elements and not inner.args:
             return Tree("[]", (inner, leaf(0)))
         if tree.op.endswith(" *)") and self.body.elements.get(inner.op) == tree.op[1:-3]:

@@ -553,6 +553,27 @@ class Shaper:
                 kept.places = places_of(node, other)
                 code[index : index + 2] = [kept] if kept.inner else []
 
+    def sink_equal(self) -> None:
+        """Move a line with which both branches of an `if` end behind it."""
+        for code in list(lists_of(self.code))[::-1]:
+            for index in range(len(code) - 1, -1, -1):
+                node, *rest = chain_of(code, index)
+                while (
+                    len(rest) == 1
+                    and rest[0].text == "} else {"
+                    and node.inner
+                    and rest[0].inner
+                    and node.inner[-1].text == rest[0].inner[-1].text
+                    and node.inner[-1].inner is None
+                    and step_of(node.inner[-1].text).op
+                ):
+                    last = rest[0].inner.pop()
+                    last.places = places_of(last, node.inner.pop())
+                    code.insert(index + 2, last)
+                    if not rest[0].inner and node.inner:
+                        node.tail = rest.pop().tail
+                        del code[index + 1]
+
     def nest_rounds(self) -> None:
         """Write loops of one round as branches; a flag holds where what their exits skip stands behind several."""
         for code, index in list(backwards(self.code))[::-1]:

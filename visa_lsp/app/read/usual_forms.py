@@ -31,7 +31,6 @@ from visa_lsp.app.read.tree import (
     form,
     leaf,
     number_of,
-    rewritten,
     step_of,
 )
 from visa_lsp.isa import types as ty
@@ -44,7 +43,6 @@ _COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
 _POINTER: Final = re.compile(r"\((\w+) \*\)")
 _SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
 _TEXELS: Final = ("read_imagef()", "read_texel_float()")
-_SIGNS: Final = {"X > -1": "X >= 0", "X <= -1": "X < 0"}
 _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
 
 
@@ -62,7 +60,7 @@ def write_usual_forms(body: Body) -> None:
 
     def rule(tree: Tree) -> Tree | None:
         whole = _count(body, tree) or _whole_comparison(body, tree) or _wide_test(body, tree) or _truth(body, tree)
-        return whole or rewritten(tree, _SIGNS) or fold_one(tree)
+        return whole or fold_one(tree)
 
     change_lines(body.code, rule)
     for node in walk(body.code):
