@@ -84,13 +84,15 @@ def _copied_row(body: Body, code: list[Node], row: Tree, use: Node) -> Tree:
 
 def _name_copy(body: Body, code: list[Node], node: Node) -> None:
     """Write elements of memory, or the components of a vector, in place of the elements of an array that holds a copy."""
-    copy = step_of(node.text).target
-    name = copy.args[0].op if copy.op == "memcpy()" else ""
+    copy = step_of(node.text).target if node.text.startswith("memcpy(") else NOTHING
+    name = copy.args[0].op if copy.args else ""
     shape = _ARRAY.fullmatch(body.types.get(name, ""))
+    if shape is None or len(setters(body.code, name)) != 1:
+        return
     elements = {
         tree: number_of(tree.args[1]) for tree in trees_of(code) if tree.op == "[]" and tree.args[0] == leaf(name)
     }
-    if shape is None or None in elements.values() or len(setters(body.code, name)) != 1:
+    if None in elements.values():
         return
     if body.uses(name) != 1 + sum(tree in elements for tree in trees_of(code)):
         return

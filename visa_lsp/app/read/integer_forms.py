@@ -171,9 +171,7 @@ def _drop_masks(body: Body) -> None:
     }
     change_lines(
         body.code,
-        lambda tree: (
-            tree.args[0] if tree.op == "&" and tree.args[1] == masks.get(tree.args[0].op, NOTHING) else None
-        ),
+        lambda tree: tree.args[0] if tree.op == "&" and tree.args[1] == masks.get(tree.args[0].op, NOTHING) else None,
     )
 
 
@@ -311,7 +309,13 @@ def _byte_range(type_of: Callable[[Tree], DataType | None], tree: Tree) -> Tree 
     """Write the test whether an unsigned byte is in a range as two comparisons."""
     parts = form("(uchar)(V + N) < C", tree) or form("(uchar)(V - N) < C", tree)
     number, count = number_of(parts["N"]), number_of(parts["C"])
-    if number is None or count is None or parts["V"].args or type_of(parts["V"]) is not ty.UB or not 0 < number < 1 << 8:
+    if (
+        number is None
+        or count is None
+        or parts["V"].args
+        or type_of(parts["V"]) is not ty.UB
+        or not 0 < number < 1 << 8
+    ):
         return None
     low = number if form("(uchar)(V - N) < C", tree) else (1 << 8) - number
     above, below = Tree(">=", (parts["V"], leaf(low))), Tree("<", (parts["V"], leaf((low + count) % (1 << 8))))

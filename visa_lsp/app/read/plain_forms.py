@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -207,14 +207,20 @@ class Former:
 
     def simplify_masks(self) -> None:
         """Make flags of variables that are all ones or none, and that lines only compare with 0."""
-        for name, kind in list(self.kinds.items()):
-            sets = setters(self.code, name)
-            if kind not in (ty.D, ty.UD) or self.types.get(name, "").split(" ")[-1] != name or not sets:
+        sets_by_name = defaultdict(list)
+        for node in walk(self.code):
+            for name in set_names(node.text):
+                sets_by_name[name].append(node)
+        for name, sets in sets_by_name.items():
+            if self.kinds.get(name) not in (ty.D, ty.UD) or self.types.get(name, "").split(" ")[-1] != name:
                 continue
             values = {node.text: self._mask(assigned(node)[1]) for node in sets}
-            tests = {Tree("!=", (leaf(name), leaf(0))): leaf(name), Tree("==", (leaf(name), leaf(0))): Tree("u!", (leaf(name),))}
-            count = sum(tree in tests for tree in trees_of(self.code))
-            if not all(values.values()) or not count or self.body.uses(name) != len(sets) + count:
+            tests = {
+                Tree("!=", (leaf(name), leaf(0))): leaf(name),
+                Tree("==", (leaf(name), leaf(0))): Tree("u!", (leaf(name),)),
+            }
+            count = sum(tree in tests for tree in trees_of(self.code)) if all(values.values()) else 0
+            if not count or self.body.uses(name) != len(sets) + count:
                 continue
             if all(value is not None and not value.args for value in values.values()) and len(sets) < 2:
                 continue

@@ -153,23 +153,23 @@ class _Series(NamedTuple):
 
 def _roll_steps(body: Body, code: list[Node]) -> None:
     """Make a loop of successive lines that are equal but for numbers that halve or double: the steps of a reduction or a scan."""
-    index = 0
+    index, uses = 0, Counter(word for node in walk(body.code) for text in node.texts() for word in WORD.findall(text))
     while index < len(code):
         for size in range(1, _MAX_LINES + 1):
-            count, series = _find_steps(body, code[index:], size)
+            count, series = _find_steps(body, uses, code[index:], size)
             if not series:
                 continue
             after = code[index + size * count :]
             if size > 1 and after and code[index].text == after[0].text and code[index].inner is None:
                 index += 1  # a barrier after each step is the usual form
             nodes = code[index : index + size * count]
-            if _find_steps(body, nodes, size) == (count, series):
+            if _find_steps(body, uses, nodes, size) == (count, series):
                 code[index : index + len(nodes)] = _loop_of_steps(body, nodes, size, series)
             break
         index += 1
 
 
-def _find_steps(body: Body, code: Sequence[Node], size: int) -> tuple[int, list[_Series]]:
+def _find_steps(body: Body, uses: Counter[str], code: Sequence[Node], size: int) -> tuple[int, list[_Series]]:
     """Return how many steps of so many lines a list begins with, and the numbers in them; 0 if there are too few."""
     if len(code) < size * _MIN_STEPS or code[0].continues:
         return 0, []
@@ -179,7 +179,7 @@ def _find_steps(body: Body, code: Sequence[Node], size: int) -> tuple[int, list[
         group = code[start : start + size]
         if any(_LEAVES.fullmatch(text) for node in walk(group) for text in node.texts()):
             break
-        own, numbers = _skeleton(body, group)
+        own, numbers = _skeleton(body, uses, group)
         if rows and own != texts:
             break
         texts, rows = own, [*rows, numbers]
@@ -213,13 +213,13 @@ def _series(numbers: Sequence[int]) -> _Series | None:
     return _Series(factor, numbers[0], _COUNTS) if is_counted else None
 
 
-def _skeleton(body: Body, group: Sequence[Node]) -> tuple[list[str], list[int]]:
+def _skeleton(body: Body, uses: Counter[str], group: Sequence[Node]) -> tuple[list[str], list[int]]:
     """Return the texts of lines without their numbers and the names of their own variables, and these numbers."""
     texts: list[str] = []
     numbers: list[int] = []
     own = {name for name in set_in(group) if NUMBERED.fullmatch(name)}
     inside = Counter(word for node in walk(group) for text in node.texts() for word in WORD.findall(text))
-    names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == body.uses(name)}
+    names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == uses[name]}
     for text in (text for node in walk(group) for text in node.texts()):
         plain = WORD.sub(lambda hit: names.get(hit[0], hit[0]), _plain_line(body, text))
         numbers += [int(number) for number in _NUMBER.findall(plain)]

@@ -79,10 +79,14 @@ class Roller:
 
     def __init__(self, body: Body) -> None:
         self.body, self.code, self.kinds = body, body.code, body.kinds
+        self.uses: Counter[str] = Counter()  # of words, before the list that is being changed
 
     def run(self) -> None:
         """Change the lines in place."""
         for code in list(lists_of(self.code)):
+            self.uses = Counter(
+                word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text)
+            )
             self._sort(code)
             self._join_lanes(code)
             self._split_chains(code)
@@ -168,17 +172,22 @@ class Roller:
         """Put into a value what earlier lines compute for it alone; return it, and these lines."""
         used: list[Node] = []
         seen: set[str] = set()
+        wanted = self._alone(value)
         for line in code[:index][::-1]:
             name, part = assigned(line)
-            if line.inner is not None or (stores(line) and not name):
+            if not wanted or line.inner is not None or (not name and stores(line)):
                 break
-            is_own = name in value.names() and not part.names() & seen and self.body.uses(name) == 2
-            if is_own and part.op in ("[]", "fma()", "+"):
+            if name in wanted and not part.names() & seen and part.op in ("[]", "fma()", "+"):
                 value = value.put({name: part})
+                wanted = (wanted - {name}) | self._alone(part)
                 used.append(line)
             elif name:
                 seen.add(name)
         return value, used
+
+    def _alone(self, value: Tree) -> set[str]:
+        """Return the variables in a value that nothing else needs."""
+        return {name for name in value.names() if self.uses[name] == _TWICE}
 
     # ---- loops
 
@@ -208,11 +217,11 @@ class Roller:
         index = -1
         while index + 1 < len(code):
             index += 1
-            heads = [_COUNTED.fullmatch(node.text) for node in code[index:]]
-            bodies = [node.inner or [] for node in code[index:]]
-            first = heads[0]
-            if first is None or len(bodies[0]) != 1:
+            first = _COUNTED.fullmatch(code[index].text)
+            if first is None or len(code[index].inner or []) != 1:
                 continue
+            bodies = [node.inner or [] for node in code[index:]]
+            heads = [_COUNTED.fullmatch(node.text) for node in code[index:]]
             whole, start = _shape(bodies[0][0])
             count, moves = 1, list[int]()
             for head, inner in zip(heads[1:], bodies[1:], strict=True):

@@ -118,7 +118,9 @@ def _atomics() -> tuple[tuple[str, ...], ...]:
         "if (lane >= 16) V = B[lane - 16] - X;",
     )  # fmt: skip
     fills = [(lanes, tuple(step.format(last=lanes - 1) for step in _ONE)) for lanes in (16, 32)]
-    ones = ((*fill, *_prefix_sum("A", lanes), f"R = one_for_all(atomic_add(P, A[{lanes - 1}]));") for lanes, fill in fills)
+    ones = (
+        (*fill, *_prefix_sum("A", lanes), f"R = one_for_all(atomic_add(P, A[{lanes - 1}]));") for lanes, fill in fills
+    )
     return (halves, *ones)
 
 
