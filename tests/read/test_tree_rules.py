@@ -14,7 +14,7 @@ VALUES = {
     "as_half((ushort)(uint)as_ushort(float_to_bf(x)))": "as_half((ushort)(uint)as_ushort(float_to_bf(x)))",
     "(uchar)(int)(uchar)x": "(uchar)x",
     "image_at((uint)handle_of(in))": "in",
-    "sampler_at(inline_sampler(0) | 1)": "sampler_at(inline_sampler(0))",
+    "sampler_at(inline_sampler(0) | 1)": "constant_sampler(0)",
 }
 INDEXES = {
     "a[(x * 4 + 8) / 4]": "a[x + 2]",

@@ -102,6 +102,8 @@ def c_kernel(ready: ReadyRun, number: int) -> CKernel:
     name = f"kernel_{number}"
     text += "".join(_c_text(one, names_for(one, ready.platform, None)) for one in functions.values())
     text = re.sub(rf"^(kernel void ){re.escape(kernel.name)}\(", rf"\g<1>{name}(", text, flags=re.MULTILINE)
+    for one in sorted(set(re.findall(r"^static \w+ (\w+)\(", text, flags=re.MULTILINE))):
+        text = re.sub(rf"\b{one}\(", f"{one}_{number}(", text)
     for one in functions:
         text = re.sub(
             rf"^( +(?:if .*\) )?){one}\(\);",

@@ -15,31 +15,31 @@ kernel void hist(global uchar *px, global uint *h, uint n) {  // 32 lanes
 }
 kernel void bins(global uchar *in, global int *out, int n) {  // 32 lanes
     int gid = global_id(0);
-    int t[8];
+    int values[8];
     if (n <= 0) {
         for (int k = 0; k < 8; k++) {
-            t[k] = 0;
+            values[k] = 0;
         }
     } else {
         for (int k = 0; k < 8; k++) {
-            t[k] = 0;
+            values[k] = 0;
         }
         for (int k = 0; k < n; k++) {
             short index = (char)in[gid * n + k] & 7;
             sync_lanes();
-            int result = t[(char)index] + 1;
+            int result = values[(char)index] + 1;
             sync_lanes();
-            t[(uchar)index] = result;
+            values[(uchar)index] = result;
         }
     }
     sync_lanes();
-    bool flag = t[1] > t[0];
-    int index2 = (t[2] > t[flag]) ? 2 : flag;
-    int index3 = (t[3] > t[index2]) ? 3 : index2;
-    int index4 = (t[4] > t[index3]) ? 4 : index3;
-    int index5 = (t[5] > t[index4]) ? 5 : index4;
-    int index6 = (t[6] > t[index5]) ? 6 : index5;
-    out[gid] = (t[7] > t[index6]) ? 7 : index6;
+    bool flag = values[1] > values[0];
+    int index2 = (values[2] > values[flag]) ? 2 : flag;
+    int index3 = (values[3] > values[index2]) ? 3 : index2;
+    int index4 = (values[4] > values[index3]) ? 4 : index3;
+    int index5 = (values[5] > values[index4]) ? 5 : index4;
+    int index6 = (values[6] > values[index5]) ? 6 : index5;
+    out[gid] = (values[7] > values[index6]) ? 7 : index6;
 }
 kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     int x = global_id(0);
@@ -48,9 +48,9 @@ kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     if (x < w && x >= 0) {
         sum += ((float *)in)[y * w * 4 + x * 4];
     }
-    int index = x + 1;
-    if (index < w && x > -2) {
-        sum += ((float *)in)[y * w * 4 + index * 4];
+    int x_plus_1 = x + 1;
+    if (x_plus_1 < w && x > -2) {
+        sum += ((float *)in)[y * w * 4 + x_plus_1 * 4];
     }
     o[y * w + x] = sum;
 }
@@ -82,28 +82,27 @@ kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
     uint gid = global_id(0);
     if (gid < n) {
-        long index = gid;
-        uint a_index = a[index];
-        uint b_index = b[index];
-        if ((int)b_index != 0) {
-            uint t = a_index;
+        uint a_gid = a[gid];
+        uint b_gid = b[gid];
+        if ((int)b_gid != 0) {
+            uint t = a_gid;
             do {
-                int t2 = t % b_index;
-                a_index = b_index;
-                t = b_index;
-                b_index = t2;
-            } while (b_index != 0);
+                int t2 = t % b_gid;
+                a_gid = b_gid;
+                t = b_gid;
+                b_gid = t2;
+            } while (b_gid != 0);
         }
-        o[index] = a_index;
+        o[gid] = a_gid;
     }
 }
 kernel void gemm(global float *a, global float *b, global float *c, int n) {  // 32 lanes
     local float *slm_float = (local float *)slm;  // 128 elements
     int lx = local_id(0);
-    int x = global_id(0);
     int ly = local_id(1);
-    int y = global_id(1);
     float sum = 0.0f;
+    int y = global_id(1);
+    int x = global_id(0);
     for (int k = 0; k < n; k += 8) {
         slm_float[ly * 8 + lx] = a[y * n + k + lx];
         slm_float[ly * 8 + 64 + lx] = b[(k + ly) * n + x];
@@ -117,62 +116,90 @@ kernel void gemm(global float *a, global float *b, global float *c, int n) {  //
 }
 kernel void goldbach(global int *out, int limit) {  // 32 lanes
     int gid = global_id(0);
-    uint t = gid << 1;
+    uint gid_times_2 = gid << 1;
     int result = 0;
-    if (t <= 0x7ffffffb) {
-        int t2 = t + 4;
-        int t3 = t2 >> 1;
+    if (gid_times_2 <= 0x7ffffffb) {
+        int t = gid_times_2 + 4;
+        int t2 = t >> 1;
         int current = 0;
-        short t4;
-        int t5;
+        short t3;
+        bool found;
         bool flag;
         for (int k = 2;; k++) {
             if ((uint)k >= 4) {
                 for (uint j = 2; j * j <= (uint)k; j++) {
                     if ((uint)k % j == 0) {
-                        t4 = 4;
+                        t3 = 4;
                         goto L15;
                     }
                 }
             }
-            int t6 = t - k + 4;
-            if (t6 < 4) {
-                t5 = 0;
+            int t4 = gid_times_2 - k + 4;
+            if (t4 < 4) {
+                found = false;
             } else {
-                int t7 = t6 >> 31;
-                uint t8 = (t7 + t2 - k) ^ t7;
-                for (uint j = 2; (int)(j * j) <= t6; j++) {
-                    flag = t8 % j == 0;
+                int t5 = t4 >> 31;
+                uint t6 = (t5 + t - k) ^ t5;
+                for (uint j = 2; (int)(j * j) <= t4; j++) {
+                    flag = t6 % j == 0;
                     if (flag) break;
                 }
-                t5 = flag ? -1 : 0;
+                found = flag;
             }
-            int t9 = current + 1;
-            bool flag2 = t5 != 0;
-            t4 = flag2 ? 4 : ((t9 < limit) ? 0 : 2);
-            current = flag2 ? current : t9;
-            result = flag2 ? result : k;
+            int t7 = current + 1;
+            bool holds = found;
+            t3 = holds ? 4 : ((t7 < limit) ? 0 : 2);
+            current = holds ? current : t7;
+            result = holds ? result : k;
         L15:;
-            if ((uint)((uchar)t4 - 4) >= 0xfffffffdu || k >= t3) break;
+            if ((uint)((uchar)t3 - 4) >= 0xfffffffdu || k >= t2) break;
         }
     }
     out[gid] = result;
+}
+kernel void gradient_prefix(global image2d_t src, global image2d_t dst, float gain) {  // 32 lanes
+    int gid = global_id(0);
+    int src_width = image_width(src);
+    if (gid < (int)image_height(src) && src_width > 0) {
+        float gid_minus_1 = (float)(gid - 1);
+        float gid_f = (float)gid;
+        float gid_plus_1 = (float)(gid + 1);
+        float sum = 0.0f;
+        for (int k = 0; k < src_width; k++) {
+            float k_plus_1 = (float)(k + 1);
+            float4 texel = read_imagef(src, constant_sampler(0), k_plus_1, gid_minus_1);
+            float k_minus_1 = (float)(k - 1);
+            float4 texel2 = read_imagef(src, constant_sampler(0), k_minus_1, gid_minus_1);
+            float4 texel3 = read_imagef(src, constant_sampler(0), k_plus_1, gid_f);
+            float4 texel4 = read_imagef(src, constant_sampler(0), k_minus_1, gid_f);
+            float4 texel5 = read_imagef(src, constant_sampler(0), k_plus_1, gid_plus_1);
+            float difference = fma(texel.x, 0.299f, fma(texel.y, 0.587f, texel.z * 0.114f)) - fma(texel2.x, 0.299f, fma(texel2.y, 0.587f, texel2.z * 0.114f));
+            float difference2 = fma(texel3.x, 0.299f, fma(texel3.y, 0.587f, texel3.z * 0.114f)) - fma(texel4.x, 0.299f, fma(texel4.y, 0.587f, texel4.z * 0.114f));
+            float4 texel6 = read_imagef(src, constant_sampler(0), k_minus_1, gid_plus_1);
+            float k_f = (float)k;
+            float4 texel7 = read_imagef(src, constant_sampler(0), k_f, gid_plus_1);
+            float4 texel8 = read_imagef(src, constant_sampler(0), k_f, gid_minus_1);
+            float difference3 = fma(difference2, 2.0f, difference) + fma(texel5.x, 0.299f, fma(texel5.y, 0.587f, texel5.z * 0.114f)) - fma(texel6.x, 0.299f, fma(texel6.y, 0.587f, texel6.z * 0.114f));
+            float difference4 = fma(texel7.x, 0.299f, fma(texel7.y, 0.587f, texel7.z * 0.114f)) - fma(texel8.x, 0.299f, fma(texel8.y, 0.587f, texel8.z * 0.114f));
+            float t = saturate(sqrt(fma(difference3, difference3, difference4 * difference4)) * gain);
+            sum += t;
+            write_imagef(dst, k, gid, (float4){t, sum, difference3, difference4});
+        }
+    }
 }
 kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias, global float *scale, global char *output, int in_quads, int out_channels, int input_zero_point, int output_zero_point, int relu) {  // 32 lanes
     int x = global_id(0);
     if (x < out_channels) {
         int y = global_id(1);
-        long index = x;
-        int sum = bias[index];
-        for (uint k = 0; (int)k < in_quads; k++) {
+        int sum = bias[x];
+        for (int k = 0; k < in_quads; k++) {
             char4 input_value = input[y * in_quads + (long)k];
             char4 weights_value = weights[x * in_quads + (long)k];
             int t = (input_value.x - input_zero_point) * weights_value.x + (input_value.y - input_zero_point) * weights_value.y + (input_value.z - input_zero_point) * weights_value.z;
             sum += t + (input_value.w - input_zero_point) * weights_value.w;
         }
-        int t2 = convert_int(rint(scale[index] * (float)sum)) + output_zero_point;
-        bool flag = relu == 0;
-        uint smaller = (uchar)min(max(flag ? t2 : max(t2, output_zero_point), -128), 127);
+        int t2 = convert_int(rint(scale[x] * (float)sum)) + output_zero_point;
+        uint smaller = (uchar)min(max((relu == 0) ? t2 : max(t2, output_zero_point), -128), 127);
         output[y * out_channels + x] = smaller;
     }
 }
@@ -199,196 +226,325 @@ kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
 kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lanes
     int gid = global_id(0);
     int sum;
-    int stride;
+    int bits;
     if (steps <= 0) {
         sum = gid;
-        stride = 1;
+        bits = 1;
     } else {
-        int t = steps & 3;
+        int steps_mod_4 = steps & 3;
         int index = 0;
-        int t2;
-        int distance;
+        int t;
+        int word;
         if ((uint)(steps - 1) < 3) {
-            distance = 1;
-            t2 = gid;
+            word = 1;
+            t = gid;
         } else {
-            stride = 1;
-            int t3 = gid;
+            bits = 1;
+            int t2 = gid;
             int position = 0;
+            int t3;
             int t4;
-            int t5;
             do {
                 int index2 = index + 1;
                 char code_index = code[index];
                 switch (code_index) {
-                    case 0: sum = t3 + stride; break;
-                    case 1: sum = t3 - stride; break;
+                    case 0: sum = t2 + bits; break;
+                    case 1: sum = t2 - bits; break;
                     case 2: {
-                        sum = t3 * 3;
-                        stride ^= sum;
+                        sum = t2 * 3;
+                        bits ^= sum;
                     } break;
                     case 3: {
-                        sum = t3;
-                        stride ^= sum;
+                        sum = t2;
+                        bits ^= sum;
                     } break;
                     case 4: {
-                        stride <<= 1;
-                        sum = t3;
+                        bits <<= 1;
+                        sum = t2;
                     } break;
                     case 5: {
-                        index2 = (t3 > 100) ? 0 : index2;
-                        sum = t3;
+                        index2 = (t2 > 100) ? 0 : index2;
+                        sum = t2;
                     } break;
                     case 6: {
-                        sum = stride;
-                        stride = t3;
+                        sum = bits;
+                        bits = t2;
                     } break;
-                    default: sum = ~t3; break;
+                    default: sum = ~t2; break;
                 }
                 int index3 = index2 + 1;
                 char code_index2 = code[index2];
                 switch (code_index2) {
                     case 0: {
-                        sum += stride;
-                        t4 = stride;
+                        sum += bits;
+                        t3 = bits;
                     } break;
                     case 1: {
-                        sum -= stride;
-                        t4 = stride;
+                        sum -= bits;
+                        t3 = bits;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t4 = stride ^ sum;
+                        t3 = bits ^ sum;
                     } break;
-                    case 3: t4 = stride ^ sum; break;
-                    case 4: t4 = stride << 1; break;
+                    case 3: t3 = bits ^ sum; break;
+                    case 4: t3 = bits << 1; break;
                     case 5: {
                         index3 = (sum > 100) ? 0 : index3;
-                        t4 = stride;
+                        t3 = bits;
                     } break;
                     case 6: {
-                        t4 = sum;
-                        sum = stride;
+                        t3 = sum;
+                        sum = bits;
                     } break;
                     default: {
                         sum = ~sum;
-                        t4 = stride;
+                        t3 = bits;
                     } break;
                 }
                 int index4 = index3 + 1;
                 char code_index3 = code[index3];
                 switch (code_index3) {
                     case 0: {
-                        sum += t4;
-                        t5 = t4;
+                        sum += t3;
+                        t4 = t3;
                     } break;
                     case 1: {
-                        sum -= t4;
-                        t5 = t4;
+                        sum -= t3;
+                        t4 = t3;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t5 = t4 ^ sum;
+                        t4 = t3 ^ sum;
                     } break;
-                    case 3: t5 = t4 ^ sum; break;
-                    case 4: t5 = t4 << 1; break;
+                    case 3: t4 = t3 ^ sum; break;
+                    case 4: t4 = t3 << 1; break;
                     case 5: {
                         index4 = (sum > 100) ? 0 : index4;
-                        t5 = t4;
+                        t4 = t3;
                     } break;
                     case 6: {
-                        t5 = sum;
-                        sum = t4;
+                        t4 = sum;
+                        sum = t3;
                     } break;
                     default: {
                         sum = ~sum;
-                        t5 = t4;
+                        t4 = t3;
                     } break;
                 }
                 index = index4 + 1;
                 char code_index4 = code[index4];
                 switch (code_index4) {
                     case 0: {
-                        sum += t5;
-                        stride = t5;
+                        sum += t4;
+                        bits = t4;
                     } break;
                     case 1: {
-                        sum -= t5;
-                        stride = t5;
+                        sum -= t4;
+                        bits = t4;
                     } break;
                     case 2: {
                         sum *= 3;
-                        stride = t5 ^ sum;
+                        bits = t4 ^ sum;
                     } break;
-                    case 3: stride = t5 ^ sum; break;
-                    case 4: stride = t5 << 1; break;
+                    case 3: bits = t4 ^ sum; break;
+                    case 4: bits = t4 << 1; break;
                     case 5: {
                         index = (sum > 100) ? 0 : index;
-                        stride = t5;
+                        bits = t4;
                     } break;
                     case 6: {
-                        stride = sum;
-                        sum = t5;
+                        bits = sum;
+                        sum = t4;
                     } break;
                     default: {
                         sum = ~sum;
-                        stride = t5;
+                        bits = t4;
                     } break;
                 }
                 position += 4;
-                t3 = sum;
+                t2 = sum;
             } while (position != (steps & -4));
-            distance = stride;
-            t2 = sum;
+            word = bits;
+            t = sum;
         }
         int count = 0;
-        while (count != t) {
-            int t3 = index + 1;
+        while (count != steps_mod_4) {
+            int t2 = index + 1;
             char code_index = code[index];
             switch (code_index) {
                 case 0: {
-                    sum = t2 + distance;
-                    index = t3;
+                    sum = t + word;
+                    index = t2;
                 } break;
                 case 1: {
-                    sum = t2 - distance;
-                    index = t3;
+                    sum = t - word;
+                    index = t2;
                 } break;
                 case 2: {
-                    sum = t2 * 3;
-                    distance ^= sum;
-                    index = t3;
+                    sum = t * 3;
+                    word ^= sum;
+                    index = t2;
                 } break;
                 case 3: {
-                    sum = t2;
-                    distance ^= sum;
-                    index = t3;
+                    sum = t;
+                    word ^= sum;
+                    index = t2;
                 } break;
                 case 4: {
-                    distance <<= 1;
-                    sum = t2;
-                    index = t3;
+                    word <<= 1;
+                    sum = t;
+                    index = t2;
                 } break;
                 case 5: {
-                    index = (t2 > 100) ? 0 : t3;
-                    sum = t2;
+                    index = (t > 100) ? 0 : t2;
+                    sum = t;
                 } break;
                 case 6: {
-                    sum = distance;
-                    distance = t2;
-                    index = t3;
+                    sum = word;
+                    word = t;
+                    index = t2;
                 } break;
                 default: {
-                    sum = ~t2;
-                    index = t3;
+                    sum = ~t;
+                    index = t2;
                 } break;
             }
             count++;
-            stride = distance;
-            t2 = sum;
+            bits = word;
+            t = sum;
         }
     }
-    out[gid] = sum + stride;
+    out[gid] = sum + bits;
+}
+static float mandelbrot_log2(float x);
+kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 centre, float scale, int max_iter) {  // 32 lanes
+    int x = global_id(0);
+    int y = global_id(1);
+    if (x < width && y < height) {
+        short t;
+        short t2;
+        short t3;
+        if (max_iter <= 0) {
+            t = 0;
+            t2 = 0;
+            t3 = 0;
+        } else {
+            float width_f = (float)width;
+            float t4 = scaled_divide_or_one(scale, width_f);
+            float t5 = fma(fma(width_f, -0.5f, (float)x), t4, centre.x);
+            float t6 = fma(fma((float)height, -0.5f, (float)y), t4, centre.y);
+            int i = 0;
+            float t7 = 0.0f;
+            float acc = 0.0f;
+            float t8;
+            for (;;) {
+                float t9 = fma(acc, t7, t7 * acc);
+                acc = fma(acc, acc, t7 * -t7) + t5;
+                t7 = t9 + t6;
+                t8 = fma(acc, acc, t7 * t7);
+                if (t8 > 16.0f) break;
+                i++;
+                if (i >= max_iter) {
+                    t = 0;
+                    t2 = 0;
+                    t3 = 0;
+                    goto L26;
+                }
+            }
+            float t10 = mandelbrot_log2(t8);
+            float product = t10 * 0.5f;
+            float t11 = mandelbrot_log2(product);
+            float t12 = scaled_divide_or_one((float)(i + 1) - t11, (float)max_iter);
+            float difference = 1.0f - t12;
+            float t13 = rint(difference * 9.0f * t12 * t12 * t12 * 255.0f);
+            t = (char)convert_uchar_sat((t13 == t13) ? t13 : 0.0f);
+            float t14 = rint(difference * 15.0f * difference * t12 * t12 * 255.0f);
+            t2 = (char)convert_uchar_sat((t14 == t14) ? t14 : 0.0f);
+            float t15 = rint(difference * 8.5f * difference * difference * t12 * 255.0f);
+            t3 = (char)convert_uchar_sat((t15 == t15) ? t15 : 0.0f);
+        }
+    L26:;
+        pixels[y * width + x] = (uchar4){t, t2, t3, 255};
+    }
+}
+static float mandelbrot_log2(float x) {
+    float t;
+    if (x < 1.1754944e-38f || !(x <= 3.4028235e+38f)) {
+        int t2 = as_int(x) & 0x7f800000;
+        if (t2 != 0x7f800000) {
+            bool flag = x != 0.0f && t2 == 0;
+            float t3 = flag ? x * 1.3421773e+08f : x;
+            if (t3 > 0.0f) {
+                float difference = t3 - 1.0f;
+                if (as_float(as_int(difference) & 0x7fffffff) > 0.005859375f) {
+                    float t4 = as_float(0x3f800000 | (as_int(t3) & -0x7f800001));
+                    float3 const_base_value = *(float3 *)(const_base + (as_int(t4 + 131073.0f) & 127) * 12);
+                    float difference2 = t4 + 8192.0f - 8192.0f;
+                    float difference3 = difference2 * const_base_value.x - 369.33008f;
+                    float product = (t4 - difference2) * const_base_value.x;
+                    float t5 = product + difference3;
+                    float product2 = t5 * (t5 * (t5 * (2.1989513e-19f - t5 * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
+                    float difference4 = t5 * (t5 * (t5 * (product2 - 1.9384555e-11f) + 9.545732e-09f) - 5.2882892e-06f) - 0.99609375f;
+                    t = const_base_value.y + (float)(int)(((as_uint(t3) >> 23) & 255) + (flag ? -154 : -127)) + difference3 + (difference3 * difference4 + (product + (const_base_value.z + product * difference4)));
+                } else {
+                    float product = difference * 369.33008f;
+                    float product2 = product * (product * (product * (2.1989513e-19f - product * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
+                    float difference2 = product * (product * (product * (product2 - 1.9384555e-11f) + 9.545732e-09f) - 5.2882892e-06f) - 0.99609375f;
+                    t = product + product * difference2;
+                }
+            } else {
+                t = (t3 == 0.0f) ? -INFINITY : as_float(0x7fc00000u);
+            }
+        } else {
+            t = ((as_int(x) & -0x7f800001) == (int)0x80000000) ? as_float(0x7fc00000u) : x * x;
+        }
+    } else {
+        int t2 = as_int(x) + 0xc0d55555;
+        float difference = as_float((t2 & 0x7fffff) + 0x3f2aaaab) - 1.0f;
+        float product = difference * difference;
+        float t3 = fma(fma(fma(fma(difference, 0.20825222f, -0.22222167f), product, fma(difference, 0.20058458f, -0.23678643f)), product, fma(difference, 0.28879568f, -0.36078957f)), product, fma(difference, 0.4808941f, -0.72134656f));
+        t = fma(fma(t3, difference, 1.442695f), difference, (float)(t2 >> 23));
+    }
+    return t;
+}
+kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *hashes, uint count, uint seed) {  // 32 lanes
+    uint gid = global_id(0);
+    if (gid < count) {
+        uint offsets_gid = offsets[gid];
+        long position = (ulong)data + offsets_gid;
+        uint difference = offsets[gid + 1] - offsets_gid;
+        int hash;
+        if (difference < 4) {
+            hash = seed;
+        } else {
+            uint t = difference >> 2;
+            hash = seed;
+            for (uint k = 0; k < t; k++) {
+                int position_value = *(int *)position;
+                hash = (int)rotate_left(hash ^ ((int)rotate_left(position_value * 0xcc9e2d51, 15) * 0x1b873593), 13) * 5 + 0xe6546b64;
+                position += 4;
+            }
+        }
+        uint t2 = difference & 3;
+        bool found = false;
+        int t3;
+        if (t2 < 2) {
+            if (t2 != 1) {
+                found = true;
+            } else {
+                t3 = 0;
+            }
+        } else {
+            t3 = ((t2 == 2) ? 0 : (uint)*(uchar *)(position + 2) << 16) | ((uint)*(uchar *)(position + 1) << 8);
+        }
+        if (!found) {
+            hash ^= (int)rotate_left((int)((t3 ^ (uint)*(uchar *)position) * 0xcc9e2d51), 15) * 0x1b873593;
+        }
+        uint product = (difference ^ (((hash ^ difference) >> 16) ^ hash)) * 0x85ebca6b;
+        uint product2 = ((product >> 13) ^ product) * 0xc2b2ae35;
+        hashes[gid] = (product2 >> 16) ^ product2;
+    }
 }
 kernel void primes(global int *o, int n) {  // 16 lanes
     int gid = global_id(0);
@@ -419,50 +575,50 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
             float mass = particles[gid].mass;
             float life = particles[gid].life;
             uint seed = particles[gid].seed;
-            uint acc = seed;
-            float difference = life - dt;
-            float t;
-            float t2;
-            float t3;
-            float t4;
-            float acc2;
-            float t5;
-            if (difference <= 0.0f) {
-                acc = acc * 0x19660d + 0x3c6ef35f;
-                t2 = fma((float)(acc >> 8), 5.9604645e-08f, 1.0f);
+            uint new_seed = seed;
+            float new_life = life - dt;
+            float new_vel_x;
+            float new_vel_y;
+            float new_vel_z;
+            float new_pos_x;
+            float new_pos_y;
+            float new_pos_z;
+            if (new_life <= 0.0f) {
+                new_seed = new_seed * 0x19660d + 0x3c6ef35f;
+                new_vel_y = fma((float)(new_seed >> 8), 5.9604645e-08f, 1.0f);
                 flags &= -2;
-                difference = 5.0f;
-                t = 0.0f;
-                t3 = 0.0f;
-                t4 = emitter.x;
-                acc2 = emitter.y;
-                t5 = emitter.z;
+                new_life = 5.0f;
+                new_vel_x = 0.0f;
+                new_vel_z = 0.0f;
+                new_pos_x = emitter.x;
+                new_pos_y = emitter.y;
+                new_pos_z = emitter.z;
             } else {
                 float vel_x = particles[gid].vel.x;
                 float vel_y = particles[gid].vel.y;
                 float vel_z = particles[gid].vel.z;
-                float t6 = scaled_divide_or_one(drag, mass);
-                t = fma(fma(-vel_x, t6, gravity.x), dt, vel_x);
-                t2 = fma(fma(-vel_y, t6, gravity.y), dt, vel_y);
-                t3 = fma(fma(-vel_z, t6, gravity.z), dt, vel_z);
-                t4 = fma(t, dt, particles[gid].pos.x);
-                acc2 = fma(t2, dt, particles[gid].pos.y);
-                t5 = fma(t3, dt, particles[gid].pos.z);
-                if (acc2 < 0.0f) {
-                    acc2 = -acc2;
-                    t2 *= -0.6f;
+                float t = scaled_divide_or_one(drag, mass);
+                new_vel_x = fma(fma(-vel_x, t, gravity.x), dt, vel_x);
+                new_vel_y = fma(fma(-vel_y, t, gravity.y), dt, vel_y);
+                new_vel_z = fma(fma(-vel_z, t, gravity.z), dt, vel_z);
+                new_pos_x = fma(new_vel_x, dt, particles[gid].pos.x);
+                new_pos_y = fma(new_vel_y, dt, particles[gid].pos.y);
+                new_pos_z = fma(new_vel_z, dt, particles[gid].pos.z);
+                if (new_pos_y < 0.0f) {
+                    new_pos_y = -new_pos_y;
+                    new_vel_y *= -0.6f;
                     flags |= 1;
                 }
             }
-            particles[gid].pos.x = t4;
-            particles[gid].pos.y = acc2;
-            particles[gid].pos.z = t5;
-            particles[gid].vel.x = t;
-            particles[gid].vel.y = t2;
-            particles[gid].vel.z = t3;
-            particles[gid].life = difference;
+            particles[gid].pos.x = new_pos_x;
+            particles[gid].pos.y = new_pos_y;
+            particles[gid].pos.z = new_pos_z;
+            particles[gid].vel.x = new_vel_x;
+            particles[gid].vel.y = new_vel_y;
+            particles[gid].vel.z = new_vel_z;
+            particles[gid].life = new_life;
             particles[gid].flags = flags;
-            particles[gid].seed = acc;
+            particles[gid].seed = new_seed;
         }
     }
 }
@@ -476,30 +632,30 @@ kernel void pixels(global uchar4 *in, global struct curve *c, global float *out,
 }
 kernel void priv(global int *a, global int *o) {  // 32 lanes
     int gid = global_id(0);
-    int a_value[16];
+    int values[16];
     for (int k = 0; k < 16; k++) {
-        a_value[k] = a[gid * 16 + k];
+        values[k] = a[gid * 16 + k];
     }
     for (int k = 15; k > 0; k--) {
         for (int j = 0; j < k; j++) {
-            int smaller = min(a_value[j], a_value[j + 1]);
-            a_value[j + 1] = max(a_value[j], a_value[j + 1]);
-            a_value[j] = smaller;
+            int smaller = min(values[j], values[j + 1]);
+            values[j + 1] = max(values[j], values[j + 1]);
+            values[j] = smaller;
         }
     }
     for (int k = 0; k < 16; k++) {
-        o[gid * 16 + k] = a_value[k];
+        o[gid * 16 + k] = values[k];
     }
 }
 kernel void softmax_rows(global float *logits, global float *probs, int cols, float temperature) {  // 32 lanes
     local float *slm_float = (local float *)slm;  // 128 elements
     int group = group_id(0);
-    float t = recip(temperature);
+    float inverse_temperature = recip(temperature);
     uint lid = local_id(0);
     int index = lid;
     float largest = -INFINITY;
-    for (int k = index; k < cols; k += 128) {
-        largest = fmax(largest, logits[group * cols + k] * t);
+    for (int col = index; col < cols; col += 128) {
+        largest = fmax(largest, logits[group * cols + col] * inverse_temperature);
     }
     slm_float[index] = largest;
     work_group_barrier();
@@ -512,9 +668,9 @@ kernel void softmax_rows(global float *logits, global float *probs, int cols, fl
     float float_first = slm_float[0];
     work_group_barrier();
     float sum = 0.0f;
-    for (int k = index; k < cols; k += 128) {
-        float result = exp(fma(logits[group * cols + k], t, -float_first));
-        probs[group * cols + k] = result;
+    for (int col = index; col < cols; col += 128) {
+        float result = exp(fma(logits[group * cols + col], inverse_temperature, -float_first));
+        probs[group * cols + col] = result;
         sum += result;
     }
     slm_float[index] = sum;
@@ -527,11 +683,89 @@ kernel void softmax_rows(global float *logits, global float *probs, int cols, fl
     }
     if ((int)lid < cols) {
         float result = recip(slm_float[0]);
-        do {
+        while (index < cols) {
             probs[group * cols + index] *= result;
             index += 128;
-        } while (index < cols);
+        }
     }
+}
+kernel void run_program(constant int *program, int length, global int *input, global int *result, global int *steps_used, int max_steps) {  // 16 lanes
+    int gid = global_id(0);
+    int new_steps_used;
+    if (length <= 0 || max_steps <= 0) {
+        result[gid] = 0;
+        new_steps_used = 0;
+    } else {
+        bool holds = true;
+        int i = 0;
+        int index = 0;
+        int new_result = 0;
+        int t = 0;
+        int t2;
+        bool holds2;
+        int difference;
+        for (;;) {
+            int t3 = index + 1;
+            int program_index = program[index];
+            int program_index_over_256 = program_index >> 8;
+            i++;
+            switch ((char)program_index) {
+                case 1: {
+                    t2 = new_result;
+                    new_result = program_index_over_256;
+                    index = t3;
+                } break;
+                case 2: {
+                    t2 = new_result;
+                    new_result = t + (new_result + program_index_over_256);
+                    index = t3;
+                } break;
+                case 3: {
+                    t2 = new_result;
+                    new_result *= t;
+                    index = t3;
+                } break;
+                case 4: {
+                    t2 = new_result;
+                    new_result ^= t;
+                    index = t3;
+                } break;
+                case 5: {
+                    t2 = new_result;
+                    new_result = t >> (program_index_over_256 & 31);
+                    index = t3;
+                } break;
+                case 6: {
+                    t2 = t;
+                    index = t3;
+                } break;
+                case 7: {
+                    index = t3 + ((t == 0) ? 0 : program_index_over_256);
+                    t2 = new_result;
+                    new_result = t;
+                } break;
+                case 8: {
+                    t2 = new_result;
+                    new_result = input[gid];
+                    index = t3;
+                } break;
+                default: {
+                    t2 = new_result;
+                    new_result = t;
+                    index = t3;
+                    holds = false;
+                } break;
+            }
+            holds2 = holds;
+            difference = i - 1;
+            t = new_result;
+            if (!holds2 || index < 0 || index >= length || i >= max_steps) break;
+            new_result = t2;
+        }
+        result[gid] = new_result;
+        new_steps_used = !holds2 ? i : ~difference;
+    }
+    steps_used[gid] = new_steps_used;
 }
 kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, global int *max_value, global uint *saturated) {  // 32 lanes
     local int *slm_int = (local int *)slm;  // 264 elements
@@ -549,10 +783,10 @@ kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, glob
         atomic_inc(&slm_int[pixels_i.y]);
         atomic_inc(&slm_int[pixels_i.z]);
         atomic_inc(&slm_int[pixels_i.w]);
-        char larger = max(max(pixels_i.w, pixels_i.z), max(pixels_i.y, pixels_i.x));
-        int largest = sub_group_reduce_max((int)(uchar)larger);
+        uchar larger = max(max(pixels_i.w, pixels_i.z), max(pixels_i.y, pixels_i.x));
+        int largest = sub_group_reduce_max((int)larger);
         once atomic_max(&slm_int[256], largest);
-        if (larger == -1) {
+        if (larger == 255) {
             atomic_inc(saturated);
         }
     }
@@ -576,7 +810,7 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
             if (text[gid + k] != pat[k]) break;
         }
         if (k == m) {
-            uint slot = atomic_inc(count);
+            int slot = atomic_inc(count);
             hits[slot] = gid;
         }
     }
@@ -601,19 +835,19 @@ kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  //
     if (gid < n && b[gid].at32 != 0) {
         float at20 = b[gid].at20;
         float at28 = b[gid].at28;
-        float t = fma(-dt, g, b[gid].at24);
-        b[gid].at24 = t;
+        float new_at24 = fma(-dt, g, b[gid].at24);
+        b[gid].at24 = new_at24;
         float3 result;
         result.x = fma(dt, at20, b[gid].at0);
-        float t2 = fma(dt, t, b[gid].at4);
-        float t3 = fma(dt, at28, b[gid].at8);
-        float3 result2 = (float3){result.x, t2, t3};
-        *(float3 *)&b[gid].at0 = result2;
-        if (t2 < 0.0f) {
-            result.y = -t2;
-            result.z = t3;
+        float t = fma(dt, new_at24, b[gid].at4);
+        float result2 = fma(dt, at28, b[gid].at8);
+        float3 new_b = (float3){result.x, t, result2};
+        *(float3 *)&b[gid].at0 = new_b;
+        if (t < 0.0f) {
+            result.y = -t;
+            result.z = result2;
             *(float3 *)&b[gid].at0 = result;
-            b[gid].at24 = t * -0.5f;
+            b[gid].at24 = new_at24 * -0.5f;
             b[gid].at32 = 2;
         }
     }

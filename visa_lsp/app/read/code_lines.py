@@ -129,6 +129,16 @@ class Body:
         """Return the type of a variable or an argument."""
         return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")
 
+    def is_float(self, tree: Tree) -> bool:
+        """Return whether a value is a variable, an element or a field of the type float."""
+        if tree.op == "[]":
+            return self.elements.get(tree.args[0].op) == "float"
+        if tree.op[0] == "." and tree.args and tree.args[0].op == "[]":
+            record = self.records.get(self.elements.get(tree.args[0].args[0].op, "").removeprefix("struct ").strip())
+            fields = record.fields if record is not None else ()
+            return any(own.name == tree.op[1:] and own.type_name == "float" for own in fields)
+        return not tree.args and self.type_name(tree.op) == "float"
+
     def has_floats(self, tree: Tree) -> bool:
         """Return whether a value may be, or be computed from, a NaN."""
         words = words_of(str(tree))

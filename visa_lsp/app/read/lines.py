@@ -52,8 +52,10 @@ from visa_lsp.app.read.model import (
     single,
 )
 from visa_lsp.app.read.names import NamedArray, PointerArgument, ReadingNames, c_type, fields_text, type_named
+from visa_lsp.app.read.outlines import Outline, move_out
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
+from visa_lsp.app.read.shape import NUMBERED
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control, alike
 from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
@@ -138,6 +140,7 @@ class CodePrinter:
         self._local_array = self._find_local_array()
         self._state_variables: set[str] = set()
         self.fields: Mapping[str, str] = {}  # of structures that arguments point to
+        self.outlines: list[Outline] = []  # library functions that were inlined
         self._pending: set[tuple[str, bool]] = set()  # memory that lanes have read or written since they last met
 
     def _find_local_array(self) -> PointerArgument | None:
@@ -176,6 +179,7 @@ class CodePrinter:
         yield from (Line(f"function void {name}(void);") for name in called if name != self.kernel.name)
         if main and main[-1].text == "return;":
             main.pop()
+        yield from (Line(f"{outline.head};") for outline in self.outlines)
         parameters = ", ".join(declared.text for declared in self.names.parameters) or "void"
         yield Line(
             f"{kind} void {self.kernel.name}({parameters}) {{"
@@ -183,6 +187,9 @@ class CodePrinter:
         )
         yield from _print(main)
         yield Line("}")
+        for outline in self.outlines:
+            Namer(outline.code, []).run()
+            yield from _print([Node(f"{outline.head} {{", inner=outline.code, tail=Line("}"))], "")
 
     def _called_by(self, inst: Inst) -> str:
         """Return the name of the function that an instruction calls; empty for other instructions."""
@@ -221,6 +228,11 @@ class CodePrinter:
         by_rows = write_local_arrays(main, self.names.local_arrays)
         if not is_flat:
             join_repeats(body)
+            kept = frozenset(name for name in body.types if not NUMBERED.fullmatch(name))
+            self.outlines = move_out(body, _identifier(self.kernel.name), kept)
+        for outline in self.outlines:
+            for name in declarations.keys() & names_of(outline.code):
+                _place(outline.code, name, declarations[name])
         used, top = names_of(main), list[Node]()
         for name in declarations:
             if name in used and name in filled:
@@ -1072,7 +1084,7 @@ def _place(code: list[Node], name: str, declaration: str) -> None:
     if node.assigns == name and name not in _WORD.findall(node.text.partition(" = ")[2]):
         node.text = declaration + node.text[len(name) :]
         return
-    while in_loop:
+    while in_loop or block[start].text.startswith(("case ", "default:")):
         ways.pop()
         block, start, in_loop = ways[-1]
     while block[start].continues:

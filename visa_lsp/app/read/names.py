@@ -162,7 +162,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
     bindings = info.bindings if info is not None else ()
     surfaces = {binding.bti_value: launch.pointer(binding.arg_index) for binding in bindings}
     sizes = (
-        (info.env.slm_size, info.env.private_size, info.env.required_work_group_size)
+        (info.env.slm_size, info.env.private_size or _scratch_bytes(info), info.env.required_work_group_size)
         if info is not None
         else (0, 0, (0, 0, 0))
     )
@@ -172,6 +172,10 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         frozenset(launch.offsets), launch.structures, *sizes,
         {_identifier(one.name, set()): one for one in info.records} if info is not None else {}, launch.ids,
     )  # fmt: skip
+
+
+def _scratch_bytes(info: KernelInfo) -> int:
+    return sum(buffer.size for buffer in info.thread_buffers if buffer.type == "scratch")
 
 
 def _widest(kernel: Kernel) -> int:
@@ -204,6 +208,7 @@ RESERVED: Final = frozenset(
 
 
 _SCRATCH_STATE: Final = 20  # the byte of r0 where the number of the thread's scratch space stands, times 16
+_THREAD_NUMBER: Final = 8  # the byte of r0 with the number of the thread in its group
 _PROPERTIES: Final = ("image_", "flat_image_", "sampler_", "buffer_size")  # of an argument, beside its value
 
 
@@ -241,6 +246,7 @@ class _LaunchNames:
             for axis, dword in enumerate(_GROUP_IDS):
                 self.bound[_R0, 4 * dword, 4] = Bound(f"group_id({axis})", ty.UD)
             self.bound[_R0, _SCRATCH_STATE, 4] = Bound("scratch_state", ty.UD)
+            self.bound[_R0, _THREAD_NUMBER, 1] = Bound("sub_group_id()", ty.UB)
         if info is not None:
             width = simd or info.env.simd_size
             layout = LaunchLayout.of(info, Geometry(width, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -30,6 +30,7 @@ from visa_lsp.app.read.tree import (
     leaf,
     number_of,
     parse,
+    rewritten,
     set_names,
     step_of,
     sum_of,
@@ -192,12 +193,47 @@ class Former:
                 continue
             sets = setters(self.code, name)
             texts = {f"{name} = {old};": f"{name} = {new};" for old, new in _TRUTHS.items()}
-            if len(sets) > 1 and all(node.text in texts for node in sets):
+            for node in sets:
+                part = form("F & 1", assigned(node)[1])["F"]
+                texts |= {node.text: f"{name} = {part};"} if self.kinds.get(part.op) is ty.BOOL else {}
+            is_one_number = len(sets) == 1 and len(texts) == len(_TRUTHS)
+            if sets and not is_one_number and all(node.text in texts for node in sets):
                 self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
                 for node in sets:
                     node.text = texts[node.text]
                 for word in ("uchar", "char", "ushort", "short", "uint", "int"):
                     self.change(in_place_of(Tree(f"({word})", (leaf(name),)), leaf(name)))
+                self.change(partial(rewritten, rules={"F == 0": "!F", "F != 0": "F"}, F=leaf(name)))
+
+    def simplify_masks(self) -> None:
+        """Make flags of variables that are all ones or none, and that lines only compare with 0."""
+        sets_by_name = defaultdict(list)
+        for node in walk(self.code):
+            for name in set_names(node.text):
+                sets_by_name[name].append(node)
+        for name, sets in sets_by_name.items():
+            if self.kinds.get(name) not in (ty.D, ty.UD) or self.types.get(name, "").split(" ")[-1] != name:
+                continue
+            values = {node.text: self._mask(assigned(node)[1]) for node in sets}
+            tests = {
+                Tree("!=", (leaf(name), leaf(0))): leaf(name),
+                Tree("==", (leaf(name), leaf(0))): Tree("u!", (leaf(name),)),
+            }
+            count = sum(tree in tests for tree in trees_of(self.code)) if all(values.values()) else 0
+            if not count or self.body.uses(name) != len(sets) + count:
+                continue
+            if all(value is not None and not value.args for value in values.values()) and len(sets) < 2:
+                continue
+            self.kinds[name], self.types[name] = ty.BOOL, f"bool {name}"
+            for node in sets:
+                node.text, node.range = f"{name} = {values[node.text]};", None
+            self.change(tests.get)
+
+    def _mask(self, value: Tree) -> Tree | None:
+        """Return a mask of all ones or none as a condition; None for another value."""
+        if value.op == "?" and [number_of(arg) for arg in value.args[1:]] in ([-1, 0], [1, 0]):
+            return value.args[0]
+        return {0: leaf("false"), -1: leaf("true"), 1: leaf("true")}.get(number_of(value))
 
     def simplify_ids(self) -> None:
         """Write sums of ids as the id that they are, and use one variable for one id."""
@@ -221,9 +257,9 @@ class Former:
                 self.change(in_place_of(leaf(name), value), node.places)
 
     def _as_id(self, tree: Tree, ids: Mapping[str, Tree]) -> Tree | None:
-        parts = terms(tree)
+        parts = [part for term in terms(tree) for part in (terms(ids.get(term.op, term)) if not term.args else [term])]
         offsets = [term for term in parts if term.op == "global_id_offset()"]
-        if len(parts) < 3 or len(offsets) != 1:
+        if tree.op != "+" or len(parts) < 3 or len(offsets) != 1:
             return None
         axis = offsets[0].args
         own = [term for term in parts if ids.get(term.op, term) == Tree("local_id()", axis)]
@@ -235,7 +271,8 @@ class Former:
         id_ = Tree("global_id()", axis)
         is_wide = self.kinds.get(group[0].op) in (ty.Q, ty.UQ) or _without_casts(group[0]) != group[0]
         id_ = Tree("(long)", (id_,)) if is_wide else id_
-        return sum_of([id_, *rest]) if len(rest) == len(parts) - 3 else None
+        before = next(index for index, term in enumerate(parts) if term not in rest)
+        return sum_of([*rest[:before], id_, *rest[before:]]) if len(rest) == len(parts) - 3 else None
 
     def _is_group(self, tree: Tree, axis: tuple[Tree, ...]) -> bool:
         """Return whether a value is the number of the group times its size."""
@@ -257,6 +294,10 @@ class Former:
 
     def _element(self, tree: Tree) -> Tree | None:
         inner = tree.args[0] if tree.args else tree
+        if tree.op == "u*" and inner.op.endswith(" *)") and inner.args[0].op == "(ulong)":
+            start = inner.args[0].args[0]
+            if self.body.elements.get(start.op) == inner.op[1:-3]:
+                return Tree("[]", (start, leaf(0)))
         if tree.op == "u*" and inner.op in self.body.elements and not inner.args:
             return Tree("[]", (inner, leaf(0)))
         if tree.op.endswith(" *)") and self.body.elements.get(inner.op) == tree.op[1:-3]:

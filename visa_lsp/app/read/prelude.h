@@ -54,6 +54,7 @@ ulong symbol(const char *name);                    /* the address of data or a f
 uchar *bti(uint number);                           /* a surface by its place in the binding table */
 uchar *surface_at(ulong handle);                   /* a surface by its handle */
 #define scratch_state (*(const uint *)(payload + 20)) /* 16 times the handle of scratch */
+#define sub_group_id() (*(const uchar *)(payload + 8))
 #define ss(handle) ({ ulong h_ = (handle); h_ == scratch_state >> 4 ? scratch : surface_at(h_); })
 #define bss(handle) surface_at(handle)
 #define surf(handle) surface_at(handle)
@@ -102,6 +103,7 @@ uchar *surface_of(const char *name);               /* a surface variable that th
 #define const_base launch_address("const_base")
 #define global_base launch_address("global_base")
 #define inline_sampler(index) launch_address("inline_sampler" #index)
+#define constant_sampler(index) sampler_at(inline_sampler(index)) /* a sampler that the program declares */
 #define printf_buffer launch_address("printf_buffer")
 #define global_id(axis) (enqueued_local_size(axis) * group_id(axis) + local_id(axis) + global_id_offset(axis))
 #define slm_offset(pointer) ((uint)((uchar *)(pointer) - slm))
@@ -253,6 +255,7 @@ static inline uint carry(uint a, uint b) { return (ulong)a + b >> 32; }
 static inline uint borrow(uint a, uint b) { return a < b; }
 #define quotient(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); b_ == 0 ? (__typeof__(a_))-1 : b_ == (__typeof__(b_))-1 && (__typeof__(b_))-1 < 0 ? -a_ : a_ / b_; })
 #define remainder(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); b_ == 0 ? (__typeof__(a_))-1 : b_ == (__typeof__(b_))-1 && (__typeof__(b_))-1 < 0 ? 0 : a_ % b_; })
+static inline int divide_up(int a, int b) { return (a >= 1 - b ? a + (b - 1) : a + 2 * (b - 1)) >> __builtin_ctz(b); } /* (a + b - 1) / b */
 #define mul_hi(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(((__typeof__(a_))-1 < 0 ? (__int128)a_ * b_ : (__int128)((unsigned __int128)a_ * b_ >> 1) << 1) >> 8 * sizeof a_); })
 #define mul_hi_16(a, b) ((int)((a) * (b)) >> 16)
 #define rhadd(a, b) ({ __typeof__((a) + (b)) a_ = (a), b_ = (b); (__typeof__(a_))(((__int128)a_ + b_ + 1) >> 1); })
@@ -365,11 +368,11 @@ static inline half fma_half(half a, half b, half c) {
 #define fma(a, b, c) PICK(fma, (a) + (b) + (c))(a, b, c)
 /* The exponential in the steps of Intel's compiler. */
 #define exp(x) exp_float(x)
-static inline float exp_float(float x) {
+static inline float exp_in_range(float x) {
     float n = trunc(x * 1.442695f);
-    float v = x < -105.0f ? 0.0f : exp2(n) * exp2(fma(n, -1.4286068e-06f, fma(n, -0.69314575f, x)) * 1.442695f);
-    return x > 105.0f ? INFINITY : v;
+    return exp2(n) * exp2(fma(n, -1.4286068e-06f, fma(n, -0.69314575f, x)) * 1.442695f);
 }
+static inline float exp_float(float x) { return x > 105.0f ? INFINITY : x < -105.0f ? 0.0f : exp_in_range(x); }
 #define lrp(a, b, c) ({ double a_ = (a), b_ = (b), c_ = (c); (__typeof__((a) + (b) + (c)))(a_ * b_ + (1.0 - a_) * c_); })
 
 /* The rounding mode is in bits 4 and 5. */

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.app.read.code_lines import Body, Line, Node, assigned, lists_of, places_of, set_in, walk
-from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, step_of
+from visa_lsp.app.read.shape import NUMBERED
+from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, number_of, parse, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Mapping, Sequence
 
 _COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.])")
@@ -19,7 +21,7 @@ _IS_FIRST: Final = re.compile(r"if \((\w+) == 0\) ")
 _LEAVES: Final = re.compile(
     r"(?:if \(.*\) )?(?:break|continue|goto\b.*|return\b.*);|case .*|default:|\w+:;?|each_lane\(.*"
 )
-_MAX_LINES: Final = 3  # of a step
+_MAX_LINES: Final = 4  # of a step
 _MIN_STEPS: Final = 3
 _UNSIGNED: Final = (ty.UD, ty.UW, ty.UB)
 
@@ -28,7 +30,7 @@ def join_repeats(body: Body) -> None:
     """Change the lines of a body in place."""
     for code in list(lists_of(body.code)):
         _join_loops(code)
-        _roll_halves(body, code)
+        _roll_steps(body, code)
         _move_counters(code)
 
 
@@ -82,6 +84,9 @@ def _linear(tree: Tree) -> Counter[str]:
     elif tree.op == "+" and len(tree.args) == 2:
         for arg in tree.args:
             factors.update(_linear(arg))
+    elif tree.op == "-" and (number := number_of(tree.args[-1])) is not None and len(tree.args) > 1:
+        factors.update(_linear(tree.args[0]))
+        factors[""] -= number
     elif tree.op == "*" and (times := number_of(tree.args[1])) is not None:
         factors.update({word: own * times for word, own in _linear(tree.args[0]).items()})
     else:
@@ -120,82 +125,169 @@ def _move_counters(code: list[Node]) -> None:
         del code[start]
 
 
-# ---- steps by halves
+# ---- steps by powers of two, and counted ones
+
+_HALVES, _DOUBLES, _COUNTS = "halves", "doubles", "counts"
+_MIN_COUNTED: Final = 4
 
 
-def _roll_halves(body: Body, code: list[Node]) -> None:
-    """Make a loop of successive equal lines but for a number that halves: the steps of a reduction."""
-    index = 0
+class _Series(NamedTuple):
+    """A number in successive steps: ``factor`` times what halves, doubles or counts, and ``rest``; constant without a factor.
+
+    What halves ends with 1, what doubles begins with 1, what counts begins with 0.
+    """
+
+    factor: int
+    rest: int
+    kind: str = ""
+
+    def text(self, counters: Mapping[str, tuple[str, int, int]]) -> str:
+        """Return the number in terms of a variable for each kind, which is so many times as much, and a number more."""
+        if not self.factor:
+            return str(self.rest)
+        counter, base, start = counters[self.kind]
+        times, rest = self.factor // base, self.rest - self.factor // base * start
+        whole = counter if times == 1 else f"{times} * {counter}"
+        return f"({whole}{f' + {rest}' if rest > 0 else f' - {-rest}' if rest else ''})"
+
+
+def _roll_steps(body: Body, code: list[Node]) -> None:
+    """Make a loop of successive lines that are equal but for numbers that halve or double: the steps of a reduction or a scan."""
+    index, uses = 0, Counter(word for node in walk(body.code) for text in node.texts() for word in WORD.findall(text))
     while index < len(code):
         for size in range(1, _MAX_LINES + 1):
-            steps = _halving(body, code[index:], size)
-            if steps is None:
+            count, series = _find_steps(body, uses, code[index:], size)
+            if not series:
                 continue
-            after = code[index + size * len(steps) :]
+            after = code[index + size * count :]
             if size > 1 and after and code[index].text == after[0].text and code[index].inner is None:
                 index += 1  # a barrier after each step is the usual form
-            nodes = code[index : index + size * len(steps)]
-            inner = nodes[:size]
-            (texts, numbers), (_, last) = (_without_numbers(body, part) for part in (inner, nodes[-size:]))
-            start, end = next((a, b) for a, b in zip(numbers, last, strict=True) if a != b)
-            counter = body.new(ty.D)
-            words = [counter if a != b else str(a) for a, b in zip(numbers, last, strict=True)]
-            _write(inner, iter(_filled(texts, words)))
-            test = f"{counter} > 0" if end == 1 else f"{counter} >= {end}"
-            head = f"for ({counter} = {start}; {test}; {counter} >>= 1) {{"
-            loop = Node(head, places_of(*walk(nodes)), inner=inner, tail=Line("}"), is_loop=True)
-            code[index : index + len(nodes)] = [loop]
+            nodes = code[index : index + size * count]
+            if _find_steps(body, uses, nodes, size) == (count, series):
+                code[index : index + len(nodes)] = _loop_of_steps(body, nodes, size, series)
             break
         index += 1
 
 
-def _halving(body: Body, code: Sequence[Node], size: int) -> list[tuple[list[str], list[int]]] | None:
-    """Return the steps of so many lines with which code begins, each as texts without numbers and these; None if there are too few."""
+def _find_steps(body: Body, uses: Counter[str], code: Sequence[Node], size: int) -> tuple[int, list[_Series]]:
+    """Return how many steps of so many lines a list begins with, and the numbers in them; 0 if there are too few."""
     if len(code) < size * _MIN_STEPS or code[0].continues:
-        return None
-    steps: list[tuple[list[str], list[int]]] = []
-    moves: list[bool] = []
+        return 0, []
+    texts: list[str] = []
+    rows: list[list[int]] = []
     for start in range(0, len(code) - size + 1, size):
         group = code[start : start + size]
-        texts, numbers = _without_numbers(body, group)
         if any(_LEAVES.fullmatch(text) for node in walk(group) for text in node.texts()):
             break
-        if steps:
-            before = steps[-1][1]
-            if texts != steps[0][0]:
-                break
-            halves = [2 * now == old and now > 0 for old, now in zip(before, numbers, strict=True)]
-            moves = moves or halves
-            if any(
-                now * 2 != old if moved else now != old for old, now, moved in zip(before, numbers, moves, strict=True)
-            ):
-                break
-        steps.append((texts, numbers))
-    starts = {number for number, moved in zip(steps[0][1], moves, strict=False) if moved} if steps else set()
-    after = code[len(steps) * size : len(steps) * size + 1]
-    return steps if len(steps) >= _MIN_STEPS and len(starts) == 1 and not (after and after[0].continues) else None
+        own, numbers = _skeleton(body, uses, group)
+        if rows and own != texts:
+            break
+        texts, rows = own, [*rows, numbers]
+    while len(rows) >= _MIN_STEPS:
+        columns = [_series(column) for column in zip(*rows, strict=True)]
+        series = [column for column in columns if column is not None]
+        after = code[size * len(rows) : size * len(rows) + 1]
+        kinds = {column.kind for column in series if column.factor}
+        is_loop = _HALVES in kinds <= {_HALVES, _DOUBLES} or (
+            kinds == {_COUNTS} and size > 1 and len(rows) >= _MIN_COUNTED
+        )
+        if len(series) == len(columns) and is_loop and not (after and after[0].continues):
+            bases = {kind: min(c.factor for c in series if c.kind == kind) for kind in kinds}
+            if all(c.factor % bases[c.kind] == 0 for c in series if c.factor):
+                return len(rows), series
+        rows.pop()
+    return 0, []
 
 
-def _without_numbers(body: Body, group: Sequence[Node]) -> tuple[list[str], list[int]]:
-    """Return the texts of lines without their numbers, and these; ``x == 0`` of an unsigned ``x`` is ``x < 1``."""
+def _series(numbers: Sequence[int]) -> _Series | None:
+    """Return a series of numbers; None for numbers of another one."""
+    if len(set(numbers)) == 1:
+        return _Series(0, numbers[0])
+    for kind in (_HALVES, _DOUBLES):
+        rising = numbers[::-1] if kind == _HALVES else numbers
+        factor = rising[1] - rising[0]
+        if factor > 0 and all(n == rising[0] + factor * ((1 << k) - 1) for k, n in enumerate(rising)):
+            return _Series(factor, rising[0] - factor, kind)
+    factor = numbers[1] - numbers[0]
+    is_counted = factor > 0 and all(n == numbers[0] + factor * k for k, n in enumerate(numbers))
+    return _Series(factor, numbers[0], _COUNTS) if is_counted else None
+
+
+def _skeleton(body: Body, uses: Counter[str], group: Sequence[Node]) -> tuple[list[str], list[int]]:
+    """Return the texts of lines without their numbers and the names of their own variables, and these numbers."""
     texts: list[str] = []
     numbers: list[int] = []
+    own = {name for name in set_in(group) if NUMBERED.fullmatch(name)}
+    inside = Counter(word for node in walk(group) for text in node.texts() for word in WORD.findall(text))
+    names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == uses[name]}
     for text in (text for node in walk(group) for text in node.texts()):
-        hit = _IS_FIRST.match(text)
-        is_first = hit is not None and body.kinds.get(hit[1]) in _UNSIGNED
-        plain = text.replace(" == 0) ", " < 1) ", 1) if is_first else text
+        plain = WORD.sub(lambda hit: names.get(hit[0], hit[0]), _plain_line(body, text))
         numbers += [int(number) for number in _NUMBER.findall(plain)]
         texts.append(_NUMBER.sub("@", plain))
     return texts, numbers
 
 
-def _filled(texts: Sequence[str], words: Sequence[str]) -> list[str]:
-    """Return texts with words in the places of their numbers."""
-    turn = iter(words)
-    return [re.sub("@", lambda _: next(turn), text) for text in texts]
+def _plain_line(body: Body, text: str) -> str:
+    """Return a line with indexes as sums of factors; ``x == 0`` of an unsigned ``x`` as ``x < 1``, ``a = a + b`` as ``a += b``."""
+    hit = _IS_FIRST.match(text)
+    if hit is not None and body.kinds.get(hit[1]) in _UNSIGNED:
+        text = text.replace(" == 0) ", " < 1) ", 1)
+    step = step_of(text)
+    trees = tuple(tree.change(_as_sum) for tree in step.trees)
+    if not trees:
+        return text
+    if step.op == "=" and trees[1].op == "+" and trees[1].args[0] == trees[0]:
+        return str(Step(("", " += ", ";"), (trees[0], trees[1].args[1])))
+    return str(Step(step.words, trees))
 
 
-def _write(nodes: Sequence[Node], texts: Iterator[str]) -> None:
-    """Give lines new texts."""
-    for node in walk(nodes):
-        node.change(lambda _: next(texts))
+def _as_sum(tree: Tree) -> Tree | None:
+    """Return an element with its index as a sum of factors, each with its number, and a number."""
+    factors = _linear(tree.args[1]) if tree.op == "[]" else Counter()
+    words = sorted(word for word in factors if word)
+    if not words or len(words) > 1 or min(factors.values()) < 0:
+        return None
+    return Tree(
+        "[]", (tree.args[0], Tree("+", (Tree("*", (parse(words[0]), leaf(factors[words[0]]))), leaf(factors[""]))))
+    )
+
+
+def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_Series]) -> list[Node]:
+    """Return a loop in place of steps of so many lines."""
+    steps, inner = len(nodes) // size, nodes[:size]
+    counters: dict[str, tuple[str, int, int]] = {}
+    for kind in (_HALVES, _COUNTS, _DOUBLES):
+        own = [column for column in series if column.kind == kind]
+        if own:
+            least = min(own, key=lambda column: column.factor)
+            counters[kind] = body.new(ty.D), least.factor, least.rest if kind == _COUNTS else 0
+    turn = iter(column.text(counters) for column in series)
+    for node in walk(inner):
+        node.change(lambda text: _without_needless(re.sub(_NUMBER, lambda _: next(turn), _plain_line(body, text))))
+    before: list[Node] = []
+    if _COUNTS in counters:
+        counter, factor, start = counters[_COUNTS]
+        change = f"{counter}++" if factor == 1 else f"{counter} += {factor}"
+        head = f"for ({counter} = {start}; {counter} < {start + factor * steps}; {change}) {{"
+    else:
+        counter, last, _ = counters[_HALVES]
+        test = f"{counter} > 0" if last == 1 else f"{counter} >= {last}"
+        head = f"for ({counter} = {last << steps - 1}; {test}; {counter} >>= 1) {{"
+    if _DOUBLES in counters:
+        other, start, _ = counters[_DOUBLES]
+        before = [Node(f"{other} = {start};", nodes[0].places)]
+        inner.append(Node(f"{other} <<= 1;", nodes[0].places))
+    return [*before, Node(head, places_of(*walk(nodes)), inner=inner, tail=Line("}"), is_loop=True)]
+
+
+def _without_needless(text: str) -> str:
+    """Return a line whose indexes have no products by 1 and no sums with 0."""
+    step = step_of(text)
+    rules = {"X * 1": "X", "X + 0": "X", "A + (B - C)": "A + B - C", "A + (B + C)": "A + B + C"}
+
+    def rule(tree: Tree) -> Tree | None:
+        if tree.op != "[]":
+            return None
+        return Tree("[]", (tree.args[0], tree.args[1].change(partial(rewritten, rules=rules))))
+
+    return str(Step(step.words, tuple(tree.change(rule) for tree in step.trees))) if step.trees else text

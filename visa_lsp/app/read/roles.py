@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.prelude import read_prelude
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms
+from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms, uncast
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,6 +29,24 @@ _IDS: Final = {
 _EXTREMES: Final = {"fmax()": "largest", "max()": "largest", "fmin()": "smallest", "min()": "smallest"}
 _COUNTERS: Final = ("k", "j", "m", "n")
 _RESULTS: Final = {"-": "difference", "*": "product", "exp()": "exponential", "rsqrt()": "inverse", "sqrt()": "root"}
+_ALONG: Final = {"width": "x", "w": "x", "height": "y", "h": "y", "rows": "row", "cols": "col", "columns": "col"}
+_UNARY: Final = {"u-": "minus_{}", "recip()": "inverse_{}", "rsqrt()": "inverse_root_{}", "sqrt()": "root_{}", "fabs()": "abs_{}", "abs()": "abs_{}"}  # fmt: skip
+_BINARY: Final = {
+    "+": "{}_plus_{}", "-": "{}_minus_{}", "*": "{}_times_{}", "/": "{}_over_{}", "|": "{}_or_{}",
+    "==": "{}_is_{}", "!=": "{}_is_not_{}", "<": "{}_below_{}", ">=": "{}_from_{}_on", ">": "{}_above_{}", "<=": "{}_up_to_{}",
+}  # fmt: skip
+_COMPARISONS: Final = ("<", ">", "<=", ">=")
+_SIZES: Final = {
+    "image_width()": "{}_width",
+    "image_height()": "{}_height",
+    "image_depth()": "{}_depth",
+    "global_size()": "grid_size",
+}
+_MAX_NAME: Final = 24
+_GENERAL: Final = re.compile(  # names that say nothing about where a value comes from
+    r"(?:index|position|t|product|difference|smaller|larger|smallest|largest|sum|flag|in_range|result|found|holds|count|stride|distance"
+    r"|current|acc|hash|value|texel|slot|old|input|i|exponential|inverse|root)_?\d*|.*_(?:plus|minus|times|over|or|is|below|mod)_.*"
+)
 
 
 @cache
@@ -42,11 +60,18 @@ class Namer:
 
     def __init__(self, code: list[Node], parameters: Iterable[str]) -> None:
         self.code = code
-        self.taken = {*parameters, *RESERVED, *_macros()}
+        self.parameters = frozenset(parameters)
+        self.taken = {*self.parameters, *RESERVED, *_macros()}
         self.scopes: dict[str, tuple[int, ...]] = {}
         self.steps: dict[str, list[tuple[Step, bool]]] = defaultdict(list)  # the lines that set a variable; of a `for`?
-        self.stored: set[str] = set()  # values that are stored as they are
+        self.stored: dict[str, tuple[str, ...]] = {}  # values that are stored as they are -> names by their places
         self.indexes: set[str] = set()
+        self.operands: set[str] = set()  # of sums and products
+        self.bounds: dict[str, set[str]] = defaultdict(set)  # what variables are compared with
+        self.samplers: set[str] = set()
+        self.vectors: set[str] = set()  # whose parts lines set
+        self.arrays: set[str] = set()  # of the lane
+        self.elements: set[Tree] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
         self.names: dict[str, str] = {}
         self.pending: set[str] = set()  # variables with names, or whose names are being chosen
@@ -83,6 +108,8 @@ class Namer:
                 self.scopes.setdefault(hit[1], inside if is_for else path)
                 if "payload + " in text:
                     self.inputs.add(hit[1])
+                if f"{hit[1]}[" in text and not text.startswith(("shared", "local", "for")) and " = " not in text:
+                    self.arrays.add(hit[1])
                 text = ("for (" if is_for else "") + text[hit.start(1) :]
             self._note_step(step_of(text), is_for)
             self._note(node.inner or [], inside)
@@ -92,16 +119,26 @@ class Namer:
             if part.op in _IDS:
                 self.axes[part.op].add(part.args[0].op)
             if part.op.startswith("write_image"):
-                self.stored.add(part.args[-1].op)
+                self.stored[part.args[-1].op] = ("result",)
             if part.op == "[]":
+                self.elements.add(part)
                 self.indexes |= {inner.op for inner in part.args[1].walk() if not inner.args}
+            if part.op in ("+", "-", "*"):
+                self.operands |= {uncast(arg).op for arg in part.args}
+            if part.op == "sampler_at()":
+                self.samplers.add(part.args[0].op)
+            if part.op in _COMPARISONS:
+                for arg, other in (part.args, part.args[::-1]):
+                    self.bounds[uncast(arg).op].add(uncast(other).op)
         for index, target in enumerate(step.trees):
             word = step.words[index + 1]
             if target not in step.targets:
                 continue
             values = step.trees[index + 1 : index + 2] if word.endswith("= ") else ()
-            if target.op in ("[]", "u*") and values and not values[0].args:
-                self.stored.add(values[0].op)
+            if target.args and values and not values[0].args:
+                self.stored.setdefault(values[0].op, self._stored_names(target))
+            if target.op in COMPONENTS and not target.args[0].args:
+                self.vectors.add(owner(target))
             self.steps[owner(target)].append((Step(("", word, ""), (target, *values)), is_for))
 
     def _name(self, name: str) -> str:
@@ -119,22 +156,32 @@ class Namer:
         values = [step.value for step, _ in steps if len(step.trees) > 1 and step.words[1].strip() == "="]
         added = [step.value for step, _ in steps if step.words[1].strip() == "+="]
         signs = {step.words[1].strip(" ;){") for step, _ in steps}
-        start = _uncast(values[0]) if values else NOTHING
+        start = uncast(values[0]) if values else NOTHING
         if name in self.inputs:
             return ("input",)
+        if name in self.arrays:
+            return ("values",)
         if len(steps) == 1 and (role_names := self._id(start)):
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
-            return ("stride", "distance")
+            is_step = name in self.indexes or any(not bound.isdecimal() for bound in self.bounds[name])
+            return ("stride", "distance") if is_step else ("bits", "word")
+        if name in self.vectors and name in self.stored:
+            return self.stored[name]
+        along = self._along(name)
         if any(is_for for _, is_for in steps):
-            return ("i", *_COUNTERS) if any(part.op in _IDS for part in start.walk()) else _COUNTERS
+            return (*along, *(("i",) if any(part.op in _IDS for part in start.walk()) else ()), *_COUNTERS)
         extremes = [_EXTREMES[value.op] for value in values if value.op in _EXTREMES and leaf(name) in value.args]
         if extremes:
             return (extremes[0],)
+        if "++" in signs and (name in self.operands or name in self.indexes):
+            return (*along, "i", *_COUNTERS)
         if "++" in signs or (added and all(value.op in self.flags for value in added)):
             return ("count",)
         if added and all(number_of(value) is not None for value in added):
             return ("index",) if name in self.indexes else ("position",)
+        if added and name in self.indexes:
+            return (*along, "i", *_COUNTERS)
         if added or any(value.op == "fma()" and value.args[2] == leaf(name) for value in values):
             return ("sum",)
         if any(part.op == "^" and name in part.names() for value in values for part in value.walk()):
@@ -144,16 +191,29 @@ class Namer:
         if start.op in _EXTREMES:
             return ("smaller",) if "min" in start.op else ("larger",)
         if name in self.stored:
-            return ("result",)
+            return self.stored[name]
+        if name in self.samplers:
+            return ("sampler",)
+        described = self._described(values[0]) if len(values) == len(steps) == 1 else ""
         if name in self.flags:
-            return (
-                ("flag",) if any(value.args for value in values) else ("found",) if start.op == "false" else ("holds",)
+            is_computed = any(value.args for value in values)
+            kind = (
+                "in_range"
+                if start.op == "<"
+                else "flag"
+                if is_computed
+                else "found"
+                if start.op == "false"
+                else "holds"
             )
+            return (described, kind) if described else (kind,)
         own = [value for value in values if name in value.names()]
         if len(values) > 1 and own:
             is_chosen = all(value.op == "?" and leaf(name) in value.args[1:] for value in own)
             return ("index",) if name in self.indexes else ("current",) if is_chosen else ("acc",)
-        return self._by_value(name, start) if values else ("value",)
+        if not values:
+            return ("value",)
+        return (*(word for word in (*along, described) if word), *self._by_value(name, start))
 
     def _id(self, value: Tree) -> tuple[str, ...]:
         if value.op not in _IDS:
@@ -162,8 +222,64 @@ class Namer:
         many = any(len(used_axes) > 1 or used_axes - {"0"} for used_axes in self.axes.values())
         return (prefix + axes[int(value.args[0].op)], plain) if many else (plain,)
 
+    def _along(self, name: str) -> tuple[str, ...]:
+        """Return the name of a position in what it is compared with: ``k`` below ``K``, ``x`` below ``width``."""
+        for bound in sorted(self.bounds[name]):
+            if len(bound) == 1 and bound.isupper():
+                return (bound.lower(),)
+            if word := _ALONG.get(bound.rpartition("_")[2]):
+                return (word,)
+        return ()
+
+    def _stored_names(self, place: Tree) -> tuple[str, ...]:
+        """Return the names of a value that is stored in a place as it is."""
+        words: list[str] = []
+        while place.op[0] == "." and place.args:
+            words.insert(0, place.op[1:])
+            place = place.args[0]
+        if words and place.op in ("[]", "u*"):
+            return (f"new_{'_'.join(words)}",)
+        array = owner(place)
+        return ("result",) if not array[:1].isalpha() or NUMBERED.fullmatch(array) else ("result", f"new_{array}")
+
+    def _described(self, value: Tree) -> str:
+        """Return a name that says how a value comes from others with names; empty for a longer one."""
+        if value.op in _SIZES:
+            return _SIZES[value.op].format(value.args[0])
+        if value.op.startswith("(") and len(value.args) == 1:
+            inner = self._own_name(uncast(value))
+            return self._described(uncast(value)) if not inner else f"{inner}_f" if value.op == "(float)" else ""
+        names = [self._own_name(uncast(arg)) for arg in value.args]
+        word = ""
+        if value.op in _UNARY and names[0]:
+            word = _UNARY[value.op].format(names[0])
+        elif len(value.args) == 2 and names[0]:
+            number = number_of(value.args[1])
+            if value.op == "*" and value.args[0] == value.args[1]:
+                word = f"{names[0]}_squared"
+            elif value.op in ("<<", ">>") and number is not None and number < 16:
+                word = f"{names[0]}_{'times' if value.op == '<<' else 'over'}_{1 << number}"
+            elif value.op == "&" and number and not number & (number + 1):
+                word = f"{names[0]}_mod_{number + 1}"
+            elif value.op in _BINARY:
+                other = str(number) if number is not None and 0 <= number < 1000 else names[1]
+                word = _BINARY[value.op].format(names[0], other) if other else ""
+        return word if len(word) <= _MAX_NAME else ""
+
+    def _own_name(self, tree: Tree) -> str:
+        """Return the name of a variable, an argument, or a size of the launch; empty for another value."""
+        if tree.op in ("local_size()", "group_id()", "local_id()", "global_id()"):
+            return tree.op[:-2]
+        if tree.op in self.parameters:
+            return tree.op
+        word = "" if tree.args else self._name(tree.op)
+        is_name = word.isidentifier() and word not in ("true", "false") and not NUMBERED.fullmatch(word)
+        return word if is_name and not _GENERAL.fullmatch(word) else ""
+
     def _loaded(self, value: Tree) -> tuple[str, ...]:
         part = ""
+        if value.op == "?":
+            value = next((arg for arg in map(uncast, value.args[1:]) if arg.op == "[]"), value)
         while value.op[0] == ".":
             part, value = f"{value.op[1:]}_{part}".removesuffix("_"), value.args[0]
         if value.op.startswith("atomic_"):
@@ -175,12 +291,20 @@ class Namer:
             return ()
         if part not in ("", *"xyzw"):
             return (part,)  # a field of a structure
-        word, part = self.names.get(place, place).removeprefix("slm_"), f"_{part}" if part else ""
+        word, part = self.names.get(place, place).removeprefix("slm_").rstrip("_"), f"_{part}" if part else ""
         index = value.args[1] if value.op == "[]" else NOTHING
-        own = self._name(_uncast(index).op) if value.op == "[]" and not _uncast(index).args else ""
+        own = self._name(uncast(index).op) if value.op == "[]" and not uncast(index).args else ""
         if own and not NUMBERED.fullmatch(own):
             return (f"{word}_{'first' if own == '0' else own}{part}",)
-        return (f"{word}_value{part}", *self._neighbour(word, index))
+        names = [f"{word}_value{part}", *self._neighbour(word, index)]
+        if index.op in ("+", "-") and Tree("[]", (value.args[0], index.args[0])) in self.elements:
+            step = index.args[1]
+            words = {"+1": "next", "-1": "previous"}
+            argument = f"{'plus' if index.op == '+' else 'minus'}_{step.op}" if step.op in self.parameters else ""
+            is_row = Tree("[]", (value.args[0], Tree("+", (index.args[0], leaf(2))))) in self.elements
+            beside = argument if is_row else words.get(f"{index.op}{step.op}", argument)
+            names = [f"{word}_{beside}{part}", *names] if beside else names
+        return tuple(names)
 
     def _neighbour(self, word: str, index: Tree) -> Iterator[str]:
         """Yield a name for an element beside that of a variable."""
@@ -194,12 +318,16 @@ class Namer:
         parts = {arg.op[1:] for arg in value.args if arg.op[0] == "."}
         is_call = value.op.endswith("()") and len(value.args) == 1
         whole = self._name(value.args[0].args[0].op) if is_call and parts else ""
-        if whole and not NUMBERED.fullmatch(whole):
+        if whole.isidentifier() and not NUMBERED.fullmatch(whole):
             return (f"{whole}_{parts.pop()}",)
+        if is_call and parts and (role_names := self._loaded(value.args[0])):
+            return role_names
         if value.op == "-" and len(parts) == 1:
             return (f"d{parts.pop()}",)
         if name in self.indexes:
             return ("index",)
+        if value.op == "sub_group_id()":
+            return ("sub_group",)
         if value.op.startswith("sub_group_"):
             word = value.op[:-2].rpartition("_")[2]
             kind = {"add": "sum", "max": "largest", "min": "smallest"}.get(word, word)
@@ -226,9 +354,3 @@ class Namer:
         scope, other_scope = self.scopes[name], self.scopes[other]
         shorter = min(len(scope), len(other_scope))
         return scope[:shorter] == other_scope[:shorter]
-
-
-def _uncast(tree: Tree) -> Tree:
-    while tree.op.startswith("(") and tree.op.endswith(")") and len(tree.args) == 1:
-        tree = tree.args[0]
-    return tree

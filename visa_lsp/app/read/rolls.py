@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import defaultdict
+from collections import Counter, defaultdict
 from functools import partial
 from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, Final
@@ -15,7 +15,9 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     change_lines,
     lists_of,
+    names_of,
     places_of,
+    set_in,
     setters,
     trees_of,
     walk,
@@ -24,20 +26,38 @@ from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import NOTHING, Parts, Step, Tree, form, leaf, number_of, rewritten, step_of, sum_of, terms
+from visa_lsp.app.read.tree import (
+    NOTHING,
+    WORD,
+    Parts,
+    Step,
+    Tree,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    parse,
+    rewritten,
+    step_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
 _MIN_STEPS: Final = 4
+_MIN_CHAIN: Final = 9  # products of a sum that gets a variable of its own
 _NUMBER, _FLOAT = "@", "@f"  # stand for the number in an index, and for a float
 _WHOLE: Final = re.compile(r"\d{1,6}\.0f")
 _GUARDED: Final = re.compile(r"if \(lane [<>]= \d+\) (\w+)\[lane(?: - \d+)?\] = .*;")
 _TWICE: Final = 2
 _SCRATCH: Final = "scratch_state"
+_SPACES: Final = ("ss(scratch_state >> 4)", "scratch")
 _MIN_EXCHANGES: Final = 6
 _SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
+_COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 
 
@@ -59,14 +79,21 @@ class Roller:
 
     def __init__(self, body: Body) -> None:
         self.body, self.code, self.kinds = body, body.code, body.kinds
+        self.uses: Counter[str] = Counter()  # of words, before the list that is being changed
 
     def run(self) -> None:
         """Change the lines in place."""
         for code in list(lists_of(self.code)):
+            self.uses = Counter(
+                word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text)
+            )
             self._sort(code)
             self._join_lanes(code)
             self._split_chains(code)
+            self._split_sums(code)
             self._roll(code)
+            self._nest(code)
+            self._fuse(code)
 
     # ---- chains
 
@@ -88,21 +115,79 @@ class Roller:
                 code.remove(line)
                 index -= 1
 
+    def _split_sums(self, code: list[Node]) -> None:
+        """Write a long sum of products of elements, which is a part of a value, as so many sums in a variable of its own."""
+        index = len(code)
+        while index:
+            index -= 1
+            step = step_of(code[index].text)
+            if (
+                code[index].inner is not None
+                or step.op != "="
+                or not any(part.op == "fma()" for part in step.value.walk())
+            ):
+                continue
+            whole, used = self._expand(code, index, step.value)
+            chain = next((part for part in whole.walk() if part.op == "fma()"), NOTHING)
+            levels = list(_products(chain))
+            elements = [
+                part for level in levels[1:] for arg in level.args[:2] for part in arg.walk() if part.op == "[]"
+            ]
+            if (
+                len(levels) < _MIN_CHAIN
+                or len(elements) < len(levels) - 1
+                or any(part.op == "fma()" for part in levels[0].walk())
+            ):
+                continue
+            if any(self.body.elements.get(part.args[0].op) != "float" for part in elements):
+                continue
+            own = self.body.new(ty.F)
+            lines = [Node(f"{own} = {levels[0]};")]
+            for level in levels[1:]:
+                a, b = (arg.change(self._spelled) for arg in level.args[:2])
+                lines.append(Node(f"{own} = fma({a}, {b}, {own});"))
+            lines[-1].places = places_of(*used, code[index])
+            code[index].text = str(Step(step.words, (step.target, whole.change(in_place_of(chain, leaf(own))))))
+            code[index].range = None
+            code[index:index] = lines
+            for line in used:
+                code.remove(line)
+                index -= 1
+
+    def _spelled(self, tree: Tree) -> Tree | None:
+        """Return an element with the sums that its index is, written out."""
+        if tree.op != "[]":
+            return None
+        values = {}
+        for name in tree.args[1].names():
+            nodes = setters(self.code, name)
+            value = assigned(nodes[0])[1] if len(nodes) == 1 else NOTHING
+            plain = all(part.op in ("+", "*") or not part.args for part in value.walk())
+            if plain and all(len(setters(self.code, word)) < _TWICE for word in value.names()):
+                values[name] = value
+        rest, number = split_constant(tree.args[1].put(values))
+        return Tree("[]", (tree.args[0], leaf(number) if rest is None else add(rest, number)))
+
     def _expand(self, code: list[Node], index: int, value: Tree) -> tuple[Tree, list[Node]]:
         """Put into a value what earlier lines compute for it alone; return it, and these lines."""
         used: list[Node] = []
         seen: set[str] = set()
+        wanted = self._alone(value)
         for line in code[:index][::-1]:
             name, part = assigned(line)
-            if line.inner is not None or (stores(line) and not name):
+            if not wanted or line.inner is not None or (not name and stores(line)):
                 break
-            is_own = name in value.names() and not part.names() & seen and self.body.uses(name) == 2
-            if is_own and part.op in ("[]", "fma()", "+"):
+            if name in wanted and not part.names() & seen and part.op in ("[]", "fma()", "+"):
                 value = value.put({name: part})
+                wanted = (wanted - {name}) | self._alone(part)
                 used.append(line)
             elif name:
                 seen.add(name)
         return value, used
+
+    def _alone(self, value: Tree) -> set[str]:
+        """Return the variables in a value that nothing else needs."""
+        return {name for name in value.names() if self.uses[name] == _TWICE}
 
     # ---- loops
 
@@ -126,6 +211,55 @@ class Roller:
                 places = places_of(*code[index : index + count])
                 loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
                 code[index : index + count] = [loop]
+
+    def _nest(self, code: list[Node]) -> None:
+        """Write loops of one line that differ in the numbers of their indexes alone as a loop of a loop."""
+        index = -1
+        while index + 1 < len(code):
+            index += 1
+            first = _COUNTED.fullmatch(code[index].text)
+            if first is None or len(code[index].inner or []) != 1:
+                continue
+            bodies = [node.inner or [] for node in code[index:]]
+            heads = [_COUNTED.fullmatch(node.text) for node in code[index:]]
+            whole, start = _shape(bodies[0][0])
+            count, moves = 1, list[int]()
+            for head, inner in zip(heads[1:], bodies[1:], strict=True):
+                if head is None or head[2] != first[2] or len(inner) != 1 or not start:
+                    break
+                other, numbers = _shape(Node(re.sub(rf"\b{head[1]}\b", first[1], inner[0].text)))
+                step = [b - a for a, b in zip(start, numbers, strict=False)]
+                moves = moves or step
+                if other != whole or step != [move * count for move in moves]:
+                    break
+                count += 1
+            if count >= _MIN_STEPS and any(moves):
+                counter = self.body.new(ty.D)
+                steps = iter(zip(start, moves, strict=True))
+                text = str(Step(whole.words, tuple(_filled(tree, steps, counter) for tree in whole.trees)))
+                places = places_of(*code[index : index + count])
+                inner_loop = _for(code[index].text[5:-3], [Node(text, places)], places)
+                loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [inner_loop], places)
+                code[index : index + count] = [loop]
+
+    def _fuse(self, code: list[Node]) -> None:
+        """Make one loop of successive ones that count alike, and that only compute variables of their own."""
+        index = 0
+        while index + 1 < len(code):
+            pair = code[index], code[index + 1]
+            heads = [_COUNTED.fullmatch(node.text) for node in pair]
+            bodies = [node.inner or [] for node in pair]
+            counts = [hit[2] if hit is not None else "" for hit in heads]
+            sets = [set_in(inner) for inner in bodies]
+            plain = all(assigned(line)[0] in self.kinds for inner in bodies for line in inner)
+            free = not (sets[0] & names_of(bodies[1]) or sets[1] & names_of(bodies[0]))
+            if heads[0] is None or heads[1] is None or counts[0] != counts[1] or not plain or not free:
+                index += 1
+                continue
+            change_lines(bodies[1], in_place_of(leaf(heads[1][1]), leaf(heads[0][1])))
+            bodies[0] += bodies[1]
+            pair[0].places = places_of(*pair)
+            del code[index + 1]
 
     # ---- exchanges
 
@@ -235,12 +369,15 @@ class Roller:
         shapes = {name: _SHARED.fullmatch(text) for name, text in self.body.types.items() if name not in filled}
         arrays = [(name, hit[1], int(hit[2])) for name, hit in shapes.items() if hit is not None]
         for name, word, count in [*arrays, (_SCRATCH, "", 0)] if lanes else []:
-            places = {tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree)) is not None}
+            bases = self._scratch_bases() if name == _SCRATCH else {}
+            places = {
+                tree: index for tree in trees_of(self.code) if (index := _index_in(name, tree, bases)) is not None
+            }
             words = {tree.args[0].op[1:-3] for tree in places if tree.op == "u*"} or {word}
             kind = BY_NAME.get(next(iter(words))) if len(words) == 1 else None
             rows, rest = divmod(count or self.body.private_bytes // (kind.size if kind is not None else 1), lanes)
             columns = {tree: column for tree, index in places.items() if (column := self._column(index)) is not None}
-            is_own = sum(tree in places for tree in trees_of(self.code)) == self.body.uses(name)
+            is_own = self._is_all([name, *(["scratch", *bases] if name == _SCRATCH else [])], places, bases)
             if kind is None or not places or len(columns) < len(places) or not rows or rest or not is_own:
                 continue
             if self._is_for_all(name):
@@ -249,7 +386,22 @@ class Roller:
             new = {tree: Tree("[]", (own, column)) if rows > 1 else own for tree, column in columns.items()}
             change_lines(self.code, new.get)
             for code in list(lists_of(self.code)):
+                code[:] = [node for node in code if node.assigns not in bases]
                 self._roll(code)
+
+    def _is_all(self, names: list[str], places: Iterable[Tree], bases: Mapping[str, Tree]) -> bool:
+        """Return whether lines name variables in some trees alone, and in the values of some that are set once."""
+        own = set(places)
+        texts = [str(tree) for tree in trees_of(self.code) if tree in own] + [str(value) for value in bases.values()]
+        counts = Counter(word for text in texts for word in WORD.findall(text))
+        return all(self.body.uses(name) == counts[name] + (name in bases) for name in names)
+
+    def _scratch_bases(self) -> dict[str, Tree]:
+        """Return the variables that are set once to an offset from where the scratch memory of the thread begins."""
+        sets = {name: value for name, value in map(assigned, walk(self.code)) if _SCRATCH in value.names()}
+        return {
+            name: value for name, value in sets.items() if len(setters(self.code, name)) == 1 and "[]" not in str(value)
+        }
 
     def _is_for_all(self, *names: str) -> bool:
         """Return whether a line for all lanes, active or not, names an array."""
@@ -257,9 +409,8 @@ class Roller:
         return any(node.names & {*names} for node in lines)
 
     def join_halves(self, filled: frozenset[str]) -> None:
-        """Make one variable of two arrays whose lower and upper lanes use their own elements alone."""
+        """Make one variable, or one array, of two arrays whose lower and upper lanes use their own elements alone."""
         half = self.body.lanes // 2
-        indexes = leaf("lane"), Tree("-", (leaf("lane"), leaf(half)))
         for code in lists_of(self.code):
             for pair in pairwise(code):
                 names = [hit[1] for node in pair if (hit := _GUARDED.fullmatch(node.text)) is not None]
@@ -267,11 +418,47 @@ class Roller:
                 if len(set(names)) < len(pair) or filled & set(names) or len(shapes) != 1 or self._is_for_all(*names):
                     continue
                 ((word, count),) = shapes
-                elements = [Tree("[]", (leaf(name), index)) for name, index in zip(names, indexes, strict=True)]
-                own = [sum(tree == element for tree in trees_of(self.code)) for element in elements]
-                if word in BY_NAME and count == str(half) and own == list(map(self.body.uses, names)):
-                    change_lines(self.code, dict.fromkeys(elements, leaf(self.body.new(BY_NAME[word]))).get)
+                rows, rest = divmod(int(count), half)
+                if word not in BY_NAME or rest:
+                    continue
+                lower, upper = (self._own_rows(name, half, is_upper=name == names[1]) for name in names)
+                own = [
+                    sum(tree in rows_by_element for tree in trees_of(self.code)) for rows_by_element in (lower, upper)
+                ]
+                if own == list(map(self.body.uses, names)) and (
+                    rows == 1 or all(map(self._are_apart, names, (True, False)))
+                ):
+                    whole = leaf(self.body.new(BY_NAME[word], rows if rows > 1 else 0))
+                    new = {
+                        tree: Tree("[]", (whole, row)) if rows > 1 else whole for tree, row in (lower | upper).items()
+                    }
+                    change_lines(self.code, new.get)
         change_lines(self.code, partial(rewritten, rules={f"lane < {half} ? A : A": "A"}))
+
+    def _own_rows(self, name: str, half: int, *, is_upper: bool) -> dict[Tree, Tree]:
+        """Return the elements of an array that the lower or the upper lanes use, with the rows of their own lanes."""
+        rows: dict[Tree, Tree] = {}
+        for tree in trees_of(self.code):
+            if tree.op == "[]" and tree.args[0] == leaf(name):
+                row = _column(add(tree.args[1], half) if is_upper else tree.args[1], half)
+                rows |= {tree: row} if row is not None else {}
+        return rows
+
+    def _are_apart(self, name: str, is_lower: bool) -> bool:
+        """Return whether only the lower, or only the upper lanes use an array."""
+        half = self.body.lanes // 2
+        test, guard = parse(f"lane < {half}"), f"if (lane {'<=' if is_lower else '>='} {half - is_lower}) "
+        for node in walk(self.code):
+            step = step_of(node.text)
+            if name not in node.own_names() or node.text.startswith(guard):
+                continue
+            choices = [part for tree in step.trees for part in tree.walk() if part.op == "?" and part.args[0] == test]
+            inside = sum(str(part.args[1 if is_lower else 2]).count(name) for part in choices)
+            if inside != sum(str(tree).count(name) for tree in step.trees) or (
+                node.tail is not None and name in node.tail.text
+            ):
+                return False
+        return True
 
     def _column(self, index: Tree) -> Tree | None:
         """Return the row of an index whose lane is the own one, with the values of variables if need be; None for another index."""
@@ -282,14 +469,24 @@ class Roller:
         return column if column is not None or not values or not steady else _column(index.put(values), self.body.lanes)
 
 
-def _index_in(name: str, tree: Tree) -> Tree | None:
+def _without_thread(tree: Tree) -> Tree | None:
+    """Return an offset in scratch memory from where that of the thread begins."""
+    if tree.op == "&" and tree.args[0] == leaf(_SCRATCH):
+        return leaf(0)
+    return rewritten(tree, {"0 + X": "X", "X + 0": "X"})
+
+
+def _index_in(name: str, tree: Tree, bases: Mapping[str, Tree]) -> Tree | None:
     """Return the index of an element of an array, or of a number in scratch memory; None for other trees."""
     if name != _SCRATCH:
         return tree.args[1] if tree.op == "[]" and tree.args[0] == leaf(name) else None
     address = tree.args[0] if tree.op == "u*" and tree.args[0].op.endswith(" *)") else None
     kind = BY_NAME.get(address.op[1:-3]) if address is not None else None
-    hit = form("ss(scratch_state >> 4) + (uint)X", address.args[0]) if address is not None else Parts()
-    return Tree("/", (hit["X"], leaf(kind.size))) if hit and kind is not None else None
+    parts = (form(f"{space} + (uint)X", address.args[0]) for space in _SPACES) if address is not None else ()
+    hit = next(filter(None, parts), Parts())
+    if not hit or kind is None:
+        return None
+    return Tree("/", (hit["X"].put(bases).change(_without_thread), leaf(kind.size)))
 
 
 def _column(index: Tree, lanes: int) -> Tree | None:
@@ -334,6 +531,13 @@ def _lane_move(node: Node) -> tuple[int, Tree, Tree] | None:
 
 def _for(head: str, inner: list[Node], places: tuple[int, ...]) -> Node:
     return Node(f"for ({head}) {{", places, inner=inner, tail=Line("}"), is_loop=True)
+
+
+def _products(tree: Tree) -> Iterator[Tree]:
+    """Yield what a sum of products begins with, then the products with the sum before, the first one first."""
+    if tree.op == "fma()":
+        yield from _products(tree.args[2])
+    yield tree
 
 
 def _levels(tree: Tree, name: str) -> Iterator[Tree]:

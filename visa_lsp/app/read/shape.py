@@ -30,6 +30,7 @@ from visa_lsp.app.read.code_lines import (
     places_of,
     set_in,
     setters,
+    trees_of,
     walk,
     words_without_trees,
 )
@@ -68,7 +69,7 @@ COMPARE: Final = {
 }  # fmt: skip
 _OF_VALUES: Final = (  # calls that read neither memory nor other lanes
     "fma()", "fmax()", "fmin()", "min()", "max()", "fabs()", "abs()", "sqrt()",
-    "exp()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
+    "exp()", "exp_in_range()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
 )  # fmt: skip
 _JOINED: Final = ("+", "-", "*", "&", "|", "^", "<<", ">>")
 _PAIR: Final = 2
@@ -135,10 +136,11 @@ def opposite(tree: Tree, is_float: Callable[[Tree], bool]) -> Tree:
 
 def fold(tree: Tree) -> Tree:
     """Compute what constants tell of a value."""
-    return tree.change(_fold_one)
+    return tree.change(fold_one)
 
 
-def _fold_one(tree: Tree) -> Tree | None:
+def fold_one(tree: Tree) -> Tree | None:
+    """Compute what constants tell of a value; None if they tell nothing."""
     op, args = tree.op, tree.args
     if op == "&&":
         open_tests = [arg for arg in args if arg != TRUE]
@@ -322,7 +324,7 @@ class Shaper:
     def _alike(self, name: str, source: str) -> bool:
         """Return whether two variables have one type."""
         kind, other_kind = self.kinds.get(name), self.kinds.get(source)
-        same = kind is other_kind or {kind, other_kind} == {ty.D, ty.UD}
+        same = kind is other_kind or {kind, other_kind} in ({ty.D, ty.UD}, {ty.Q, ty.UQ})
         return kind is not None and same and source in self.types and name in self.types
 
     def _interfere(self, name: str, source: str, live: Liveness) -> bool:
@@ -551,6 +553,27 @@ class Shaper:
                 kept.places = places_of(node, other)
                 code[index : index + 2] = [kept] if kept.inner else []
 
+    def sink_equal(self) -> None:
+        """Move a line with which both branches of an `if` end behind it."""
+        for code in list(lists_of(self.code))[::-1]:
+            for index in range(len(code) - 1, -1, -1):
+                node, *rest = chain_of(code, index)
+                while (
+                    len(rest) == 1
+                    and rest[0].text == "} else {"
+                    and node.inner
+                    and rest[0].inner
+                    and node.inner[-1].text == rest[0].inner[-1].text
+                    and node.inner[-1].inner is None
+                    and step_of(node.inner[-1].text).op
+                ):
+                    last = rest[0].inner.pop()
+                    last.places = places_of(last, node.inner.pop())
+                    code.insert(index + 2, last)
+                    if not rest[0].inner and node.inner:
+                        node.tail = rest.pop().tail
+                        del code[index + 1]
+
     def nest_rounds(self) -> None:
         """Write loops of one round as branches; a flag holds where what their exits skip stands behind several."""
         for code, index in list(backwards(self.code))[::-1]:
@@ -714,7 +737,9 @@ class Shaper:
         """Write conditions without a sign that negates a longer one."""
         change_lines(
             self.code,
-            lambda tree: self.opposite(tree.args[0]) if tree.op == "u!" and tree.args[0].op in ("&&", "||") else None,
+            lambda tree: (
+                self.opposite(tree.args[0]) if tree.op == "u!" and tree.args[0].op in ("&&", "||", "==", "!=") else None
+            ),
         )
 
     def drop_dead(self) -> None:
@@ -750,6 +775,7 @@ class Shaper:
         assert node.inner is not None
         assert node.tail is not None
         self._step_last(code, index)
+        self._count_last(code, index)
         test, step = loop_test(node), step_of(node.inner[-1].text)
         name = step.target.op if step.op not in ("", "=") else ""
         start_index = next((n for n in range(index - 1, max(-1, index - 8), -1) if name in code[n].names), None)
@@ -778,6 +804,73 @@ class Shaper:
         del code[start_index]
         return 1
 
+    def start_loops(self, code: list[Node], facts: list[Tree], known: dict[str, Tree]) -> None:
+        """Write the test of a loop at its beginning where conditions around it say that it holds there.
+
+        ``facts`` hold at the beginning of the list, where variables have the values ``known``.
+        """
+        facts, known, index = list(facts), dict(known), 0
+        while index < len(code):
+            node = code[index]
+            changed = set_in([node])
+            if node.inner is not None:
+                inner_facts = [*facts, *self._facts_of(code, index)]
+                sets = set_in(node.inner) if node.is_loop or node.text.startswith("switch") else set()
+                kept = {name: value for name, value in known.items() if not sets & {name, *value.names()}}
+                self.start_loops(node.inner, [fact for fact in inner_facts if not sets & fact.names()], kept)
+            if node.text == "do {" and node.inner and node.tail is not None:
+                index -= self._start_loop(code, index, facts, known)
+            name, value = assigned(node)
+            facts = [fact for fact in facts if not changed & fact.names()]
+            known = {word: own for word, own in known.items() if not changed & {word, *own.names()}}
+            if name in self.kinds and not reads_memory(value) and name not in value.names():
+                known[name] = self._converted(name, value)
+            index += 1
+
+    def _start_loop(self, code: list[Node], index: int, facts: list[Tree], known: Mapping[str, Tree]) -> int:
+        """Write the test of a loop at its beginning if it holds there; return the number of lines before it that are gone."""
+        node = code[index]
+        assert node.inner is not None
+        test = loop_test(node)
+        begins = fold(test.put(known))
+        if reads_memory(test) or any(line.text.endswith("continue;") for line in own_level(node.inner)):
+            return 0
+        if not any(self._implies(fact, begins) or self._implies(fold(fact.put(known)), begins) for fact in facts):
+            return 0
+        *_, before, last = [Node(""), *node.inner]
+        counts = [step_of(line.text) for line in (before, last)]
+        if counts[0].target.op in test.names() and not counts[1].target.args and counts[0].op and counts[1].op:
+            apart = counts[0].target.op not in last.own_names() and counts[1].target.op not in before.own_names()
+            if apart and counts[1].target.op not in test.names():
+                node.inner[-2:] = [last, before]
+        gone = self._count(code, index, [fold(test.put({name: value})) for name, value in known.items()])
+        if not gone:
+            node.text, node.places, node.tail = f"while ({test}) {{", places_of(node, node.tail or node), Line("}")
+        return gone
+
+    def _implies(self, fact: Tree, test: Tree) -> bool:
+        """Return whether a condition holds where another one does."""
+        test, fact = self._narrow(test), self._narrow(fact)
+        half, least = form("1 <= X >> N", normal(test)), form("M <= X", normal(fact))
+        count, number = number_of(half["N"]), number_of(least["M"])
+        is_half = half["X"] == least["X"] and self.kinds.get(half["X"].op) is ty.UD
+        return self._same(fact, test) or (
+            is_half and None not in (count, number) and (number or 0) >= 1 << (count or 0)
+        )
+
+    def _narrow(self, test: Tree) -> Tree:
+        """Return a comparison with a number of 64 bits without the cast of an unsigned one of 32, which C makes itself."""
+        is_wide = any(self.body.type_name(arg.op) in ("long", "ulong") for arg in test.args)
+        if test.op not in NEGATED or not is_wide:
+            return test
+        casts = ("(long)", "(ulong)")
+        return Tree(
+            test.op,
+            tuple(
+                arg.args[0] if arg.op in casts and self.kinds.get(arg.args[0].op) is ty.UD else arg for arg in test.args
+            ),
+        )
+
     def _step_last(self, code: list[Node], index: int) -> None:
         """Let a loop begin with the half of a variable, if it halves that at its beginning and needs nothing but halves."""
         node, inner = code[index], code[index].inner or []
@@ -803,6 +896,28 @@ class Shaper:
         end = least >> count
         unsigned = self.kinds[name] is ty.UD and end == 1
         node.text = f"while ({name} > 0) {{" if unsigned else f"while ({name} >= {end}) {{"
+
+    def _count_last(self, code: list[Node], index: int) -> None:
+        """Let a loop count at its end, if it does so at its beginning and then uses the old number."""
+        node, inner = code[index], code[index].inner or []
+        name, step = step_of(inner[0].text).target.op, step_of(inner[0].text)
+        after = self.live().after.get(id(node), frozenset())
+        if (
+            node.text != "do {"
+            or step.words[1:] != ("++;",)
+            or self.kinds.get(name) not in (ty.D, ty.UD)
+            or name in after
+        ):
+            return
+        old = Tree("-", (leaf(name), leaf(1)))
+        leaves = any(line.text.endswith("continue;") for line in own_level(inner))
+        if leaves or len(setters(inner, name)) != 1 or old not in set(trees_of(inner)):
+            return
+        hidden = leaf(f"{name}_old")  # so that the new number in place of the rest meets no old one
+        change_lines(inner[1:], in_place_of(old, hidden))
+        change_lines(inner[1:], in_place_of(leaf(name), Tree("+", (leaf(name), leaf(1)))))
+        change_lines(inner[1:], in_place_of(hidden, leaf(name)))
+        inner.append(inner.pop(0))
 
 
 def own_level(code: list[Node]) -> Iterator[Node]:

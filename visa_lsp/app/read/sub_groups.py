@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from visa_lsp.app.read.code_lines import Body, Node, backwards, change_lines, match_lines, places_of, trees_of
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.tree import Tree, form, rewritten
+from visa_lsp.app.read.tree import NOTHING, Tree, form, in_place_of, leaf, rewritten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -103,10 +103,47 @@ def _moved(array: str, copy: str, lanes: int, before: str) -> Iterator[str]:
 
 def fold_sub_groups(body: Body, shared: Mapping[str, str]) -> None:
     """Change the lines in place; ``shared`` are the types of the elements of arrays that the lanes of a thread share."""
-    for write in (_write_calls, _write_sum):
+    for write in (_write_atomic, _write_calls, _write_sum):
         for code, index in backwards(body.code):
             if code[index].text.startswith("each_lane("):
                 write(body, shared, code, index)
+
+
+@cache
+def _atomics() -> tuple[tuple[str, ...], ...]:
+    """Return the steps by which a lane adds for all of them, and shares out what was there; the last lines give each lane its part."""
+    halves = (
+        *_TWO, *_prefix_sum("A", 16), *_prefix_sum("B", 16), "each_lane(0, 15) B[lane] = A[15] + B[lane];",
+        "R = one_for_all(atomic_add(P, B[15]));", "if (lane <= 15) V = A[lane] + R - X;", "each_lane(0, 15) B[lane] += R;",
+        "if (lane >= 16) V = B[lane - 16] - X;",
+    )  # fmt: skip
+    fills = [(lanes, tuple(step.format(last=lanes - 1) for step in _ONE)) for lanes in (16, 32)]
+    ones = (
+        (*fill, *_prefix_sum("A", lanes), f"R = one_for_all(atomic_add(P, A[{lanes - 1}]));") for lanes, fill in fills
+    )
+    return (halves, *ones)
+
+
+def _write_atomic(body: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:
+    """Write an atomic that each lane does for itself in place of one that a lane does for all."""
+    for steps in _atomics():
+        parts = match_lines(steps, code[index:])
+        if shared.get(parts["A"].op) not in ("int", "uint") or str(parts["N"]) != "0":
+            continue
+        lines, result = code[index : index + len(steps)], parts["V"]
+        del code[index : index + len(steps)]
+        if "V" not in parts:
+            own = [tree for tree in trees_of(body.code) if form("A[lane] + R - X", tree, **parts)]
+            result = leaf(body.new(BY_NAME[shared[parts["A"].op]])) if len(own) == 1 else NOTHING
+            change_lines(body.code, in_place_of(own[0], result) if own else in_place_of(NOTHING, NOTHING))
+        arrays = [parts[letter].op for letter in "ABR" if letter in parts]
+        if result is NOTHING or any(map(body.uses, arrays)):
+            code[index:index] = lines
+            return
+        one = str(parts["X"]) == "1"
+        call = f"atomic_inc({parts['P']})" if one else f"atomic_add({parts['P']}, {parts['X']})"
+        code.insert(index, Node(f"{result} = {call};", places_of(*lines)))
+        return
 
 
 def _write_calls(body: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:

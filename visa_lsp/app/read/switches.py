@@ -2,16 +2,32 @@
 
 from __future__ import annotations
 
+import re
+from collections import Counter
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Node, chain_of, condition_of
-from visa_lsp.app.read.shape import COMPARE
-from visa_lsp.app.read.tree import NOTHING, number_of
+from visa_lsp.app.read.code_lines import (
+    Node,
+    assigned,
+    chain_of,
+    change_lines,
+    condition_of,
+    names_of,
+    set_in,
+    trees_of,
+    walk,
+)
+from visa_lsp.app.read.shape import COMPARE, FALSE, JUMP, TRUE, is_constant
+from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, rewritten, set_names, step_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
 MIN_CASES: Final = 3
+_MAX_TESTS: Final = 2  # of a variable in the lines for some of its numbers
+_MAX_AROUND: Final = 3  # lines beside inner comparisons, which become part of each case
 
 
 class Branch(NamedTuple):
@@ -66,11 +82,86 @@ def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
             taken = [branch for branch in pieces if COMPARE[test.relation](branch.low, test.number)]
             rest = [branch for branch in pieces if branch not in taken]
         inner = node.inner or []
-        inner_test = test_of(inner[0]) if inner else None
-        nested = inner_test is not None and inner_test.name == name and all(branch.continues for branch in inner[1:])
+        start, end = _find_chain(inner, name)
         for branch in taken:
-            yield from _split(inner, name, branch) if nested else [branch._replace(code=inner)]
+            if start == end:
+                yield branch._replace(code=inner)
+            for part in _split(inner[start:end], name, branch) if start < end else ():
+                around = [replace(line) for line in inner[:start]], [replace(line) for line in inner[end:]]
+                yield part._replace(code=[*around[0], *part.code, *around[1]])
     yield from rest
+
+
+def _find_chain(code: Sequence[Node], name: str) -> tuple[int, int]:
+    """Return the beginning and the end of the comparisons of a variable among a few plain lines; equal ones if there are none."""
+    for start, node in enumerate(code[: _MAX_AROUND + 1]):
+        test = test_of(node)
+        if test is not None and test.name == name:
+            end = start + len(chain_of(list(code), start))
+            needs = names_of(code[end:]) & set_in(code[start:end])
+            return (start, end) if _are_plain(code[end:], _MAX_AROUND - start) and not needs else (0, 0)
+        if not _are_plain([node], 1) or name in set_names(node.text):
+            break
+    return 0, 0
+
+
+def _are_plain(code: Sequence[Node], most: int) -> bool:
+    """Return whether lines are a few assignments."""
+    return len(code) <= most and all(node.inner is None and step_of(node.text).op for node in code)
+
+
+def key_of(branch: Branch) -> tuple[str, ...]:
+    """Return the texts of the lines for some numbers, constants that no other line names first."""
+    lines = list(walk(branch.code))
+    counts = Counter(word for node in lines for word in node.own_names())
+    early = [node for node in lines if is_constant(assigned(node)[1]) and counts[assigned(node)[0]] == 1]
+    flat = not any(node.inner for node in lines)
+    texts = [text for node in lines if node not in early or not flat for text in node.texts()]
+    return (*(sorted(node.text for node in early) if flat else ()), *texts)
+
+
+def split_by_tests(branch: Branch, name: str, uses: Mapping[str, int]) -> list[Branch]:
+    """Return a branch in parts, such that their lines need no test of the variable; ``uses`` counts the words of the body."""
+    tests = {test for tree in trees_of(branch.code) if (test := _equality(tree, name)) is not None}
+    parts = [branch]
+    if any(node.inner is not None for node in branch.code):
+        return parts
+    for number in sorted(number for number in tests if branch.low <= number <= branch.high)[:_MAX_TESTS]:
+        parts = [piece for part in parts for piece in _cut(part, number)]
+    return [part._replace(code=_for_numbers(branch.code, name, part, uses)) for part in parts]
+
+
+def _equality(tree: Tree, name: str) -> int | None:
+    """Return the number that a test compares a variable with for equality."""
+    return number_of(tree.args[1]) if tree.op in ("==", "!=") and tree.args[0] == leaf(name) else None
+
+
+def _for_numbers(code: Sequence[Node], name: str, part: Branch, uses: Mapping[str, int]) -> list[Node]:
+    """Return lines for some numbers, without tests that always or never hold for these."""
+
+    def rule(tree: Tree) -> Tree | None:
+        number = number_of(tree.args[1]) if tree.op in COMPARE and tree.args[0] == leaf(name) else None
+        if number is None or (part.low < number < part.high and tree.op in ("==", "!=")):
+            return None
+        ends = {COMPARE[tree.op](end, number) for end in (part.low, part.high)}
+        if len(ends) > 1 or (number in (part.low, part.high) and part.low < part.high and tree.op in ("==", "!=")):
+            return None
+        return TRUE if ends.pop() else FALSE
+
+    lines = [replace(node) for node in code]
+    change_lines(lines, rule)
+    for node in list(lines):
+        flag, value = assigned(node)
+        inside = sum(re.findall(r"\w+", line.text).count(flag) for line in walk(lines)) if flag else 0
+        if value in (TRUE, FALSE) and inside == uses[flag] and len(lines) > 1:
+            lines.remove(node)
+            change_lines(lines, {leaf(flag): value}.get, node.places)
+    change_lines(lines, partial(rewritten, rules={"true ? A : B": "A", "false ? A : B": "B"}))
+    for node in lines:
+        node.text = node.text.removeprefix("if (true) ")
+    end = next((n for n, node in enumerate(lines, 1) if JUMP.match(node.text)), len(lines))
+    kept = (node for node in lines[:end] if not node.text.startswith("if (false) "))
+    return [node for node in kept if assigned(node)[1] != leaf(assigned(node)[0] or 0)]
 
 
 def _cut(branch: Branch, number: int) -> list[Branch]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
+from visa_lsp.app.read.array_copies import write_array_copies
 from visa_lsp.app.read.code_lines import (
     Body,
     Line,
@@ -23,6 +24,7 @@ from visa_lsp.app.read.code_lines import (
     chain_of,
     change_line,
     change_lines,
+    condition_of,
     count_of,
     lists_of,
     places_of,
@@ -37,6 +39,8 @@ from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
+from visa_lsp.app.read.insertions import write_insertions
+from visa_lsp.app.read.integer_forms import write_integers
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
@@ -55,7 +59,7 @@ from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
-from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, test_of
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, split_by_tests, test_of
 from visa_lsp.app.read.tree import (
     NARROW,
     NEGATED,
@@ -117,7 +121,7 @@ _SCALE_ROUNDS: Final = 4  # each may make the terms of another sum offsets that 
 _SETS: Final = re.compile(r"\b(\w+)(?:\.\w+|\[[^\]]*\])?(?: [-+*/&|^]?= | <<= | >>= |\+\+|--)")
 _PLAIN: Final = re.compile(
     r"(?P<name>[A-Za-z_]\w*)(?:\.[xyzw])?|\(uint\)\(ulong\)(?P<low>\w+)|\(uint\)\(\(ulong\)(?P<high>\w+) >> 32\)|"
-    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
+    rf"\(?(?:\(\w+\)\(?)*(?:{_HANDLES})(?: >> 32)?\)?(?: \| 1(?:UL)?)?\)?|-?[\d.]+(?:e[-+]\d+)?f"
 )
 
 
@@ -154,6 +158,8 @@ def plain_value(tree: Tree) -> Tree | None:
     half = form("as_half((ushort)(uint)as_ushort(X))", tree) or form("as_half(as_ushort(X))", tree)
     if half and half["X"].op != "float_to_bf()":
         return half["X"]
+    if tree.op == "u*" and tree.args[0].op == "u&":
+        return tree.args[0].args[0]
     if tree.op in NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
@@ -165,7 +171,7 @@ def plain_value(tree: Tree) -> Tree | None:
     handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
     own = (form("H | 1", handle) or form("H | 1UL", handle) or {"H": handle})["H"]  # the lowest bit is a tag
     if own.op == "inline_sampler()":
-        return Tree(tree.op, (own,))
+        return Tree("constant_sampler()", own.args)
     return own.args[0] if own.op == "handle_of()" else None
 
 
@@ -202,6 +208,11 @@ _DENORMAL: Final = (("G", "(X & -0x7f800001) == X"),)
 _IDIOMS: Final = (
     Idiom(_DENORMAL, {"G": 3}, {"as_float((-G & (X & (int)0x80000000)) | (X & ~-G))": "flush_denormal(as_float(X))"}),
     Idiom(_EXPONENTIAL, {"W": 4, "L": 2, "M": 2}, {"X > 105.0f ? INFINITY : M": "exp(X)"}),
+    Idiom(
+        _EXPONENTIAL[:1],
+        {"W": 4},
+        {"exp2(W) * exp2(fma(W, -1.4286068e-06f, fma(W, -0.69314575f, X)) * 1.442695f)": "exp_in_range(X)"},
+    ),
     Idiom(_DIVIDE, {"B": 3, "F": 3}, {"recip(D * F) * X * F": "scaled_divide(X, D)"}),
     Idiom(
         (*_DIVIDE, *_EQUAL),  # a quotient that is 1 for equal numbers
@@ -294,6 +305,7 @@ class Tidier:
         self.former.name_ids()
         self.former.spread_sums()
         change_lines(self.code, short_index)
+        write_array_copies(self.body)
         roller = Roller(self.body)
         roller.run()
         self._inline_all()
@@ -312,13 +324,23 @@ class Tidier:
         self.former.simplify_ids()
         join_halvings(self.body)
         self.former.simplify_flags()
+        self.former.simplify_masks()
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.signs.join_barriers()
         divide_by_counters(self.body)
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         change_lines(self.code, partial(rewritten, rules=CALLS))
+        self._join()
+        write_array_copies(self.body)
+        self.shaper.drop_dead()
+        write_insertions(self.body)
+        write_integers(self.body, self.signs.type_of)
+        self._inline_all()
         write_usual_forms(self.body)
+        self.shaper.sink_equal()
+        self.shaper.start_loops(self.code, [], {})
+        self.shaper.say_positively()
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         change_lines(self.code, plain_value)
@@ -607,9 +629,11 @@ class Tidier:
                     (inner,) = node.inner
                     text = f"{node.text.removesuffix(') {')} && {inner.text.removeprefix('if (')}"
                     is_long = len(text) > _MAX_LINE or " || " in text or " ? " in text
-                    if inner.inner is None or not inner.text.startswith("if (") or is_long:
+                    leaves = inner.inner is None and condition_of(inner.text) is not NOTHING
+                    if (inner.inner is None and not leaves) or not inner.text.startswith("if (") or is_long:
                         break
                     node.text, node.inner, node.places = text, inner.inner, places_of(node, inner)
+                    node.tail = None if leaves else node.tail
 
     def _switches(self, code: list[Node]) -> None:
         """Make a `switch` of a tree of comparisons of a variable with constants."""
@@ -618,7 +642,7 @@ class Tidier:
             kind = self.kinds.get(test.name) if test is not None else None
             is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
             cases = find_cases(code, index, *limits(kind)) if kind is not None and is_number else None
-            lines = self._cases(cases[1]) if cases is not None else None
+            lines = self._cases(cases[0], cases[1]) if cases is not None else None
             if cases is not None and lines is not None:
                 name, _, end = cases
                 code[index:end] = [
@@ -628,32 +652,42 @@ class Tidier:
             elif (inner := code[index].inner) is not None:
                 self._switches(inner)
 
-    def _cases(self, branches: Sequence[Branch]) -> list[Node] | None:
-        """Return the lines of the cases of a `switch`; None where that would be no clearer."""
-        groups: dict[tuple[str, ...], tuple[list[int], list[Node]]] = {}
-        others: set[tuple[str, ...]] = set()
-        for low, high, code in branches:
-            texts = tuple(text for node in walk(list(code)) for text in node.texts())
-            if any("break;" in node.text for node in own_level(list(code))):
+    def _cases(self, name: str, branches: Sequence[Branch]) -> list[Node] | None:
+        """Return the lines of the cases of a `switch` of a variable; None where that would be no clearer."""
+        groups: dict[tuple[str, ...], list[Branch]] = defaultdict(list)
+        for part in (part for branch in branches for part in split_by_tests(branch, name, self.counts)):
+            if any("break;" in node.text for node in own_level(list(part.code))):
                 return None
-            groups.setdefault(texts, ([], list(code)))[0].append(low)
-            if low < high:
-                others.add(texts)
-        if (
-            len(others) != 1
-            or sum(len(numbers) for texts, (numbers, _) in groups.items() if texts not in others) < MIN_CASES
-        ):
+            groups[key_of(part)].append(part)
+        ranges = [texts for texts, parts in groups.items() if any(part.low < part.high for part in parts)]
+        cases = sorted(
+            (sorted(part.low for part in parts), texts) for texts, parts in groups.items() if texts not in ranges
+        )
+        many = len(ranges) > 1 and any(len(groups[texts]) > 1 for texts in ranges)
+        if not ranges or many or sum(len(numbers) for numbers, _ in cases) < MIN_CASES * len(ranges):
             return None
-        (rest,) = others
-        cases = sorted((sorted(numbers), texts) for texts, (numbers, _) in groups.items() if texts != rest)
-        heads = [(" ".join(f"case {number}:" for number in numbers), texts) for numbers, texts in cases]
         lines = []
-        for head, texts in [*heads, *([("default:", rest)] if rest else [])]:
-            inner = groups[texts][1]
-            if len(inner) == 1 and inner[0].inner is None and " = " in texts[0]:
-                lines.append(Node(f"{head} {texts[0]} break;", inner[0].places))
-            else:
+        heads = [
+            (" ".join(f"case {number}:" for number in numbers), list(groups[texts][0].code)) for numbers, texts in cases
+        ]
+        for head, inner in [*heads, ("default:", self._others(name, [groups[texts][0] for texts in ranges]))]:
+            if len(inner) == 1 and inner[0].inner is None and " = " in inner[0].text:
+                lines.append(Node(f"{head} {inner[0].text} break;", inner[0].places))
+            elif len(inner) == 1 and inner[0].text.startswith("goto "):
+                lines.append(Node(f"{head} {inner[0].text}", inner[0].places))
+            elif inner or head != "default:":
                 lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
+        return lines
+
+    def _others(self, name: str, branches: Sequence[Branch]) -> list[Node]:
+        """Return the lines for the numbers that are no cases of their own, which are ranges."""
+        if len(branches) == 1:
+            return list(branches[0].code)
+        parts = sorted(branches)
+        heads = [f"if ({name} <= {part.high}) {{" for part in parts[:-1]]
+        texts = [heads[0], *(f"}} else {head}" for head in heads[1:]), "} else {"]
+        lines = [Node(text, inner=list(part.code)) for text, part in zip(texts, parts, strict=True)]
+        lines[-1].tail = Line("}")
         return lines
 
     def _choose(self) -> None:

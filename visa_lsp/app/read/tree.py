@@ -122,6 +122,13 @@ def number_of(tree: Tree) -> int | None:
     return int(hit[1], 0) if hit is not None else None
 
 
+def uncast(tree: Tree) -> Tree:
+    """Return a value without its casts."""
+    while tree.op.startswith("(") and tree.op.endswith(")") and len(tree.args) == 1:
+        tree = tree.args[0]
+    return tree
+
+
 def matched(pattern: Tree, tree: Tree, trees_by_name: dict[str, Tree]) -> bool:
     """Return whether a tree has the form of a pattern, whose names in capitals stand for any trees; note these."""
     if not pattern.args and pattern.op.isupper() and pattern.op != "INFINITY":

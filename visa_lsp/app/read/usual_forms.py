@@ -8,6 +8,7 @@ from itertools import pairwise
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import (
+    Line,
     Node,
     assigned,
     change_lines,
@@ -19,7 +20,19 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.tree import COMPONENTS, NARROW, NEGATED, NOTHING, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.shape import fold_one
+from visa_lsp.app.read.tree import (
+    COMPONENTS,
+    NARROW,
+    NEGATED,
+    NOTHING,
+    Tree,
+    filled,
+    form,
+    leaf,
+    number_of,
+    step_of,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -30,15 +43,24 @@ _COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
 _POINTER: Final = re.compile(r"\((\w+) \*\)")
 _SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
 _TEXELS: Final = ("read_imagef()", "read_texel_float()")
-_SIGNS: Final = {"X > -1": "X >= 0", "X <= -1": "X < 0"}
 _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
+
+
+_TURNED: Final = re.compile(r"(0x[0-9a-f]+|\d+)UL")
+_WIDE_TESTS: Final = {  # numbers of 64 bits that are tested by halves
+    "(int)(X >> 32) != 0 || (int)X != 0": "X != 0", "(int)(X >> 32) == 0 && (int)X == 0": "X == 0",
+    "(int)(X >> 32) != 0 || (uint)X >= N": "X >= N", "(int)(X >> 32) == 0 && (uint)X < N": "X < N", "((int)X & N) == 0": "(X & N) == 0",
+    "((int)X & N) != 0": "(X & N) != 0", "rotate_left_64(X, 32) == rotate_left_64(Y, 32)": "X == Y",
+    "rotate_left_64(X, 32) != rotate_left_64(Y, 32)": "X != Y",
+}  # fmt: skip
 
 
 def write_usual_forms(body: Body) -> None:
     """Change the lines of a body in place."""
 
     def rule(tree: Tree) -> Tree | None:
-        return _count(body, tree) or _whole_comparison(body, tree) or rewritten(tree, _SIGNS)
+        whole = _count(body, tree) or _whole_comparison(body, tree) or _wide_test(body, tree) or _truth(body, tree)
+        return whole or fold_one(tree)
 
     change_lines(body.code, rule)
     for node in walk(body.code):
@@ -46,10 +68,12 @@ def write_usual_forms(body: Body) -> None:
         if head is not None and (head[2] == "0" or body.kinds.get(head[1]) is ty.UD):
             change_lines(node.inner or [], partial(_element_address, body, head[1]))
     _load_by_own_sign(body)
+    _declare_reals(body)
     for code in list(lists_of(body.code)):
         _drop_equal(body, code)
         _store_narrow(body, code)
         _add_by_lane(body, code)
+        _leave_with_value(code)
         _join_texels(body, code)
 
 
@@ -79,6 +103,33 @@ def _whole_comparison(body: Body, tree: Tree) -> Tree | None:
     number = number if body.type_name(number.op) == "uint" else Tree("(uint)", (number,))
     other = other if body.type_name(other.op) == "ulong" else Tree("(ulong)", (other,))
     return Tree("<", (number, other))
+
+
+def _truth(body: Body, tree: Tree) -> Tree | None:
+    """Return a condition that a test for other than 0, or the bits of a number, tells."""
+    choice = tree.args[0] if tree.op == "!=" and number_of(tree.args[1]) == 0 else NOTHING
+    if choice.op == "?" and all(_is_condition(body, arg) for arg in choice.args[1:]):
+        return choice
+    one = form("as_float(as_int(as_float((uint)-C)) & 0x3f800000)", tree)["C"]
+    return Tree("?", (one, leaf("1.0f"), leaf("0.0f"))) if _is_condition(body, one) else None
+
+
+def _wide_test(body: Body, tree: Tree) -> Tree | None:
+    """Test a number of 64 bits as such, which is tested by its halves."""
+    turned = _TURNED.fullmatch(tree.args[-1].op) if tree.op in ("==", "!=") and not tree.args[-1].args else None
+    if turned is not None and (parts := form("rotate_left_64(X, 32)", tree.args[0])):
+        bits = int(turned[1], 0)
+        return Tree(tree.op, (parts["X"], leaf(f"{hex((bits << 32 | bits >> 32) % (1 << 64))}UL")))
+    for pattern, whole in _WIDE_TESTS.items():
+        parts = form(pattern, tree)
+        kind, number = body.kinds.get(parts["X"].op), number_of(parts["N"])
+        if not parts or kind not in (ty.Q, ty.UQ) or ("N" in parts and (number is None or number < 0)):
+            continue
+        if body.kinds.get(parts.get("Y", parts["X"]).op) not in (ty.Q, ty.UQ):
+            continue
+        value = Tree("(ulong)", (parts["X"],)) if kind is ty.Q and whole in ("X >= N", "X < N") else parts["X"]
+        return filled(whole, {**parts, "X": value})
+    return None
 
 
 def _element_address(body: Body, counter: str, tree: Tree) -> Tree | None:
@@ -114,6 +165,20 @@ def _load_by_own_sign(body: Body) -> None:
         change_lines(body.code, {tree: tree.args[0] for tree in cast}.get)
 
 
+def _declare_reals(body: Body) -> None:
+    """Declare a number as a float whose bits lines use as a float alone."""
+    for node in walk(body.code):
+        name, value = assigned(node)
+        if body.kinds.get(name) not in (ty.D, ty.UD) or value.op not in ("as_uint()", "as_int()"):
+            continue
+        real = Tree("as_float()", (leaf(name),))
+        uses = sum(tree == real for tree in trees_of(body.code))
+        if body.is_float(value.args[0]) and uses and len(setters(body.code, name)) == 1 and body.uses(name) == uses + 1:
+            body.kinds[name], body.types[name] = ty.F, f"float {name}"
+            node.text, node.range = f"{name} = {value.args[0]};", None
+            change_lines(body.code, {real: leaf(name)}.get)
+
+
 def _is_vector_load(value: Tree) -> bool:
     """Return whether a value is a vector at the address of an element: ``*(uchar4 *)&a[i]``."""
     return value.op == "u*" and value.args[0].op.endswith(" *)") and value.args[0].args[0].op == "u&"
@@ -131,6 +196,20 @@ def _drop_equal(body: Body, code: list[Node]) -> None:
         is_last = index + 1 == len(code) or not code[index + 1].continues
         if is_last and [line.text for line in inner] == ["break;"]:
             code[index] = Node(f"{node.text[:-1]}break;", places_of(node, *inner))
+
+
+def _leave_with_value(code: list[Node]) -> None:
+    """Set a variable where a condition leaves the loop, instead of choosing its value by the condition before."""
+    for node, leave in list(pairwise(code)):
+        name, value = assigned(node)
+        test = condition_of(leave.text) if leave.inner is None and leave.text.endswith(" break;") else NOTHING
+        own = form("F ? N : V", value, F=test, V=leaf(name))
+        if not own or test.args or number_of(own["N"]) is None or not name:
+            continue
+        lines = [Node(f"{name} = {own['N']};", node.places), Node("break;", leave.places)]
+        code[code.index(node) : code.index(leave) + 1] = [
+            Node(f"if ({test}) {{", places_of(node, leave), inner=lines, tail=Line("}"))
+        ]
 
 
 def _store_narrow(body: Body, code: list[Node]) -> None:
