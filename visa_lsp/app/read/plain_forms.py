@@ -233,7 +233,8 @@ class Former:
         """Return a mask of all ones or none as a condition; None for another value."""
         if value.op == "?" and [number_of(arg) for arg in value.args[1:]] in ([-1, 0], [1, 0]):
             return value.args[0]
-        return {0: leaf("false"), -1: leaf("true"), 1: leaf("true")}.get(number_of(value))
+        number = number_of(value)
+        return {0: leaf("false"), -1: leaf("true"), 1: leaf("true")}.get(number) if number is not None else None
 
     def simplify_ids(self) -> None:
         """Write sums of ids as the id that they are, and use one variable for one id."""

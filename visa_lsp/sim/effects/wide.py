@@ -5,7 +5,7 @@ Each is exact: results are computed in 64 bits and then split.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, overload
 
 import numpy as np
 
@@ -84,6 +84,10 @@ def madw(site: Site) -> Op:
     return op
 
 
+@overload
+def high_half(site: Site, dst: Indirect) -> Indirect: ...
+@overload
+def high_half(site: Site, dst: General | Indirect) -> General | Indirect: ...
 def high_half(site: Site, dst: General | Indirect) -> General | Indirect:
     """Return the destination of the high halves: behind the registers of the low ones."""
     rows = rows_of_low_halves(dst.region.horz_stride or 1, site.lanes, 4, site.grf)
