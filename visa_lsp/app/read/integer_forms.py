@@ -433,8 +433,7 @@ def _index_by_source(
         is_copy = body.kinds.get(name) in (ty.Q, ty.UQ) and not source.args and number_of(source) is None
         if not is_copy or kind is None or not kind.is_int or kind.size > ty.D.size:
             continue
-        limit = 1 if len(setters(body.code, source.op)) > 1 else 0
-        if len(setters(body.code, name)) != 1 or limit:
+        if len(setters(body.code, name)) != 1 or len(setters(body.code, source.op)) > 1:
             continue
         mirrored = [Tree(MIRROR[fact.op], fact.args[::-1]) if fact.op == ">" else fact for fact in facts]
         is_less = any(fact.op == "<" and fact.args[0] == source and type_of(fact.args[1]) is kind for fact in mirrored)

@@ -39,6 +39,7 @@ _NUMBERS: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]\d+)?f?\b")
 _JUMPS: Final = re.compile(r"\b(?:goto|return|continue)\b|:;$")
 _BREAKS: Final = re.compile(r"\bbreak;")
 _MEMORY: Final = re.compile(r"const_base|symbol\(")
+_DIVISOR: Final = re.compile(r"recip\(\(float\)\(double\)(\w+)\)")
 _COUNTER: Final = re.compile(r"for \((\w+) = ")
 _CALLS: Final = re.compile(  # of values alone
     r"(?:fma|fmax|fmin|fabs|abs|min|max|sqrt|rsqrt|recip|exp2|log2|sin|cos|trunc|floor|rint|mul_hi|carry|borrow|clz|scaled_divide\w*|quotient"
@@ -100,8 +101,8 @@ def move_out(body: Body, kernel: str, kept: frozenset[str]) -> list[Outline]:
             key = (name, *types, *_canonical(new, body))
             own = functions.get(key)
             if own is None:
-                number = sum(other.name.startswith(f"{kernel}_{name}") for other in functions.values())
-                whole = f"{kernel}_{name}{number + 1 if number else ''}"
+                number = sum(key[0] == name for key in functions)
+                whole = f"{kernel}_{name}{f'_{number + 1}' if number else ''}"
                 new.append(Node(f"return {result};"))
                 own = functions[key] = Outline(whole, c_type(body.kinds[result]), types, new)
             call = f"{result} = {own.name}({', '.join(inputs)});"
@@ -133,7 +134,9 @@ def _results_and_inputs(body: Body, chain: list[Node], live: Liveness) -> tuple[
     counters = {hit[1] for node in walk(chain) if (hit := _COUNTER.match(node.text)) is not None}
     before -= {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
     scalars = [word for word in dict.fromkeys(WORD.findall("\n".join(_texts(chain)))) if word in body.scalars]
+    divisor = _DIVISOR.search("\n".join(_texts(chain)))
     inputs = [*sorted((before & used) - (results - before)), *scalars]
+    inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
     if len(results) != 1 or len(inputs) > len(_INPUTS) or results & set(inputs):
         return None
     numbers = all(word in body.kinds or word in body.scalars for word in (*inputs, *results))

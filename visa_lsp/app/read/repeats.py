@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
-_NUMBER: Final = re.compile(r"(?<![\w.])\d+(?![\w.])")
+_NUMBER: Final = re.compile(r"(?<![\w.])(?<!sampler\()\d+(?![\w.])")
 _IS_FIRST: Final = re.compile(r"if \((\w+) == 0\) ")
 _LEAVES: Final = re.compile(
     r"(?:if \(.*\) )?(?:break|continue|goto\b.*|return\b.*);|case .*|default:|\w+:;?|each_lane\(.*"

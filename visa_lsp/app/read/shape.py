@@ -161,13 +161,10 @@ def fold_one(tree: Tree) -> Tree | None:
         number = int(a) >> int(b) if op == ">>" else int(a) << int(b)
     if op in ("u-", "fma()") and not reals:
         return None
-    return (
-        None
-        if number is None
-        else leaf(f"{float(number)}f" if reals else int(number))
-        if number >= 0
-        else Tree("u-", (leaf(abs(number)),))
-    )
+    if number is None or (reals and not number):  # a zero may have a sign
+        return None
+    literal = leaf(f"{float(abs(number))}f" if reals else int(abs(number)))
+    return literal if number >= 0 else Tree("u-", (literal,))
 
 
 def _real(tree: Tree) -> float | None:
@@ -822,6 +819,7 @@ class Shaper:
                 index -= self._start_loop(code, index, facts, known)
             name, value = assigned(node)
             facts = [fact for fact in facts if not changed & fact.names()]
+            known = {} if node.text.endswith(":;") else known
             known = {word: own for word, own in known.items() if not changed & {word, *own.names()}}
             if name in self.kinds and not reads_memory(value) and name not in value.names():
                 known[name] = self._converted(name, value)
@@ -911,6 +909,7 @@ class Shaper:
             return
         old = Tree("-", (leaf(name), leaf(1)))
         leaves = any(line.text.endswith("continue;") for line in own_level(inner))
+        leaves = leaves or any(GOTO.search(line.text) for line in walk(inner))
         if leaves or len(setters(inner, name)) != 1 or old not in set(trees_of(inner)):
             return
         hidden = leaf(f"{name}_old")  # so that the new number in place of the rest meets no old one
