@@ -2,7 +2,18 @@
 
 from pathlib import Path
 
+import numpy as np
+import pytest
+from c_runner import COMPILER, run_in_c
+
+from visa_lsp.app.launch.file import parse_launch
+from visa_lsp.app.launch.options import RunOptions
+from visa_lsp.app.launch.program import module_of_text
+from visa_lsp.app.launch.proposal import propose_run
+from visa_lsp.app.launch.runner import ready
 from visa_lsp.app.read.pseudo_code import as_text, read_data
+from visa_lsp.program.grf import default_platform, grf_in_comment
+from visa_lsp.sim.machine import run
 
 FOLDER = Path(__file__).with_name("rated")
 
@@ -14,3 +25,28 @@ def test_kernels_read_as_a_person_writes_them():
         assert read is not None, found
         found.append(as_text(read))
     assert "".join(found) == (FOLDER / "expected.c").read_text(encoding="utf-8")
+
+
+@pytest.mark.full
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+def test_the_c_of_rated_kernels_computes_what_the_simulator_does():
+    pairs = [(path, launched(path), launched(path)) for path in sorted(FOLDER.glob("*.visaasm"))]
+    with np.errstate(all="ignore"):
+        said = run_in_c([mine for _, mine, _ in pairs])
+        for _, _, other in pairs:
+            run(other.dispatch(50_000_000))
+    wrong = [
+        words or path.name
+        for (path, mine, other), words in zip(pairs, said, strict=True)
+        if words or any(a.tobytes() != other.prepared.arrays[key].tobytes() for key, a in mine.prepared.arrays.items())
+    ]
+    assert wrong == []
+
+
+def launched(path):
+    """Return the launch of two groups that `run --init` proposes."""
+    text, file = path.read_text(encoding="utf-8"), path.with_suffix(".launch.yaml")
+    options = RunOptions(path, engine="interp", checks="none")
+    proposal = propose_run(text, options, file, {"groups": [2, 1, 1]}).proposal
+    module = module_of_text(text, path, default_platform(grf_in_comment(text) or 32), [])
+    return ready(module, parse_launch(proposal.written.text, file), options)

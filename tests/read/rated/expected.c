@@ -54,6 +54,44 @@ kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     }
     o[y * w + x] = sum;
 }
+kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
+    local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
+    int lx = local_id(0);
+    int ly = local_id(1);
+    if ((uint)ly < 20 && (uint)lx < 20) {
+        int index = group_id(0) * 16 - 2;
+        int difference = group_id(1) * 16 - 2;
+        int width_minus_1 = width - 1;
+        int height_minus_1 = height - 1;
+        int index2 = min(height_minus_1, max(difference + ly, 0)) * width;
+        int smaller = min(width_minus_1, max(index + lx, 0));
+        tile[ly][lx] = image[index2 + smaller];
+        int lx_plus_16 = lx + 16;
+        if ((uint)lx < 4) {
+            tile[ly][lx_plus_16] = image[index2 + min(width_minus_1, max(index + lx_plus_16, 0))];
+        }
+        if ((uint)ly <= 3) {
+            int ly_plus_16 = ly + 16;
+            int index3 = min(height_minus_1, max(difference + ly_plus_16, 0)) * width;
+            tile[ly_plus_16][lx] = image[index3 + smaller];
+            if ((uint)lx < 4) {
+                tile[ly_plus_16][lx_plus_16] = image[index3 + min(width_minus_1, max(index + lx_plus_16, 0))];
+            }
+        }
+    }
+    work_group_barrier();
+    int x = global_id(0);
+    int y = global_id(1);
+    if (y < height && x < width) {
+        float sum = bias;
+        for (int k = 0; k < 5; k++) {
+            for (int j = 0; j < 5; j++) {
+                sum = fma(tile[ly + k][lx + j], filter_taps[j + k * 5], sum);
+            }
+        }
+        filtered[y * width + x] = fmax(sum, 0.0f);
+    }
+}
 kernel void copy(global int *a, global int *o) {  // 32 lanes
     for (int k = 0; k < 5; k++) {
         o[k] = a[k];
@@ -187,6 +225,111 @@ kernel void gradient_prefix(global image2d_t src, global image2d_t dst, float ga
         }
     }
 }
+kernel void knn_brute_force(global float *queries, global float *points, global int *neighbour_index, global float *neighbour_dist, int query_count, int point_count) {  // 16 lanes
+    int gid = global_id(0);
+    if (gid < query_count) {
+        float t;
+        int result;
+        float t2;
+        int new_neighbour_index;
+        float t3;
+        int result2;
+        float t4;
+        int result3;
+        float t5;
+        int result4;
+        float t6;
+        int result5;
+        float t7;
+        int result6;
+        float t8;
+        int result7;
+        if (point_count <= 0) {
+            t = 3.4028235e+38f;
+            result = -1;
+            t2 = 3.4028235e+38f;
+            new_neighbour_index = -1;
+            t3 = 3.4028235e+38f;
+            result2 = -1;
+            t4 = 3.4028235e+38f;
+            result3 = -1;
+            t5 = 3.4028235e+38f;
+            result4 = -1;
+            t6 = 3.4028235e+38f;
+            result5 = -1;
+            t7 = 3.4028235e+38f;
+            result6 = -1;
+            t8 = 3.4028235e+38f;
+            result7 = -1;
+        } else {
+            float queries_value = queries[gid * 3];
+            float queries_value2 = queries[gid * 3 + 1];
+            float queries_value3 = queries[gid * 3 + 2];
+            int values[8];
+            for (int k = 0; k < 8; k++) {
+                values[k] = -1;
+            }
+            float values2[8];
+            for (int k = 0; k < 8; k++) {
+                values2[k] = 3.4028235e+38f;
+            }
+            float t9 = 3.4028235e+38f;
+            int i = 0;
+            int j;
+            for (;;) {
+                float difference = points[i * 3] - queries_value;
+                float difference2 = points[i * 3 + 1] - queries_value2;
+                float difference3 = points[i * 3 + 2] - queries_value3;
+                sync_lanes();
+                float result8 = fma(difference, difference, fma(difference2, difference2, difference3 * difference3));
+                if (result8 < t9) {
+                    for (j = 7; j > 0 && values2[j - 1] > result8; j--) {
+                        values[j] = values[j - 1];
+                        values2[j] = values2[j - 1];
+                    }
+                    sync_lanes();
+                    values2[j] = result8;
+                    values[j] = i;
+                }
+                i++;
+                if (i >= point_count) break;
+                t9 = values2[7];
+            }
+            result7 = values[0];
+            t8 = values2[0];
+            result6 = values[1];
+            t7 = values2[1];
+            result5 = values[2];
+            t6 = values2[2];
+            result4 = values[3];
+            t5 = values2[3];
+            result3 = values[4];
+            t4 = values2[4];
+            result2 = values[5];
+            t3 = values2[5];
+            new_neighbour_index = values[6];
+            t2 = values2[6];
+            result = values[7];
+            t = values2[7];
+        }
+        neighbour_index[gid * 8] = result7;
+        neighbour_dist[gid * 8] = sqrt(t8);
+        neighbour_index[gid * 8 + 1] = result6;
+        neighbour_dist[gid * 8 + 1] = sqrt(t7);
+        neighbour_index[gid * 8 + 2] = result5;
+        neighbour_dist[gid * 8 + 2] = sqrt(t6);
+        neighbour_index[gid * 8 + 3] = result4;
+        neighbour_dist[gid * 8 + 3] = sqrt(t5);
+        neighbour_index[gid * 8 + 4] = result3;
+        neighbour_dist[gid * 8 + 4] = sqrt(t4);
+        neighbour_index[gid * 8 + 5] = result2;
+        neighbour_dist[gid * 8 + 5] = sqrt(t3);
+        neighbour_index[gid * 8 + 6] = new_neighbour_index;
+        neighbour_dist[gid * 8 + 6] = sqrt(t2);
+        neighbour_index[gid * 8 + 7] = result;
+        neighbour_dist[gid * 8 + 7] = sqrt(t);
+    }
+}
 kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias, global float *scale, global char *output, int in_quads, int out_channels, int input_zero_point, int output_zero_point, int relu) {  // 32 lanes
     int x = global_id(0);
     if (x < out_channels) {
@@ -222,6 +365,32 @@ kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
     }
     s[gid] = s_gid;
     o[gid] = (uint)(s_gid >> 32) >> 1;
+}
+kernel void luma_histogram(global uchar4 *pixels, global uint *histogram, global uint *clipped_count, global uint *clipped_list, uint pixel_count, uint clip_level, uint list_capacity) {  // 32 lanes
+    local uint *local_bins = (local uint *)slm;  // [256]
+    int lid = local_id(0);
+    for (uint k = lid; k < 256; k += local_size(0)) {
+        local_bins[k] = 0;
+    }
+    work_group_barrier();
+    for (uint i = global_id(0); i < pixel_count; i += global_size(0)) {
+        uchar4 pixels_i = pixels[i];
+        uint index = (uint)(29 * pixels_i.z + (77 * pixels_i.x + pixels_i.y * 150)) >> 8;
+        atomic_inc(&local_bins[index]);
+        if (index >= clip_level) {
+            uint slot = atomic_inc(clipped_count);
+            if (slot < list_capacity) {
+                clipped_list[slot] = i;
+            }
+        }
+    }
+    work_group_barrier();
+    for (uint k = lid; k < 256; k += local_size(0)) {
+        int local_bins_k = local_bins[k];
+        if (local_bins_k != 0) {
+            atomic_add(&histogram[k], local_bins_k);
+        }
+    }
 }
 kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lanes
     int gid = global_id(0);
@@ -802,6 +971,52 @@ kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, glob
         once atomic_max(max_value, largest);
     }
 }
+kernel void scan_block_counts(global uint *counts, global uint *offsets, global uint *block_totals, uint length) {  // 32 lanes
+    local uint *tree = (local uint *)slm;  // [512]
+    uint lid = local_id(0);
+    int group = group_id(0);
+    uint index = group * 512 + lid;
+    uint index2 = group * 512 + lid + 256;
+    tree[lid] = (index < length) ? counts[index] : 0;
+    tree[lid + 256] = (index2 < length) ? counts[index2] : 0;
+    work_group_barrier();
+    int stride = 1;
+    for (int distance = 256; distance > 0; distance >>= 1) {
+        if (lid < distance) {
+            tree[lid * (2 * stride) + 2 * stride - 1] += tree[lid * (2 * stride) + stride - 1];
+        }
+        work_group_barrier();
+        stride <<= 1;
+    }
+    if (lid == 0) {
+        block_totals[group] = tree[511];
+        tree[511] = 0;
+    }
+    work_group_barrier();
+    int stride2 = 1;
+    for (int distance = 256; distance >= 2; distance >>= 1) {
+        if (lid < stride2) {
+            uint tree_value = tree[lid * (2 * distance) + distance - 1];
+            uint tree_value2 = tree[lid * (2 * distance) + 2 * distance - 1];
+            tree[lid * (2 * distance) + distance - 1] = tree_value2;
+            tree[lid * (2 * distance) + 2 * distance - 1] = tree_value2 + tree_value;
+        }
+        work_group_barrier();
+        stride2 <<= 1;
+    }
+    if (lid < 256) {
+        int tree_next = tree[lid * 2 + 1];
+        tree[lid * 2 + 1] = tree_next + tree[lid * 2];
+        tree[lid * 2] = tree_next;
+    }
+    work_group_barrier();
+    if (index < length) {
+        offsets[index] = tree[lid];
+    }
+    if (index2 < length) {
+        offsets[index2] = tree[lid + 256];
+    }
+}
 kernel void find(global char *text, uint n, constant char *pat, uint m, global uint *hits, global uint *count) {  // 16 lanes
     uint gid = global_id(0);
     if (gid + m <= n) {
@@ -813,6 +1028,44 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
             int slot = atomic_inc(count);
             hits[slot] = gid;
         }
+    }
+}
+kernel void smith_waterman_score(global uchar *queries, global uchar *references, global int *ref_offsets, global int *best_scores, global int *best_ref_end, int pair_count, int query_len, int match_score, int mismatch_score, int gap_penalty) {  // 16 lanes
+    int gid = global_id(0);
+    if (gid < pair_count) {
+        int smaller = min(query_len, 64);
+        int values[128];
+        if (smaller >= 0) {
+            for (int k = 0;; k++) {
+                values[k] = 0;
+                if (k >= smaller) break;
+            }
+        }
+        int ref_offsets_next = ref_offsets[gid + 1];
+        int largest = 0;
+        int result = -1;
+        for (int k = ref_offsets[gid]; k < ref_offsets_next; k++) {
+            if (!(smaller < 1)) {
+                char references_k = references[k];
+                int values_first = values[0];
+                int i = 1;
+                int t = 0;
+                for (;;) {
+                    int values_i = values[i];
+                    bool flag = (char)queries[gid * query_len + i - 1] == references_k;
+                    values_first = max(max(max(values_first, values_i) - gap_penalty, t + (flag ? match_score : mismatch_score)), 0);
+                    values[i] = values_first;
+                    bool flag2 = values_first > largest;
+                    largest = max(values_first, largest);
+                    result = flag2 ? k : result;
+                    if (i >= smaller) break;
+                    i++;
+                    t = values_i;
+                }
+            }
+        }
+        best_scores[gid] = largest;
+        best_ref_end[gid] = result;
     }
 }
 kernel void softmax(global float *in, global float *out, int n) {  // 32 lanes
@@ -860,5 +1113,79 @@ kernel void move(global struct P *p, float dt, int n) {  // 32 lanes
         p[gid].at0 = fma(dt, p_gid.at4, p_gid.at0);
         p[gid].at8 = fabs(p_gid.at8);
         p[gid].at12 = p_gid.at12 + 1;
+    }
+}
+kernel void validate_utf8(global uchar *bytes, global int *string_offsets, global int *error_position, global int *any_error, int string_count, int stop_on_error) {  // 16 lanes
+    int gid = global_id(0);
+    if (gid < string_count) {
+        if (stop_on_error != 0 && any_error[0] != 0) return;
+        int i = string_offsets[gid];
+        int string_offsets_next = string_offsets[gid + 1];
+        if (i < string_offsets_next) {
+            bool found;
+            bool found2;
+            uchar t;
+            int result;
+            for (;;) {
+                uchar bytes_i = bytes[i];
+                if (bytes_i >= 128) {
+                    if (bytes_i >= 194 && bytes_i < 224) {
+                        found = false;
+                        found2 = false;
+                        t = 2;
+                    } else if ((bytes_i & 0xf0) == 0xe0) {
+                        found = false;
+                        found2 = true;
+                        t = 3;
+                    } else {
+                        bool flag = bytes_i >= 245 || bytes_i < 240;
+                        t = flag ? 0 : 4;
+                        found = flag;
+                        found2 = false;
+                    }
+                    int t2 = i + t;
+                    if (found || t2 > string_offsets_next) {
+                        error_position[gid] = i;
+                        any_error[0] = 1;
+                        return;
+                    }
+                    if (t > 1) {
+                        result = i + 1;
+                        if ((bytes[result] & 0xc0) != 0x80) break;
+                        if (t > 2) {
+                            result = i + 2;
+                            if ((bytes[result] & 0xc0) != 0x80) break;
+                            if (t > 3) {
+                                result = i + 3;
+                                if ((bytes[result] & 0xc0) != 0x80) break;
+                            }
+                        }
+                    }
+                    if (found2 && bytes_i == 237) {
+                        if (bytes[i + 1] > 159) {
+                            error_position[gid] = i;
+                            any_error[0] = 1;
+                            return;
+                        }
+                    }
+                    i = t2;
+                } else {
+                    if (i >= string_offsets_next) {
+                        error_position[gid] = i;
+                        any_error[0] = 1;
+                        return;
+                    }
+                    i++;
+                }
+                if (i >= string_offsets_next) {
+                    error_position[gid] = -1;
+                    return;
+                }
+            }
+            error_position[gid] = result;
+            any_error[0] = 1;
+            return;
+        }
+        error_position[gid] = -1;
     }
 }
