@@ -55,7 +55,7 @@ kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     o[y * w + x] = sum;
 }
 kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
-    local float *slm_float = (local float *)slm;  // 400 elements
+    local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
     int lx = local_id(0);
     int ly = local_id(1);
     if ((uint)ly < 20 && (uint)lx < 20) {
@@ -65,18 +65,17 @@ kernel void convolve5x5_local(global float *image, constant float *filter_taps, 
         int height_minus_1 = height - 1;
         int index2 = min(height_minus_1, max(difference + ly, 0)) * width;
         int smaller = min(width_minus_1, max(index + lx, 0));
-        int lx_times_4 = lx << 2;
-        slm_float[ly * 20 + lx] = image[index2 + smaller];
+        tile[ly][lx] = image[index2 + smaller];
         int lx_plus_16 = lx + 16;
         if ((uint)lx < 4) {
-            slm_float[ly * 20 + lx_plus_16] = image[index2 + min(width_minus_1, max(index + lx_plus_16, 0))];
+            tile[ly][lx_plus_16] = image[index2 + min(width_minus_1, max(index + lx_plus_16, 0))];
         }
         if ((uint)ly <= 3) {
             int ly_plus_16 = ly + 16;
             int index3 = min(height_minus_1, max(difference + ly_plus_16, 0)) * width;
-            slm_float[ly_plus_16 * 20 + lx] = image[index3 + smaller];
+            tile[ly_plus_16][lx] = image[index3 + smaller];
             if ((uint)lx < 4) {
-                slm_float[ly_plus_16 * 20 + lx_plus_16] = image[index3 + min(width_minus_1, max(index + lx_plus_16, 0))];
+                tile[ly_plus_16][lx_plus_16] = image[index3 + min(width_minus_1, max(index + lx_plus_16, 0))];
             }
         }
     }
@@ -87,7 +86,7 @@ kernel void convolve5x5_local(global float *image, constant float *filter_taps, 
         float sum = bias;
         for (int k = 0; k < 5; k++) {
             for (int j = 0; j < 5; j++) {
-                sum = fma(slm_float[ly * 20 + lx + j + k * 20], filter_taps[j + k * 5], sum);
+                sum = fma(tile[ly + k][lx + j], filter_taps[j + k * 5], sum);
             }
         }
         filtered[y * width + x] = fmax(sum, 0.0f);
@@ -368,16 +367,16 @@ kernel void lcg(global ulong *s, global uint *o, int n) {  // 32 lanes
     o[gid] = (uint)(s_gid >> 32) >> 1;
 }
 kernel void luma_histogram(global uchar4 *pixels, global uint *histogram, global uint *clipped_count, global uint *clipped_list, uint pixel_count, uint clip_level, uint list_capacity) {  // 32 lanes
-    local int *slm_int = (local int *)slm;  // 256 elements
+    local uint *local_bins = (local uint *)slm;  // [256]
     int lid = local_id(0);
     for (uint k = lid; k < 256; k += local_size(0)) {
-        slm_int[k] = 0;
+        local_bins[k] = 0;
     }
     work_group_barrier();
     for (uint i = global_id(0); i < pixel_count; i += global_size(0)) {
         uchar4 pixels_i = pixels[i];
         uint index = (uint)(29 * pixels_i.z + (77 * pixels_i.x + pixels_i.y * 150)) >> 8;
-        atomic_inc(&slm_int[index]);
+        atomic_inc(&local_bins[index]);
         if (index >= clip_level) {
             uint slot = atomic_inc(clipped_count);
             if (slot < list_capacity) {
@@ -387,9 +386,9 @@ kernel void luma_histogram(global uchar4 *pixels, global uint *histogram, global
     }
     work_group_barrier();
     for (uint k = lid; k < 256; k += local_size(0)) {
-        int int_k = slm_int[k];
-        if (int_k != 0) {
-            atomic_add(&histogram[k], int_k);
+        int local_bins_k = local_bins[k];
+        if (local_bins_k != 0) {
+            atomic_add(&histogram[k], local_bins_k);
         }
     }
 }
@@ -973,49 +972,49 @@ kernel void histogram256(global uchar4 *pixels, uint n4, global uint *hist, glob
     }
 }
 kernel void scan_block_counts(global uint *counts, global uint *offsets, global uint *block_totals, uint length) {  // 32 lanes
-    local int *slm_int = (local int *)slm;  // 512 elements
+    local uint *tree = (local uint *)slm;  // [512]
     uint lid = local_id(0);
     int group = group_id(0);
     uint index = group * 512 + lid;
     uint index2 = group * 512 + lid + 256;
-    slm_int[lid] = (index < length) ? counts[index] : 0;
-    slm_int[lid + 256] = (index2 < length) ? counts[index2] : 0;
+    tree[lid] = (index < length) ? counts[index] : 0;
+    tree[lid + 256] = (index2 < length) ? counts[index2] : 0;
     work_group_barrier();
     int stride = 1;
     for (int distance = 256; distance > 0; distance >>= 1) {
         if (lid < distance) {
-            slm_int[lid * (2 * stride) + 2 * stride - 1] += slm_int[lid * (2 * stride) + stride - 1];
+            tree[lid * (2 * stride) + 2 * stride - 1] += tree[lid * (2 * stride) + stride - 1];
         }
         work_group_barrier();
         stride <<= 1;
     }
     if (lid == 0) {
-        block_totals[group] = slm_int[511];
-        slm_int[511] = 0;
+        block_totals[group] = tree[511];
+        tree[511] = 0;
     }
     work_group_barrier();
     int stride2 = 1;
     for (int distance = 256; distance >= 2; distance >>= 1) {
         if (lid < stride2) {
-            int int_value = slm_int[lid * (2 * distance) + distance - 1];
-            int int_value2 = slm_int[lid * (2 * distance) + 2 * distance - 1];
-            slm_int[lid * (2 * distance) + distance - 1] = int_value2;
-            slm_int[lid * (2 * distance) + 2 * distance - 1] = int_value2 + int_value;
+            uint tree_value = tree[lid * (2 * distance) + distance - 1];
+            uint tree_value2 = tree[lid * (2 * distance) + 2 * distance - 1];
+            tree[lid * (2 * distance) + distance - 1] = tree_value2;
+            tree[lid * (2 * distance) + 2 * distance - 1] = tree_value2 + tree_value;
         }
         work_group_barrier();
         stride2 <<= 1;
     }
     if (lid < 256) {
-        int int_next = slm_int[lid * 2 + 1];
-        slm_int[lid * 2 + 1] = int_next + slm_int[lid * 2];
-        slm_int[lid * 2] = int_next;
+        int tree_next = tree[lid * 2 + 1];
+        tree[lid * 2 + 1] = tree_next + tree[lid * 2];
+        tree[lid * 2] = tree_next;
     }
     work_group_barrier();
     if (index < length) {
-        offsets[index] = slm_int[lid];
+        offsets[index] = tree[lid];
     }
     if (index2 < length) {
-        offsets[index2] = slm_int[lid + 256];
+        offsets[index2] = tree[lid + 256];
     }
 }
 kernel void find(global char *text, uint n, constant char *pat, uint m, global uint *hits, global uint *count) {  // 16 lanes

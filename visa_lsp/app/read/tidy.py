@@ -340,6 +340,7 @@ class Tidier:
         write_usual_forms(self.body)
         self.shaper.sink_equal()
         self.shaper.start_loops(self.code, [], {})
+        self.shaper.drop_dead()
         self.shaper.say_positively()
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
