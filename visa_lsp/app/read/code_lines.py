@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -13,6 +14,7 @@ from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.tree import (
     NEGATED,
     NOTHING,
+    WORD,
     Parts,
     Step,
     Tree,
@@ -34,6 +36,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import Record
 
 _ASSIGNED: Final = re.compile(r"(\w+) = ")
+COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _REALS: Final = ("float", "half", "double")
 _REAL: Final = re.compile(r"\b\d+\.")
 _RANKS: Final = {"||": 1, "&&": 1.5, "|": 2, "^": 3, "&": 4, "<<": 6, ">>": 6, "+": 7, "-": 7, "*": 8, "/": 8, "%": 8, "?": 0}  # fmt: skip
@@ -150,9 +153,34 @@ class Body:
         return count_of(rf"\b{name}\b", self.code)
 
 
+def texts_of(code: Iterable[Node]) -> Iterator[str]:
+    """Yield the texts of all lines, those inside of others too."""
+    for node in walk(code):
+        yield from node.texts()
+
+
 def count_of(pattern: str, code: list[Node]) -> int:
     """Return the number of matches in lines, those inside of others too."""
-    return sum(len(re.findall(pattern, text)) for node in walk(code) for text in node.texts())
+    return sum(len(re.findall(pattern, text)) for text in texts_of(code))
+
+
+def word_counts(code: Iterable[Node]) -> Counter[str]:
+    """Return how often lines have each word."""
+    return Counter(word for text in texts_of(code) for word in WORD.findall(text))
+
+
+def set_counts(code: Iterable[Node]) -> Counter[str]:
+    """Return how many lines may set each variable, or a part of it."""
+    return Counter(name for node in walk(code) for name in set_names(node.text))
+
+
+def setters_by_name(code: Iterable[Node]) -> defaultdict[str, list[Node]]:
+    """Return the lines that may set each variable, or a part of it."""
+    setting: defaultdict[str, list[Node]] = defaultdict(list)
+    for node in walk(code):
+        for name in set_names(node.text):
+            setting[name].append(node)
+    return setting
 
 
 def walk(code: Iterable[Node]) -> Iterator[Node]:
@@ -188,10 +216,9 @@ def chain_of(code: list[Node], index: int) -> list[Node]:
 
 def steps_of(code: Iterable[Node]) -> Iterator[Step]:
     """Yield the steps of all lines that have trees."""
-    for node in walk(code):
-        for text in node.texts():
-            if (step := step_of(text)).trees:
-                yield step
+    for text in texts_of(code):
+        if (step := step_of(text)).trees:
+            yield step
 
 
 def trees_of(code: Iterable[Node]) -> Iterator[Tree]:
@@ -203,7 +230,7 @@ def trees_of(code: Iterable[Node]) -> Iterator[Tree]:
 
 def words_without_trees(code: Iterable[Node]) -> set[str]:
     """Return the words of the lines that have no trees, and so may do anything."""
-    return {word for node in walk(code) for text in node.texts() if not step_of(text).trees for word in words_of(text)}
+    return {word for text in texts_of(code) if not step_of(text).trees for word in words_of(text)}
 
 
 def set_in(code: Iterable[Node]) -> set[str]:

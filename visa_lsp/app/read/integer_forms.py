@@ -7,7 +7,6 @@ that a compiler computes twice or keeps in a register.
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -18,6 +17,7 @@ from visa_lsp.app.read.code_lines import (
     condition_of,
     lists_of,
     places_of,
+    set_counts,
     set_in,
     setters,
     steps_of,
@@ -34,6 +34,7 @@ from visa_lsp.app.read.tree import (
     MIRROR,
     NEGATED,
     NOTHING,
+    WIDE,
     Step,
     Tree,
     form,
@@ -41,7 +42,6 @@ from visa_lsp.app.read.tree import (
     leaf,
     number_of,
     rewritten,
-    set_names,
     step_of,
     uncast,
 )
@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body
     from visa_lsp.isa.types import DataType
 
-_WIDE: Final = ("(long)", "(ulong)")
 _LOW: Final = ("+", "-", "*", "&", "|", "^", "u-", "u~", "?")  # whose lower bits come from lower bits
 _MIN_CONSTANT: Final = 0x10000  # below, a negative number is one that a person writes
 _COUNTED: Final = re.compile(r"for \((\w+) = \d+; \(int\)\1 < ([^;]+); \1\+\+\) \{")
@@ -86,10 +85,10 @@ def write_integers(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
 
 def _plain(body: Body, type_of: Callable[[Tree], DataType | None], tree: Tree) -> Tree | None:
     """Drop casts that an index or a coordinate does not need; name the division that rounds up."""
-    if tree.op == "[]" and all(part.op in ("+", "-", "*", *_WIDE) or not part.args for part in tree.args[1].walk()):
+    if tree.op == "[]" and all(part.op in ("+", "-", "*", *WIDE) or not part.args for part in tree.args[1].walk()):
         wide = (ty.Q, ty.UQ)
         index = tree.args[1].change(
-            lambda part: part.args[0] if part.op in _WIDE and body.kinds.get(part.args[0].op) in wide else None
+            lambda part: part.args[0] if part.op in WIDE and body.kinds.get(part.args[0].op) in wide else None
         )
         return Tree("[]", (tree.args[0], index))
     if tree.op.startswith(_TEXELS) and tree.op.endswith("()"):
@@ -99,7 +98,7 @@ def _plain(body: Body, type_of: Callable[[Tree], DataType | None], tree: Tree) -
         ]
         return Tree(tree.op, tuple(args))
     if tree.op in NEGATED:
-        return _compared_byte(tree, type_of) or rewritten(tree, _SIGNS)
+        return _compared_byte(type_of, tree) or rewritten(tree, _SIGNS)
     parts = form("(X >= L ? X + A : X + B) >> K", tree)
     shift, added, again, least = (number_of(parts[name]) for name in "KABL")
     if shift is None or added is None or not 0 < shift < ty.D.bits - 1 or type_of(parts["X"]) is not ty.D:
@@ -108,7 +107,7 @@ def _plain(body: Body, type_of: Callable[[Tree], DataType | None], tree: Tree) -
     return Tree("divide_up()", (parts["X"], leaf(1 << shift))) if is_rounded else None
 
 
-def _compared_byte(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
+def _compared_byte(type_of: Callable[[Tree], DataType | None], tree: Tree) -> Tree | None:
     """Compare an unsigned byte with the number that it has, or with another one, instead of as a signed one."""
     if tree.op not in ("==", "!=") or tree.args[0].op != "(char)":
         return None
@@ -129,6 +128,7 @@ def _compared_byte(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tr
 
 def _put_constants(body: Body) -> None:
     """Write a constant that a variable holds in place of the variable."""
+    counts, odd = set_counts(body.code), words_without_trees(body.code)
     for code in list(lists_of(body.code)):
         for node in list(code):
             name, value = assigned(node)
@@ -137,7 +137,7 @@ def _put_constants(body: Body) -> None:
             is_integer = kind is not None and number is not None and kind.is_int and kind.size <= ty.D.size
             if not is_real and not is_integer:
                 continue
-            if len(setters(body.code, name)) != 1 or name in words_without_trees(body.code):
+            if counts[name] != 1 or name in odd:
                 continue
             if kind is ty.UD:
                 bits = (number or 0) % (1 << ty.UD.bits)
@@ -148,7 +148,7 @@ def _put_constants(body: Body) -> None:
 
 def _spread_flags(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write a short comparison of integers that do not change in place of the flag that holds it."""
-    counts = Counter(name for node in walk(body.code) for name in set_names(node.text))
+    counts = set_counts(body.code)
     for code in list(lists_of(body.code)):
         for node in list(code):
             name, value = assigned(node)
@@ -163,11 +163,11 @@ def _spread_flags(body: Body, type_of: Callable[[Tree], DataType | None]) -> Non
 
 def _drop_masks(body: Body) -> None:
     """Drop a mask of a number that has been masked so."""
-    values = {name: value for name, value in map(assigned, walk(body.code)) if value.op == "&"}
+    counts = set_counts(body.code)
     masks = {
         name: value.args[1]
-        for name, value in values.items()
-        if number_of(value.args[1]) is not None and len(setters(body.code, name)) == 1
+        for name, value in map(assigned, walk(body.code))
+        if value.op == "&" and number_of(value.args[1]) is not None and counts[name] == 1
     }
     change_lines(
         body.code,
@@ -177,12 +177,11 @@ def _drop_masks(body: Body) -> None:
 
 def _index_by_sums(body: Body) -> None:
     """Divide an index that is a sum of offsets in bytes, some of which variables hold."""
+    counts = set_counts(body.code)
     for node in walk(body.code):
         name, value = assigned(node)
-        count = number_of(value.args[1]) if value.op in ("<<", "*") else None
-        if count is None or len(setters(body.code, name)) != 1 or value.args[0].args:
-            continue
-        if len(setters(body.code, value.args[0].op)) > 1:
+        factor = number_of(value.args[1]) if value.op in ("<<", "*") else None
+        if factor is None or counts[name] != 1 or value.args[0].args or counts[value.args[0].op] > 1:
             continue
 
         def rule(tree: Tree, name: str = name, value: Tree = value) -> Tree | None:
@@ -289,7 +288,7 @@ def _is_stored_alike(element: str, word: str) -> bool:
 
 
 def _declare_bytes(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
-    """Declare signed bytes as unsigned ones where no line asks for their sign, and one compares or loads them as such."""
+    """Declare signed bytes as unsigned ones where no line depends on their sign, and one compares or loads them as such."""
     groups: dict[str, set[str]] = {name: {name} for name, kind in body.kinds.items() if kind is ty.B}
     for step in steps_of(body.code):
         for part in (part for tree in step.trees for part in tree.walk() if part.op in ("==", "!=")):
@@ -303,25 +302,20 @@ def _declare_bytes(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             for name in group:
                 body.kinds[name], body.types[name] = ty.UB, f"{c_type(ty.UB)} {name}"
             change_lines(body.code, uses.rewrite)
+    change_lines(body.code, partial(_compared_byte, type_of))
 
 
 def _byte_range(type_of: Callable[[Tree], DataType | None], tree: Tree) -> Tree | None:
     """Write the test whether an unsigned byte is in a range as two comparisons."""
-    parts = form("(uchar)(V + N) < C", tree) or form("(uchar)(V - N) < C", tree)
-    number, count = number_of(parts["N"]), number_of(parts["C"])
-    if (
-        number is None
-        or count is None
-        or parts["V"].args
-        or type_of(parts["V"]) is not ty.UB
-        or not 0 < number < 1 << 8
-    ):
+    added, taken = form("(uchar)(V + N) < C", tree), form("(uchar)(V - N) < C", tree)
+    byte, number, count = ((added or taken)[name] for name in "VNC")
+    offset, length = number_of(number) or 0, number_of(count) or 0
+    if byte.args or type_of(byte) is not ty.UB or not 0 < offset < 1 << 8 or not 0 < length < 1 << 8:
         return None
-    low = number if form("(uchar)(V - N) < C", tree) else (1 << 8) - number
-    above, below = Tree(">=", (parts["V"], leaf(low))), Tree("<", (parts["V"], leaf((low + count) % (1 << 8))))
-    if not 0 < count < 1 << 8 or low + count == 1 << 8:
-        return above if low + count == 1 << 8 and count > 0 else None
-    return Tree("&&" if low + count < 1 << 8 else "||", (above, below))
+    low = offset if taken else (1 << 8) - offset
+    end = low + length
+    above, below = Tree(">=", (byte, leaf(low))), Tree("<", (byte, leaf(end % (1 << 8))))
+    return above if end == 1 << 8 else Tree("&&" if end < 1 << 8 else "||", (above, below))
 
 
 def _unite(groups: dict[str, set[str]], names: list[str]) -> None:
@@ -332,14 +326,14 @@ def _unite(groups: dict[str, set[str]], names: list[str]) -> None:
 
 
 class _ByteUses:
-    """What lines do with some signed bytes."""
+    """The uses of some signed bytes in the lines of a body."""
 
     def __init__(self, body: Body, group: set[str], type_of: Callable[[Tree], DataType | None]) -> None:
         self.body, self.group, self.type_of = body, group, type_of
         self.is_unsigned = False
 
     def are_neutral(self) -> bool:
-        """Return whether no line asks for the sign."""
+        """Return whether no line depends on the sign."""
         for step in steps_of(self.body.code):
             for index, tree in enumerate(step.trees):
                 if not tree.args and tree.op in self.group and tree in step.targets:
@@ -386,12 +380,8 @@ class _ByteUses:
             return tree.args[0]
         if tree.op in ("<", ">=") and tree.args[0].op in self.group:
             return Tree(_OF_HIGH_BIT[tree.op], (tree.args[0], leaf(1 << 7)))
-        number = number_of(tree.args[1]) if tree.op in ("==", "!=") else None
-        masked = form("(char)(V & N)", tree.args[0]) if number is not None else {}
-        mask = number_of(masked["N"]) if masked else None
-        if masked and mask is not None and number is not None and masked["V"].op in self.group:
-            return Tree(tree.op, (Tree("&", (masked["V"], leaf(hex(mask % (1 << 8))))), leaf(hex(number % (1 << 8)))))
         if tree.op in ("==", "!=") and tree.args[0].op in self.group:
+            number = number_of(tree.args[1])
             if number is not None:
                 return Tree(tree.op, (tree.args[0], leaf(number % (1 << 8))))
             if tree.args[1].op == "(char)":
@@ -409,7 +399,7 @@ def _count_as_int(body: Body) -> None:
         if head is None or body.kinds.get(head[1]) is not ty.UD or len(setters(body.code, head[1])) != 1:
             continue
         uses = sum(tree == leaf(head[1]) for tree in trees_of(node.inner or []))
-        casts = (*_WIDE, "(int)")
+        casts = (*WIDE, "(int)")
         free = sum(tree.op in casts and tree.args[0] == leaf(head[1]) for tree in trees_of(node.inner or []))
         start = int(node.text.split(" = ")[1].split(";")[0])
         if uses != free or start >= 1 << 31 or body.uses(head[1]) != uses + 3:
@@ -428,7 +418,7 @@ def _index_by_source(
             _index_by_source(body, node.inner, [*facts, *(conjuncts(test) if test is not NOTHING else [])], type_of)
             continue
         name, value = assigned(node)
-        source = value.args[0] if value.op in _WIDE else value
+        source = value.args[0] if value.op in WIDE else value
         kind = type_of(source)
         is_copy = body.kinds.get(name) in (ty.Q, ty.UQ) and not source.args and number_of(source) is None
         if not is_copy or kind is None or not kind.is_int or kind.size > ty.D.size:
@@ -452,15 +442,15 @@ def _index_by_source(
 
 def _join_equal(body: Body, code: list[Node]) -> None:
     """Compute a number once that two lines of a list compute."""
-    known: dict[tuple[str, Tree], str] = {}
+    variables: dict[tuple[str, Tree], str] = {}
     for node in list(code):
         name, value = assigned(node)
-        earlier = known.get((body.type_name(name), value)) if name in body.kinds and value.args else None
+        earlier = variables.get((body.type_name(name), value)) if name in body.kinds and value.args else None
         if earlier is not None and len(setters(body.code, name)) == len(setters(body.code, earlier)) == 1:
             code.remove(node)
             change_lines(body.code, in_place_of(leaf(name), leaf(earlier)), node.places)
             continue
         changed = set_in([node])
-        known = {key: own for key, own in known.items() if own not in changed and not key[1].names() & changed}
+        variables = {key: own for key, own in variables.items() if own not in changed and not key[1].names() & changed}
         if name in body.kinds and value.args and not reads_memory(value) and name not in value.names():
-            known[body.type_name(name), value] = name
+            variables[body.type_name(name), value] = name

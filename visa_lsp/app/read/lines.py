@@ -55,7 +55,6 @@ from visa_lsp.app.read.names import NamedArray, PointerArgument, ReadingNames, c
 from visa_lsp.app.read.outlines import Outline, move_out
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
-from visa_lsp.app.read.shape import NUMBERED
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control, alike
 from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
@@ -228,8 +227,7 @@ class CodePrinter:
         by_rows = write_local_arrays(main, self.names.local_arrays)
         if not is_flat:
             join_repeats(body)
-            kept = frozenset(name for name in body.types if not NUMBERED.fullmatch(name))
-            self.outlines = move_out(body, _identifier(self.kernel.name), kept)
+            self.outlines = move_out(body, _identifier(self.kernel.name))
         for outline in self.outlines:
             for name in declarations.keys() & names_of(outline.code):
                 _place(outline.code, name, declarations[name])

@@ -7,7 +7,6 @@ index in all accesses, unless all of them can have several.
 
 from __future__ import annotations
 
-from collections import Counter
 from itertools import permutations
 from math import prod
 from typing import TYPE_CHECKING, Final
@@ -17,16 +16,18 @@ from visa_lsp.app.read.code_lines import (
     change_lines,
     count_of,
     lists_of,
+    set_counts,
     setters,
     steps_of,
     trees_of,
     walk,
+    word_counts,
     words_without_trees,
 )
 from visa_lsp.app.read.element_indexes import factor_of
 from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.names import type_named
-from visa_lsp.app.read.tree import WORD, Tree, in_place_of, leaf, number_of, set_names
+from visa_lsp.app.read.tree import Tree, in_place_of, leaf, number_of
 from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
         if len(array.shape) > 1 and accesses and not is_whole and all(i is not None and _has_row(i) for i in indexes):
             shapes[name] = array.shape
     change_lines(code, lambda tree: _with_rows(tree, shapes, sums))
-    uses = Counter(word for node in walk(code) for text in node.texts() for word in WORD.findall(text))
+    uses = word_counts(code)
     unused = {name for name in sums if uses[name] == 1}
     for lines in lists_of(code) if shapes else ():
         lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
@@ -68,7 +69,7 @@ def _has_row(index: Sequence[Tree]) -> bool:
 
 def _sums(code: list[Node]) -> dict[str, Tree]:
     """Return the variables that are a sum of values which do not change, with the sum."""
-    sets = Counter(name for node in walk(code) for name in set_names(node.text))
+    sets = set_counts(code)
     return {
         name: value
         for name, value in map(assigned, walk(code))

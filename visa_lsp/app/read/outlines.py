@@ -19,19 +19,20 @@ from visa_lsp.app.read.code_lines import (
     names_of,
     places_of,
     set_in,
+    texts_of,
     trees_of,
     walk,
     words_without_trees,
 )
-from visa_lsp.app.read.liveness import Liveness
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.shape import own_level
+from visa_lsp.app.read.shape import Shaper, own_level
 from visa_lsp.app.read.tree import WORD
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.read.code_lines import Body
+    from visa_lsp.app.read.liveness import Liveness
 
 _MIN_LINES: Final = 6
 _INPUTS: Final = ("x", "y", "z")
@@ -75,10 +76,10 @@ class Outline(Struct):
         return f"static {self.type} {self.name}({parameters})"
 
 
-def move_out(body: Body, kernel: str, kept: frozenset[str]) -> list[Outline]:
-    """Return the functions that were inlined in a body; lines call them in their place. ``kept`` names are results of it."""
+def move_out(body: Body, kernel: str) -> list[Outline]:
+    """Return the functions that were inlined in a body, named after the kernel; lines call them in their place."""
     functions: dict[tuple[str, ...], Outline] = {}
-    live = Liveness(body.code, body.types, kept)
+    live = Shaper(body).live()
     moved: set[int] = set()  # lists of lines
     for code in list(lists_of(body.code)):
         for index in range(len(code) - 1, -1, -1):
@@ -133,8 +134,8 @@ def _results_and_inputs(body: Body, chain: list[Node], live: Liveness) -> tuple[
     results = sets & after
     counters = {hit[1] for node in walk(chain) if (hit := _COUNTER.match(node.text)) is not None}
     before -= {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
-    scalars = [word for word in dict.fromkeys(WORD.findall("\n".join(_texts(chain)))) if word in body.scalars]
-    divisor = _DIVISOR.search("\n".join(_texts(chain)))
+    scalars = [word for word in dict.fromkeys(WORD.findall("\n".join(texts_of(chain)))) if word in body.scalars]
+    divisor = _DIVISOR.search("\n".join(texts_of(chain)))
     inputs = [*sorted((before & used) - (results - before)), *scalars]
     inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
     if len(results) != 1 or len(inputs) > len(_INPUTS) or results & set(inputs):
@@ -146,7 +147,7 @@ def _results_and_inputs(body: Body, chain: list[Node], live: Liveness) -> tuple[
 def _is_value(chain: list[Node]) -> bool:
     """Return whether a chain of branches only computes: no memory but constants, no other lanes, no way out."""
     if words_without_trees(chain) - {"else", "break", "do", "for"} or any(
-        _JUMPS.search(text) for text in _texts(chain)
+        _JUMPS.search(text) for text in texts_of(chain)
     ):
         return False
     if any(_BREAKS.search(text) for node in own_level(chain) for text in node.texts()):
@@ -157,11 +158,6 @@ def _is_value(chain: list[Node]) -> bool:
         if tree.op.endswith("()") and not _CALLS.fullmatch(tree.op):
             return False
     return "lane" not in names_of(chain)
-
-
-def _texts(chain: Sequence[Node]) -> Iterator[str]:
-    for node in walk(chain):
-        yield from node.texts()
 
 
 def _renamed(node: Node, names: dict[str, str]) -> Node:
@@ -180,5 +176,5 @@ def _canonical(code: list[Node], body: Body) -> Iterator[str]:
         word = hit[0]
         return numbers.setdefault(word, f"{body.type_name(word)}{len(numbers)}") if word in body.types else word
 
-    for text in _texts(code):
+    for text in texts_of(code):
         yield WORD.sub(number, text)

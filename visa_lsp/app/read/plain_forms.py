@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -14,8 +14,11 @@ from visa_lsp.app.read.code_lines import (
     backwards,
     change_lines,
     condition_of,
+    set_counts,
     set_in,
     setters,
+    setters_by_name,
+    texts_of,
     trees_of,
     walk,
 )
@@ -31,7 +34,6 @@ from visa_lsp.app.read.tree import (
     number_of,
     parse,
     rewritten,
-    set_names,
     step_of,
     sum_of,
     terms,
@@ -105,7 +107,7 @@ class Former:
 
     def load_parts(self) -> None:
         """Load the elements of an array one by one where no variable needs them as a vector."""
-        texts = [text for node in walk(self.code) for text in node.texts()]
+        texts = list(texts_of(self.code))
         for code, index in backwards(self.code):
             name, value = assigned(code[index])
             vector = self._vector_of(value)
@@ -160,7 +162,7 @@ class Former:
 
     def _set_once(self, name: str) -> bool:
         if self.counts is None:
-            self.counts = Counter(word for node in walk(self.code) for word in set_names(node.text))
+            self.counts = set_counts(self.code)
         return self.counts[name] == 1
 
     def name_ids(self) -> None:
@@ -207,11 +209,7 @@ class Former:
 
     def simplify_masks(self) -> None:
         """Make flags of variables that are all ones or none, and that lines only compare with 0."""
-        sets_by_name = defaultdict(list)
-        for node in walk(self.code):
-            for name in set_names(node.text):
-                sets_by_name[name].append(node)
-        for name, sets in sets_by_name.items():
+        for name, sets in setters_by_name(self.code).items():
             if self.kinds.get(name) not in (ty.D, ty.UD) or self.types.get(name, "").split(" ")[-1] != name:
                 continue
             values = {node.text: self._mask(assigned(node)[1]) for node in sets}

@@ -19,6 +19,7 @@ from visa_lsp.app.read.code_lines import (
     count_of,
     lists_of,
     places_of,
+    set_counts,
     setters,
     trees_of,
     walk,
@@ -33,7 +34,6 @@ from visa_lsp.app.read.tree import (
     leaf,
     number_of,
     rewritten,
-    set_names,
     step_of,
 )
 from visa_lsp.isa import types as ty
@@ -212,7 +212,7 @@ def drop_zeros(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree |
 
 def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write quotients and remainders of magnitudes with the sign put back as those of signed integers."""
-    counts = Counter(name for node in walk(body.code) for name in set_names(node.text))
+    counts = set_counts(body.code)
     plain = {name: _without_casts(value) for name, value in _set_once(body).items() if counts[name] == 1}
     values = {name: value for name, value in plain.items() if value.op in (">>", "^", "abs()")}
 

@@ -7,7 +7,19 @@ from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import Body, Line, Node, assigned, lists_of, places_of, set_in, walk
+from visa_lsp.app.read.code_lines import (
+    COUNTED,
+    Body,
+    Line,
+    Node,
+    assigned,
+    lists_of,
+    places_of,
+    set_in,
+    texts_of,
+    walk,
+    word_counts,
+)
 from visa_lsp.app.read.shape import NUMBERED
 from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, number_of, parse, rewritten, step_of
 from visa_lsp.isa import types as ty
@@ -15,7 +27,6 @@ from visa_lsp.isa import types as ty
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-_COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _NUMBER: Final = re.compile(r"(?<![\w.])(?<!sampler\()\d+(?![\w.])")
 _IS_FIRST: Final = re.compile(r"if \((\w+) == 0\) ")
 _LEAVES: Final = re.compile(
@@ -39,7 +50,7 @@ def _join_loops(code: list[Node]) -> None:
     index = 0
     while index + 1 < len(code):
         first, second = code[index], code[index + 1]
-        heads = _COUNTED.fullmatch(first.text), _COUNTED.fullmatch(second.text)
+        heads = COUNTED.fullmatch(first.text), COUNTED.fullmatch(second.text)
         if heads[0] is None or heads[1] is None or not _continues(first, second, heads[0], heads[1]):
             index += 1
             continue
@@ -153,7 +164,7 @@ class _Series(NamedTuple):
 
 def _roll_steps(body: Body, code: list[Node]) -> None:
     """Make a loop of successive lines that are equal but for numbers that halve or double: the steps of a reduction or a scan."""
-    index, uses = 0, Counter(word for node in walk(body.code) for text in node.texts() for word in WORD.findall(text))
+    index, uses = 0, word_counts(body.code)
     while index < len(code):
         for size in range(1, _MAX_LINES + 1):
             count, series = _find_steps(body, uses, code[index:], size)
@@ -177,7 +188,7 @@ def _find_steps(body: Body, uses: Counter[str], code: Sequence[Node], size: int)
     rows: list[list[int]] = []
     for start in range(0, len(code) - size + 1, size):
         group = code[start : start + size]
-        if any(_LEAVES.fullmatch(text) for node in walk(group) for text in node.texts()):
+        if any(map(_LEAVES.fullmatch, texts_of(group))):
             break
         own, numbers = _skeleton(body, uses, group)
         if rows and own != texts:
@@ -218,9 +229,9 @@ def _skeleton(body: Body, uses: Counter[str], group: Sequence[Node]) -> tuple[li
     texts: list[str] = []
     numbers: list[int] = []
     own = {name for name in set_in(group) if NUMBERED.fullmatch(name)}
-    inside = Counter(word for node in walk(group) for text in node.texts() for word in WORD.findall(text))
+    inside = word_counts(group)
     names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == uses[name]}
-    for text in (text for node in walk(group) for text in node.texts()):
+    for text in texts_of(group):
         plain = WORD.sub(lambda hit: names.get(hit[0], hit[0]), _plain_line(body, text))
         numbers += [int(number) for number in _NUMBER.findall(plain)]
         texts.append(_NUMBER.sub("@", plain))

@@ -9,6 +9,7 @@ from itertools import pairwise, permutations
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import (
+    COUNTED,
     Body,
     Line,
     Node,
@@ -21,6 +22,7 @@ from visa_lsp.app.read.code_lines import (
     setters,
     trees_of,
     walk,
+    word_counts,
 )
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
@@ -57,7 +59,6 @@ _SCRATCH: Final = "scratch_state"
 _SPACES: Final = ("ss(scratch_state >> 4)", "scratch")
 _MIN_EXCHANGES: Final = 6
 _SHARED: Final = re.compile(r"shared (\w+) \w+\[(\d+)\]")
-_COUNTED: Final = re.compile(r"for \((\w+) = 0; \1 < (\d+); \1\+\+\) \{")
 _LANE: Final = re.compile(r"if \(lane == (\d+)\) (.*;)")
 
 
@@ -84,9 +85,7 @@ class Roller:
     def run(self) -> None:
         """Change the lines in place."""
         for code in list(lists_of(self.code)):
-            self.uses = Counter(
-                word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text)
-            )
+            self.uses = word_counts(self.code)
             self._sort(code)
             self._join_lanes(code)
             self._split_chains(code)
@@ -196,58 +195,46 @@ class Roller:
         index = -1
         while index + 1 < len(code):
             index += 1
-            whole, start = _shape(code[index])
-            count, moves = 1, list[int]()
-            for other, numbers in map(_shape, code[index + 1 :] if start else ()):
-                step = [b - a for a, b in zip(start, numbers, strict=False)]
-                moves = moves or step
-                if other != whole or not numbers or step != [move * count for move in moves]:
-                    break
-                count += 1
-            if count >= _MIN_STEPS and any(moves):
-                counter = self.body.new(ty.D)
-                steps = iter(zip(start, moves, strict=True))
-                text = str(Step(whole.words, tuple(_filled(tree, steps, counter) for tree in whole.trees)))
-                places = places_of(*code[index : index + count])
-                loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [Node(text, places)], places)
-                code[index : index + count] = [loop]
+            self._write_loop(code, index, map(_shape, code[index:]))
 
     def _nest(self, code: list[Node]) -> None:
         """Write loops of one line that differ in the numbers of their indexes alone as a loop of a loop."""
         index = -1
         while index + 1 < len(code):
             index += 1
-            first = _COUNTED.fullmatch(code[index].text)
-            if first is None or len(code[index].inner or []) != 1:
-                continue
-            bodies = [node.inner or [] for node in code[index:]]
-            heads = [_COUNTED.fullmatch(node.text) for node in code[index:]]
-            whole, start = _shape(bodies[0][0])
-            count, moves = 1, list[int]()
-            for head, inner in zip(heads[1:], bodies[1:], strict=True):
-                if head is None or head[2] != first[2] or len(inner) != 1 or not start:
-                    break
-                other, numbers = _shape(Node(re.sub(rf"\b{head[1]}\b", first[1], inner[0].text)))
-                step = [b - a for a, b in zip(start, numbers, strict=False)]
-                moves = moves or step
-                if other != whole or step != [move * count for move in moves]:
-                    break
-                count += 1
-            if count >= _MIN_STEPS and any(moves):
-                counter = self.body.new(ty.D)
-                steps = iter(zip(start, moves, strict=True))
-                text = str(Step(whole.words, tuple(_filled(tree, steps, counter) for tree in whole.trees)))
-                places = places_of(*code[index : index + count])
-                inner_loop = _for(code[index].text[5:-3], [Node(text, places)], places)
-                loop = _for(f"{counter} = 0; {counter} < {count}; {counter}++", [inner_loop], places)
-                code[index : index + count] = [loop]
+            head = COUNTED.fullmatch(code[index].text)
+            if head is not None and len(code[index].inner or []) == 1:
+                self._write_loop(code, index, _shapes_of_loops(code[index:], head[1], head[2]), head[0])
+
+    def _write_loop(
+        self, code: list[Node], index: int, shapes: Iterator[tuple[Step, list[int]]], inner_head: str = ""
+    ) -> None:
+        """Write lines whose numbers count on as a loop if there are enough of them; the line may be in an inner loop."""
+        whole, start = next(shapes)
+        count, moves = 1, list[int]()
+        for other, numbers in shapes if start else ():
+            step = [b - a for a, b in zip(start, numbers, strict=False)]
+            moves = moves or step
+            if other != whole or not numbers or step != [move * count for move in moves]:
+                break
+            count += 1
+        if count < _MIN_STEPS or not any(moves):
+            return
+        counter = self.body.new(ty.D)
+        steps = iter(zip(start, moves, strict=True))
+        text = str(Step(whole.words, tuple(_filled(tree, steps, counter) for tree in whole.trees)))
+        places = places_of(*code[index : index + count])
+        line = Node(text, places)
+        if inner_head:
+            line = _for(inner_head.removeprefix("for (").removesuffix(") {"), [line], places)
+        code[index : index + count] = [_for(f"{counter} = 0; {counter} < {count}; {counter}++", [line], places)]
 
     def _fuse(self, code: list[Node]) -> None:
         """Make one loop of successive ones that count alike, and that only compute variables of their own."""
         index = 0
         while index + 1 < len(code):
             pair = code[index], code[index + 1]
-            heads = [_COUNTED.fullmatch(node.text) for node in pair]
+            heads = [COUNTED.fullmatch(node.text) for node in pair]
             bodies = [node.inner or [] for node in pair]
             counts = [hit[2] if hit is not None else "" for hit in heads]
             sets = [set_in(inner) for inner in bodies]
@@ -564,6 +551,15 @@ def _shape(node: Node) -> tuple[Step, list[int]]:
     step, numbers = step_of(node.text), list[int]()
     trees = tuple(_skeleton(tree, numbers) for tree in step.trees)
     return Step(step.words, trees), numbers if node.inner is None and step.op else []
+
+
+def _shapes_of_loops(code: list[Node], counter: str, count: str) -> Iterator[tuple[Step, list[int]]]:
+    """Yield the shapes of the lines of successive loops of one line that count alike, with one name for their counters."""
+    for node in code:
+        head, inner = COUNTED.fullmatch(node.text), node.inner or []
+        if head is None or head[2] != count or len(inner) != 1:
+            return
+        yield _shape(Node(re.sub(rf"\b{head[1]}\b", counter, inner[0].text), inner=inner[0].inner))
 
 
 def _filled(tree: Tree, numbers: Iterator[tuple[int, int]], counter: str) -> Tree:

@@ -7,7 +7,7 @@ first test a condition around it has made before needs no condition.
 from __future__ import annotations
 
 import re
-from collections import Counter, defaultdict
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
 
@@ -30,8 +30,10 @@ from visa_lsp.app.read.code_lines import (
     places_of,
     set_in,
     setters,
+    setters_by_name,
     trees_of,
     walk,
+    word_counts,
     words_without_trees,
 )
 from visa_lsp.app.read.liveness import CALLS, GOTO, Liveness
@@ -41,7 +43,6 @@ from visa_lsp.app.read.tree import (
     NEGATED,
     NOTHING,
     SETS,
-    WORD,
     Step,
     Tree,
     form,
@@ -255,7 +256,7 @@ class Shaper:
     def split_variables(self) -> None:
         """Give each block a variable of its own where its values come from nowhere and go nowhere else."""
         live, fresh = self.live(), 0
-        counts = Counter(word for node in walk(self.code) for text in node.texts() for word in WORD.findall(text))
+        counts = word_counts(self.code)
         for code in list(lists_of(self.code)):
             for index, node in enumerate(code):
                 chain, leaves = chain_of(code, index), GOTO if node.is_loop else LEAVES
@@ -300,10 +301,7 @@ class Shaper:
         """Make one variable of two that are copied and never needed with two values; drop values that nothing needs."""
         live = self.live()
         self._drop_dead(self.code, live)
-        self.setters = defaultdict(list)
-        for node in walk(self.code):
-            for name in set_names(node.text):
-                self.setters[name].append(node)
+        self.setters = setters_by_name(self.code)
         odd = words_without_trees(self.code)
         for node in list(walk(self.code)):
             name, value = assigned(node)
@@ -801,39 +799,39 @@ class Shaper:
         del code[start_index]
         return 1
 
-    def start_loops(self, code: list[Node], facts: list[Tree], known: dict[str, Tree]) -> None:
+    def start_loops(self, code: list[Node], facts: list[Tree], values: dict[str, Tree]) -> None:
         """Write the test of a loop at its beginning where conditions around it say that it holds there.
 
-        ``facts`` hold at the beginning of the list, where variables have the values ``known``.
+        ``facts`` hold at the beginning of the list, where variables have the values ``values``.
         """
-        facts, known, index = list(facts), dict(known), 0
+        facts, values, index = list(facts), dict(values), 0
         while index < len(code):
             node = code[index]
             changed = set_in([node])
             if node.inner is not None:
                 inner_facts = [*facts, *self._facts_of(code, index)]
                 sets = set_in(node.inner) if node.is_loop or node.text.startswith("switch") else set()
-                kept = {name: value for name, value in known.items() if not sets & {name, *value.names()}}
+                kept = {name: value for name, value in values.items() if not sets & {name, *value.names()}}
                 self.start_loops(node.inner, [fact for fact in inner_facts if not sets & fact.names()], kept)
             if node.text == "do {" and node.inner and node.tail is not None:
-                index -= self._start_loop(code, index, facts, known)
+                index -= self._start_loop(code, index, facts, values)
             name, value = assigned(node)
             facts = [fact for fact in facts if not changed & fact.names()]
-            known = {} if node.text.endswith(":;") else known
-            known = {word: own for word, own in known.items() if not changed & {word, *own.names()}}
+            values = {} if node.text.endswith(":;") else values
+            values = {word: own for word, own in values.items() if not changed & {word, *own.names()}}
             if name in self.kinds and not reads_memory(value) and name not in value.names():
-                known[name] = self._converted(name, value)
+                values[name] = self._converted(name, value)
             index += 1
 
-    def _start_loop(self, code: list[Node], index: int, facts: list[Tree], known: Mapping[str, Tree]) -> int:
+    def _start_loop(self, code: list[Node], index: int, facts: list[Tree], values: Mapping[str, Tree]) -> int:
         """Write the test of a loop at its beginning if it holds there; return the number of lines before it that are gone."""
         node = code[index]
         assert node.inner is not None
         test = loop_test(node)
-        begins = fold(test.put(known))
+        begins = fold(test.put(values))
         if reads_memory(test) or any(line.text.endswith("continue;") for line in own_level(node.inner)):
             return 0
-        if not any(self._implies(fact, begins) or self._implies(fold(fact.put(known)), begins) for fact in facts):
+        if not any(self._implies(fact, begins) or self._implies(fold(fact.put(values)), begins) for fact in facts):
             return 0
         *_, before, last = [Node(""), *node.inner]
         counts = [step_of(line.text) for line in (before, last)]
@@ -841,7 +839,7 @@ class Shaper:
             apart = counts[0].target.op not in last.own_names() and counts[1].target.op not in before.own_names()
             if apart and counts[1].target.op not in test.names():
                 node.inner[-2:] = [last, before]
-        gone = self._count(code, index, [fold(test.put({name: value})) for name, value in known.items()])
+        gone = self._count(code, index, [fold(test.put({name: value})) for name, value in values.items()])
         if not gone:
             node.text, node.places, node.tail = f"while ({test}) {{", places_of(node, node.tail or node), Line("}")
         return gone

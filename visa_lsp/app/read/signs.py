@@ -22,7 +22,7 @@ from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.quotients import MODE
 from visa_lsp.app.read.shape import PURE
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.tree import NOTHING, WIDE, Step, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -33,7 +33,6 @@ _OF_INT: Final = (  # operations whose result is an int in C
     "==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()", "clz_64()", "popcount_64()",
 )  # fmt: skip
 _MAX_HALF: Final = 65504
-_WIDE: Final = ("(long)", "(ulong)")
 _SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
 _ASSIGNS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<<=", ">>=")
 _OF_BOTH: Final = ("+", "-", "*", "&", "|", "^", "==", "!=")  # where C takes an int beside a uint for one
@@ -152,7 +151,7 @@ class Signs:
         """Drop a cast to the type that a value has, and those of both sides of a comparison for equality."""
         if tree.op in ("(uint)", "(int)", *_SIGNED) and self.type_of(tree.args[0]) is BY_NAME[tree.op[1:-1]]:
             return tree.args[0]
-        if tree.op in _WIDE and tree.args[0].op in _WIDE and self.type_of(tree.args[0].args[0]) is not None:
+        if tree.op in WIDE and tree.args[0].op in WIDE and self.type_of(tree.args[0].args[0]) is not None:
             return Tree(tree.op, tree.args[0].args)
         if tree.op == "[]" and tree.args[0].op in self.surfaces:
             return Tree("[]", (tree.args[0], self.low(tree.args[1], ty.D.size)))

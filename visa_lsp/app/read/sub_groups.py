@@ -140,8 +140,8 @@ def _write_atomic(body: Body, shared: Mapping[str, str], code: list[Node], index
         if result is NOTHING or any(map(body.uses, arrays)):
             code[index:index] = lines
             return
-        one = str(parts["X"]) == "1"
-        call = f"atomic_inc({parts['P']})" if one else f"atomic_add({parts['P']}, {parts['X']})"
+        is_one = str(parts["X"]) == "1"
+        call = f"atomic_inc({parts['P']})" if is_one else f"atomic_add({parts['P']}, {parts['X']})"
         code.insert(index, Node(f"{result} = {call};", places_of(*lines)))
         return
 

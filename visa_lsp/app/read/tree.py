@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 WORD: Final = re.compile(r"[A-Za-z_]\w*")
 NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
 COMPONENTS: Final = (".x", ".y", ".z", ".w")
+WIDE: Final = ("(long)", "(ulong)")
 NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 _TOKEN: Final = re.compile(

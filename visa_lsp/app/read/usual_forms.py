@@ -110,8 +110,8 @@ def _truth(body: Body, tree: Tree) -> Tree | None:
     choice = tree.args[0] if tree.op == "!=" and number_of(tree.args[1]) == 0 else NOTHING
     if choice.op == "?" and all(_is_condition(body, arg) for arg in choice.args[1:]):
         return choice
-    one = form("as_float(as_int(as_float((uint)-C)) & 0x3f800000)", tree)["C"]
-    return Tree("?", (one, leaf("1.0f"), leaf("0.0f"))) if _is_condition(body, one) else None
+    condition = form("as_float(as_int(as_float((uint)-C)) & 0x3f800000)", tree)["C"]
+    return Tree("?", (condition, leaf("1.0f"), leaf("0.0f"))) if _is_condition(body, condition) else None
 
 
 def _wide_test(body: Body, tree: Tree) -> Tree | None:

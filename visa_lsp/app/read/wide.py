@@ -18,6 +18,7 @@ from visa_lsp.app.read.code_lines import (
     names_of,
     places_of,
     rank_of,
+    set_counts,
     set_in,
     setters,
     steps_of,
@@ -30,7 +31,7 @@ from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, leaf, set_names, step_of, sum_of, terms
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, leaf, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -313,7 +314,7 @@ class Widener:
 
     def _find_pairs(self, banned: set[frozenset[str]]) -> None:
         """Find the variables that always hold the halves of one value of 64 bits."""
-        self.sets = Counter(name for node in walk(self.code) for name in set_names(node.text))
+        self.sets = set_counts(self.code)
         count = -1
         while len(self.partners) > count or self.has_swapped or self._ban_failing(banned):
             self.has_swapped = False

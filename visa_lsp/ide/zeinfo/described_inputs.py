@@ -1,4 +1,4 @@
-"""What the inputs of a vISA text hold by a ze_info text, and the places of both in each other.
+"""The contents of the inputs of a vISA text by a ze_info text, and the places of both in each other.
 
 Callers need no YAML. Never raises for any text.
 """
