@@ -43,6 +43,24 @@ class _Ended(Exception):  # noqa: N818 - not an error: the run is to end there
     """The run ends at its first fault."""
 
 
+class RegisterBytes:
+    """A count of the bytes of a group's registers; code that adds to it keeps no machine alive."""
+
+    total = 0
+
+    def grow(self, size: int) -> None:
+        """Count ``size`` bytes of registers for an activation.
+
+        Raises KernelFault if all activations of a group have more than ``MAX_FRAME_BYTES``.
+        """
+        self.total += size
+        if self.total > MAX_FRAME_BYTES:
+            raise KernelFault(
+                FaultKind.CALL,
+                f"the threads and functions of a group have more than {MAX_FRAME_BYTES} bytes of registers",
+            )
+
+
 class Machine:
     """A run in progress. ``run`` executes all of it; ``start`` returns the threads of one group, for callers that step them."""
 
@@ -58,7 +76,8 @@ class Machine:
         self._dropped = False  # whether faults beyond MAX_FAULTS were dropped
         self.tell = dispatch.show_progress or (lambda _groups, _steps: None)
         self._seen: set[FaultKey] = set()
-        self._frame_bytes = 0
+        self.register_bytes = RegisterBytes()
+        self.grew = self.register_bytes.grow
         self._sent: dict[tuple[str, int], RecordedMessages] = {}
         self._codes: dict[int, Code] = {}
         self._traced: dict[int, list[Op]] = {}
@@ -137,18 +156,6 @@ class Machine:
         self.grew(code.layout.size)
         return Frame(code)
 
-    def grew(self, size: int) -> None:
-        """Count ``size`` bytes of registers for an activation.
-
-        Raises KernelFault if all activations of a group have more than ``MAX_FRAME_BYTES``.
-        """
-        self._frame_bytes += size
-        if self._frame_bytes > MAX_FRAME_BYTES:
-            raise KernelFault(
-                FaultKind.CALL,
-                f"the threads and functions of a group have more than {MAX_FRAME_BYTES} bytes of registers",
-            )
-
     def release(self, frame: Frame) -> None:
         """Recycle a frame."""
         frame.thread = None
@@ -193,35 +200,39 @@ class Machine:
         """Return a thread at the first instruction of its frame."""
         return Thread(self, group, number, frame)
 
-    def run(self) -> RunResult:
-        """Run every group; a fatal fault ends the run."""
-        result = self.result
-        with np.errstate(all="ignore"):
-            try:
-                self._run_to_its_end()
-            except _Ended:
-                result.ended = True
-        return self.finish()
-
-    def _run_to_its_end(self) -> None:
+    def run(self, run_groups: Callable[[], None] | None = None) -> RunResult:
+        """Run every group, by default one after another; a fatal fault ends the run."""
         try:
-            self.run_groups()
+            with np.errstate(all="ignore"):
+                try:
+                    self._run_to_its_end(run_groups or self.run_groups)
+                except _Ended:
+                    self.result.ended = True
+            return self.finish()
+        finally:
+            self.unlink()
+
+    def _run_to_its_end(self, run_groups: Callable[[], None]) -> None:
+        try:
+            run_groups()
         except KernelFault as fault:
             self._report_end(fault)
 
+    def unlink(self) -> None:
+        """Break the cycles between the machine, its threads and their frames, so that the memory of its launch is freed at once."""
+        self._running = None
+        for ops in self._traced.values():
+            ops.clear()
+        for code in self._codes.values():
+            for frame in code.frames:
+                frame.thread = None
+
     def run_groups(self) -> None:
         """Run one group after another. Raises KernelFault if one cannot continue."""
-        for done, number in enumerate(self.group_ids()):
-            if self.take_over(done):
-                return
+        for number in self.group_ids():
             self._run_group(number)
             self.result.groups += 1
             self.tell(self.result.groups, self.steps)
-
-    def take_over(self, done: int) -> bool:
-        """Return whether an engine has run all groups after the first ``done``."""
-        del done
-        return False
 
     def finish(self) -> RunResult:
         """Return the result, with totals and the findings of the observers."""

@@ -9,7 +9,6 @@ undefined bytes. A launch that is too large for that runs twice, with different 
 from __future__ import annotations
 
 import contextlib
-import gc
 import os
 from dataclasses import dataclass, field, replace
 from importlib.util import find_spec
@@ -56,8 +55,6 @@ _COMPILED_THREADS: Final = (
 )
 _MAX_CHOSEN_ITEMS: Final = 256
 _SMALL_ITEMS: Final = 4096  # of a launch without checks: 0.3 ms for a thread of the host
-# Of a launch whose copies of its memory are not left to the collector, which counts objects: 13 GB after six launches of 2 GB.
-_MAX_UNCOLLECTED_BYTES: Final = 64 << 20
 _MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
@@ -98,14 +95,6 @@ def list_checks(checks: str) -> str:
 
 def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     """Run an enqueue; memory is changed in place. Raises LaunchError if the simulator cannot run it."""
-    try:
-        return _run_checked(kernel, enqueue, settings)
-    finally:
-        if sum(array.nbytes for array in _arrays_of(enqueue)) > _MAX_UNCOLLECTED_BYTES:
-            gc.collect()
-
-
-def _run_checked(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> EnqueueResult:
     local = _shape(kernel, enqueue, settings)
     config = _config(kernel, enqueue, local)
     before: list[Array] = []
@@ -428,9 +417,3 @@ def _arrays(config: LaunchConfig) -> list[Array]:
     args = (arg for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg) and arg.access != "readonly")
     arrays = (*(arg.array for arg in args), *(region.array for region in config.memory))
     return list({id(array): array for array in arrays}.values())
-
-
-def _arrays_of(enqueue: Enqueue) -> list[Array]:
-    """Return the arrays of the arguments of an enqueue, and the shared memory."""
-    arrays = [arg.array for arg in enqueue.args if isinstance(arg, BufferArg | ImageArg)]
-    return [*arrays, *(array for _, array in enqueue.shared)]

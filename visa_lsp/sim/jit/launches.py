@@ -70,16 +70,15 @@ def run_unwatched(dispatch: Dispatch, making: Making) -> RunResult:
     with making.stopwatch:
         machine = CompiledMachine(dispatch, making)
 
-    def run_whole() -> str | None:
+    def run_groups() -> None:
         with machine.compiling:
             runner = runner_of(machine)
         if isinstance(runner, str):
-            return runner
-        runner.run(GroupQueue(prod(dispatch.groups)))
-        return None
+            machine.run_groups()
+        else:
+            runner.run(GroupQueue(prod(dispatch.groups)))
 
-    machine.run_whole = run_whole
-    return machine.run()
+    return machine.run(run_groups)
 
 
 def side_by_side(dispatch: Dispatch, making: Making) -> RunResult | str:
@@ -107,11 +106,9 @@ def _run_side_by_side(dispatch: Dispatch, main_runner: GroupRunner) -> RunResult
             machine = CompiledMachine(replace(dispatch, show_progress=None), leader.making, leader.mode)
             runners.append(GroupRunner(machine))
     leader.tell = lambda _groups, _steps: None
-    for runner in runners:
-        runner.machine.run_whole = partial(runner.run, queue)
     with ThreadPoolExecutor(count) as pool:
         try:
-            running = [pool.submit(runner.machine.run) for runner in runners]
+            running = [pool.submit(runner.machine.run, partial(runner.run, queue)) for runner in runners]
             while wait(running, _POLL).not_done:
                 if dispatch.show_progress is not None:
                     dispatch.show_progress(sum(runner.machine.result.groups for runner in runners), queue.steps)
@@ -153,9 +150,8 @@ def run_watched(dispatch: Dispatch, making: Making, observers: Sequence[Observer
     if isinstance(runner, str):
         return runner
     before = Contents(dispatch, runner.uses.changes)
-    runner.machine.run_whole = Replay(runner, observers, before, budget).run
     try:
-        return runner.machine.run()
+        return runner.machine.run(Replay(runner, observers, before, budget).run)
     except Suspicion:
         before.restore()
         raise

@@ -50,6 +50,7 @@ class CompiledMachine(Machine):
         self.making = making or Making()
         self.compiling = self.making.stopwatch
         self.mode = mode
+        self.failed = list[BaseException]()  # the exception of an interpreted instruction within compiled code
         self.inlined: InlinedCalls | None = None  # the kernel of this run, if it is another one without calls
         self.marks: dict[int, np.ndarray[Any, np.dtype[np.uint32]]] = {}  # marks of buffers, by identity of the buffer
         self.bodies: dict[tuple[int, Modes], CompiledBody] = {}
@@ -81,6 +82,7 @@ class CompiledMachine(Machine):
 
     def give_codes(self) -> None:
         """Pass the forms of bodies to a later run, after the end of this one."""
+        self.unlink()
         for number, code in self._codes.items():
             code.frames.clear()
             self.making.codes.setdefault(number, []).append(code)
@@ -168,12 +170,6 @@ class CompiledMachine(Machine):
             self._plans[id(code)] = ModePlan.of_kernel(code)
         return self._plans[id(code)]
 
-    def tell_written(self) -> None:
-        """Mark the buffers that compiled code has written."""
-        for buffers, table in self._tables:
-            for buffer, row in zip(buffers, table, strict=False):
-                buffer.whole.written |= bool(row[state.WRITTEN // 8])
-
     def count_bytes(self) -> None:
         """Add the bytes that compiled code has moved to the result."""
         self.result.reads += int(self.launch[state.READS // 8])
@@ -203,7 +199,7 @@ class CompiledMachine(Machine):
 
     def interpret_group(self, number: int) -> None:
         """Run a group in the interpreter, for the observers. Raises KernelFault if it cannot continue."""
-        self._frame_bytes = 0  # because activations of compiled code do not count for the interpreter
+        self.register_bytes.total = 0  # because activations of compiled code do not count for the interpreter
         self._run_group(self.dispatch.group_id(number))
         self.result.groups += 1
         self.tell(self.result.groups, self.steps)
@@ -233,21 +229,15 @@ class CompiledMachine(Machine):
             signal = frame.code.op_alone(pc)(frame)
             assert signal is None
         except BaseException as error:  # noqa: BLE001 - compiled code is on the stack, so that the error is raised after it
-            self.failed = error
+            self.failed.append(error)
             return 1
         finally:
             self.inside = False
         block.take_masks(frame)
         return 0
 
-    failed: BaseException | None = None  # the exception of an interpreted instruction within compiled code
-    run_whole: Callable[[], str | None] | None = None  # runs all groups as a whole, or returns why that is impossible
     inside = False  # whether the interpreter executes an instruction for compiled code
     running: Callable[[], CompiledThread] | None = None  # returns the thread that runs compiled code
-
-    def take_over(self, done: int) -> bool:
-        """Run all groups as a whole if possible; return whether they were run."""
-        return not done and self.run_whole is not None and self.run_whole() is None
 
     def definedness_of(self, kernel: Kernel | None = None) -> Definedness | None:
         """Return the registers to follow in a body, by default the kernel; None without a proof for the whole program."""
@@ -273,10 +263,12 @@ class CompiledMachine(Machine):
         return super().count_instructions(frame) - late
 
     def finish(self) -> RunResult:
-        """Finish the result: distribute the counts of stretches to their instructions."""
+        """Finish the result: mark the written buffers, and distribute the counts of stretches to their instructions."""
         for body in self.bodies.values():
             body.flush_counts()
-        self.tell_written()
+        for buffers, table in self._tables:
+            for buffer, row in zip(buffers, table, strict=False):
+                buffer.whole.written |= bool(row[state.WRITTEN // 8])
         if self.inlined is not None:
             counts, original = self.code(self.inlined.kernel).counts, self.code(self.inlined.original)
             for pc, origin in enumerate(self.inlined.origins):
@@ -340,6 +332,7 @@ class CompiledThread(Thread):
             machine.launch[state.COUNTS // 8] = compiled.counts.ctypes.data
             machine.running = lambda: self
             why = compiled.call(frame.regs.ctypes.data, frame.addr.ctypes.data, block.address, machine.address)
+            machine.running = None
             block.give(frame)
             machine.take_modes(frame)
             used = int(words[state.STEPS // 8])
@@ -368,9 +361,7 @@ class CompiledThread(Thread):
         """Raise the exception of a callback, after subtracting the uncounted rest of its stretch."""
         for late in range(frame.pc + 1, compiled.stretch(frame.pc).stop):
             frame.code.counts[late] -= 1
-        error, self.machine.failed = self.machine.failed, None
-        assert error is not None
-        raise error
+        raise self.machine.failed.pop()  # without a name here, which its traceback would keep alive
 
 
 def address(buffer: Buffer) -> int:
