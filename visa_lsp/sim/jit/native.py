@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
+import os
 from base64 import b64decode
 from functools import cache
+from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
@@ -28,11 +30,14 @@ LEVEL: Final = 2  # of LLVM's optimisation; tests of semantics use 0, which comp
 # Size of a module of some 1,200 instructions: all passes take 0.5 s for it, two passes 0.1 s.
 MAX_OPTIMISED_CHARS: Final = 1 << 20
 _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
+_MODULES_PER_TRIM: Final = 64  # a trim takes some 10 ms
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
 _listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (
     WeakValueDictionary()
 )  # machines by address of the launch
+
+_modules = count(1)  # that this process has compiled
 
 
 def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
@@ -68,6 +73,11 @@ def _machine() -> Any:
 def _features() -> str:
     features: str = llvm.get_host_cpu_features().flatten()
     return features
+
+
+@cache
+def _library() -> Any:
+    return ctypes.CDLL(None) if os.name == "posix" else None
 
 
 @cache
@@ -117,6 +127,8 @@ class Native:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
+        if next(_modules) % _MODULES_PER_TRIM == 0 and (trim := getattr(_library(), "malloc_trim", None)) is not None:
+            trim(0)  # because glibc keeps the memory that LLVM frees: a process would grow with each program
 
     def function(self, name: str, kind: Any = BODY) -> Any:
         """Return a function by name, as ctypes calls it."""
