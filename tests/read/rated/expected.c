@@ -1112,7 +1112,7 @@ kernel void move(global struct P *p, float dt, int n) {  // 32 lanes
         struct P p_gid = p[gid];
         p[gid].at0 = fma(dt, p_gid.at4, p_gid.at0);
         p[gid].at8 = fabs(p_gid.at8);
-        p[gid].at12 = p_gid.at12 + 1;
+        p[gid].at12 = (int)(p_gid.at12 + 1);
     }
 }
 kernel void validate_utf8(global uchar *bytes, global int *string_offsets, global int *error_position, global int *any_error, int string_count, int stop_on_error) {  // 16 lanes

@@ -27,7 +27,7 @@ from visa_lsp.isa import types as ty
 from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.isa.types import DataType
     from visa_lsp.program.payload import Record, RecordField
@@ -42,12 +42,17 @@ _POINTER: Final = re.compile(r"\((\w+?)([234]?) \*\)")
 
 
 class _Use(NamedTuple):
-    """An access of elements of a structure: their type and number, which structure, and the first byte in it."""
+    """An access of elements of a structure: the pointer, their type and number, which structure, and the first byte in it.
 
+    ``step`` are the bytes from one structure to the next; 0 where the index is constant.
+    """
+
+    pointer: str
     kind: DataType
     number: int
     owner: Tree
     byte: int
+    step: int
 
     @property
     def bytes(self) -> list[int]:
@@ -63,14 +68,20 @@ class Places:
 
     def run(self) -> None:
         """Change the lines in place."""
+        pointers = defaultdict[str, list[str]](list)  # to each structure
         for name, word in self.body.elements.items():
             if word.startswith("struct "):
-                structure = word.removeprefix("struct ").strip()
-                record = self.body.records.get(structure)
-                if record is None or not self._name_record(name, structure, record):
-                    self._name_fields(name, structure)
+                pointers[word.removeprefix("struct ").strip()].append(name)
             elif (vector := _VECTOR.fullmatch(word)) is not None:
                 self._name_components(name, vector[1], int(vector[2]))
+        for structure, names in pointers.items():
+            sizes = {name: size for name in names if (size := self._find_uses(name)[1])}
+            record = self.body.records.get(structure)
+            if record is not None and sizes and all(self._loads_of_record(name, record) is not None for name in sizes):
+                for name in sizes:
+                    self._name_record(name, structure, record)
+            elif len(set(sizes.values())) == 1:
+                self._name_fields(structure, list(sizes), *set(sizes.values()))
 
     def _name_components(self, pointer: str, kind: str, count: int) -> None:
         """Write numbers in an array of vectors as components: ``q[i].y`` for ``((uchar *)q)[i * 4 + 1]``."""
@@ -89,52 +100,63 @@ class Places:
 
     def _find_uses(self, pointer: str) -> tuple[dict[Tree, _Use], int]:
         """Return the accesses of a pointer to a structure, and its size; 0 if they do not agree about it, or other lines name it."""
-        uses: dict[Tree, _Use] = {}
         every = list(trees_of(self.code))
-        count, steps = 0, set[int]()
-        for tree in every:
-            shape = _POINTER.fullmatch(tree.args[0].op) if tree.op == "[]" else None
-            if shape is None or tree.args[0].args[0] != leaf(pointer) or shape[1] not in BY_NAME:
-                continue
-            kind, parts = BY_NAME[shape[1]], int(shape[2] or 1)
-            rest, number = split_constant(tree.args[1])
-            owner = rest if rest is not None else leaf(0)
-            scaled = form("X * N", owner) or {"X": owner, "N": leaf(1)}
-            owner = scaled["X"].args[0] if scaled["X"].op == "(long)" or self._is_wide(scaled["X"]) else scaled["X"]
-            uses[tree] = _Use(kind, parts, owner, number * kind.size * parts)
-            count += 1
-            if rest is not None:
-                steps.add((number_of(scaled["N"]) or 1) * kind.size * parts)
-        is_whole = (
-            len(steps) == 1 and count == every.count(leaf(pointer)) and pointer not in words_without_trees(self.code)
-        )
-        return uses, steps.pop() if is_whole else 0
+        found = [(tree, use) for tree in every if (use := self._use_of(tree, (pointer,))) is not None]
+        steps = {use.step for _, use in found if use.step}
+        is_whole = len(steps) == 1 and len(found) == every.count(leaf(pointer))
+        return dict(found), steps.pop() if is_whole and pointer not in words_without_trees(self.code) else 0
+
+    def _use_of(self, tree: Tree, pointers: Sequence[str]) -> _Use | None:
+        """Return the access through one of some pointers that a tree is."""
+        shape = _POINTER.fullmatch(tree.args[0].op) if tree.op == "[]" else None
+        if shape is None or tree.args[0].args[0].op not in pointers or shape[1] not in BY_NAME:
+            return None
+        kind, parts = BY_NAME[shape[1]], int(shape[2] or 1)
+        size = kind.size * parts
+        rest, number = split_constant(tree.args[1])
+        if rest is None:
+            return _Use(tree.args[0].args[0].op, kind, parts, leaf(0), number * size, 0)
+        scaled = form("X * N", rest) or {"X": rest, "N": leaf(1)}
+        owner = scaled["X"].args[0] if scaled["X"].op == "(long)" or self._is_wide(scaled["X"]) else scaled["X"]
+        step = (number_of(scaled["N"]) or 1) * size
+        return _Use(tree.args[0].args[0].op, kind, parts, owner, number * size, step)
 
     def _is_wide(self, tree: Tree) -> bool:
         """Return whether a value is an unsigned variable of 32 bits in 64."""
         return tree.op == "(ulong)" and self.body.kinds.get(tree.args[0].op) is ty.UD
 
-    def _name_record(self, pointer: str, structure: str, record: Record) -> bool:
-        """Write elements of a pointer to a structure that the source declares as its fields; return whether all are fields."""
+    def _loads_of_record(self, pointer: str, record: Record) -> dict[str, tuple[Node, _Use]] | None:
+        """Return the variables that take vectors of a pointer to a structure that the source declares, with their lines.
+
+        None where an access is no field of it, or a vector is used as a whole.
+        """
         uses, size = self._find_uses(pointer)
         if size != record.size or not RESERVED.isdisjoint(one.name for one in record.fields):
-            return False
+            return None
         parts = dict(_parts_of_record(record))
         loads: dict[str, tuple[Node, _Use]] = {}
         for node in walk(self.code):
             name, value = assigned(node)
             if value in uses and uses[value].number > 1 and len(setters(self.code, name)) == 1:
                 loads[name] = node, uses[value]
+        whole = [use for use in uses.values() if use.number > 1]
+        counts = Counter(tree.args[0].op for tree in trees_of(self.code) if tree.op in COMPONENTS)
+        if len(loads) != len(whole) or any(self.body.uses(name) != counts[name] + 1 for name in loads):
+            return None
+        accessed = [(byte, use.kind.size) for use in uses.values() for byte in use.bytes]
+        return loads if all(byte in parts and parts[byte].kind.size == bytes_ for byte, bytes_ in accessed) else None
+
+    def _name_record(self, pointer: str, structure: str, record: Record) -> None:
+        """Write elements of a pointer to a structure that the source declares as its fields."""
+        uses, parts, loads = (
+            self._find_uses(pointer)[0],
+            dict(_parts_of_record(record)),
+            self._loads_of_record(pointer, record),
+        )
+        assert loads is not None
         split = {
             tree: tree.args[0].op for tree in trees_of(self.code) if tree.op in COMPONENTS and tree.args[0].op in loads
         }
-        whole = [use for use in uses.values() if use.number > 1]
-        counts = Counter(tree.args[0].op for tree in trees_of(self.code) if tree in split)
-        if len(loads) != len(whole) or any(self.body.uses(name) != counts[name] + 1 for name in loads):
-            return False
-        accessed = [(byte, use.kind.size) for use in uses.values() for byte in use.bytes]
-        if any(byte not in parts or parts[byte].kind.size != bytes_ for byte, bytes_ in accessed):
-            return False
         new: dict[Tree, Tree] = {}  # components of a vector that is loaded -> variables for the fields
         for code, index in backwards(self.code):
             name = assigned(code[index])[0]
@@ -156,9 +178,12 @@ class Places:
                 kind = parts[use.byte].kind
                 value = step.value if use.kind.is_int and kind.is_int else _bits_as(step.value, use.kind, kind)
                 node.text = str(Step(step.words, (_place(pointer, use, 0, parts), value)))
-        change_lines(
-            self.code, {tree: _read(pointer, use, 0, parts) for tree, use in uses.items() if use.number == 1}.get
-        )
+
+        def read(tree: Tree) -> Tree | None:
+            use = self._use_of(tree, (pointer,))
+            return _read(pointer, use, 0, parts) if use is not None else None
+
+        change_lines(self.code, read)
         change_lines(self.code, partial(rewritten, rules=_SAME_BITS))
         for node in walk(self.code):
             name, value = assigned(node)
@@ -173,31 +198,21 @@ class Places:
                 node.text = f"{name} = {value.args[0]};"
         own_fields = [(one.start, _bytes_of(one), one.type_name) for one in record.fields]
         names = {one.start: one.name + (f"[{one.count}]" if one.count else "") for one in record.fields}
-        self.body.fields[structure] = fields_text(own_fields, size, names)
-        return True
+        self.body.fields[structure] = fields_text(own_fields, record.size, names)
 
-    def _name_fields(self, pointer: str, structure: str) -> None:
-        """Write elements of a pointer to a structure as its fields, if all accesses agree about its size."""
-        uses, size = self._find_uses(pointer)
-        if not size:
-            return
-        fields: dict[int, DataType] = {}
+    def _name_fields(self, structure: str, pointers: Sequence[str], size: int) -> None:
+        """Write elements of pointers to a structure as its fields, if all accesses agree about their sizes."""
+        uses = {tree: use for name in pointers for tree, use in self._find_uses(name)[0].items()}
+        kinds: dict[int, DataType] = {}
         for use in uses.values():
             for byte in use.bytes:
-                fields.setdefault(byte, use.kind)
-        ordered = sorted(fields)
-        if any(a + fields[a].size > b for a, b in zip(ordered, [*ordered[1:], size], strict=True)) or ordered[0] < 0:
+                if byte not in kinds or use.kind.is_float:
+                    kinds[byte] = use.kind
+        ordered = sorted(kinds)
+        if any(a + kinds[a].size > b for a, b in zip(ordered, [*ordered[1:], size], strict=True)) or ordered[0] < 0:
             return
-        if all(fields[byte].size == use.kind.size for use in uses.values() for byte in use.bytes):
-            self._write_fields(pointer, structure, uses, fields, size)
-
-    def _field(self, use: _Use, number: int) -> str:
-        """Return the name of an element that is accessed."""
-        return f".at{use.bytes[number]}"
-
-    def _write_fields(
-        self, pointer: str, structure: str, uses: dict[Tree, _Use], fields: dict[int, DataType], size: int
-    ) -> None:
+        if any(kinds[byte].size != use.kind.size for use in uses.values() for byte in use.bytes):
+            return
         if any(
             use.kind.size * use.number != size and use.number > 1 and not self._is_stored_in_parts(use, uses)
             for use in uses.values()
@@ -205,18 +220,24 @@ class Places:
             return
         pairs = map(assigned, walk(self.code))
         whole = {name: uses[value] for name, value in pairs if value in uses and uses[value].number > 1}
-        integers = self._find_integers(whole, uses)
+        found = self._find_kinds(whole, uses)
+        kinds |= {byte: kind for byte, kind in found.items() if kind.is_float != kinds[byte].is_float}
         for name in whole:
             self.body.types[name] = f"struct {structure} {name}"
 
         def rule(tree: Tree) -> Tree | None:
             if tree.op[0] == "." and tree.args and tree.args[0].op in whole:
-                return Tree(self._field(whole[tree.args[0].op], "xyzw".index(tree.op[1])), tree.args)
-            if tree.op.startswith("as_int") and tree.args[0].op[0] == "." and tree.args[0].op in integers:
-                return tree.args[0]
-            if tree in uses:
-                element = Tree("[]", (leaf(pointer), uses[tree].owner))
-                return Tree(self._field(uses[tree], 0), (element,)) if uses[tree].number == 1 else element
+                use, number = whole[tree.args[0].op], "xyzw".index(tree.op[1])
+                return _bits_as(Tree(f".at{use.bytes[number]}", tree.args), kinds[use.bytes[number]], use.kind)
+            if (use := self._use_of(tree, pointers)) is not None:
+                element = Tree("[]", (leaf(use.pointer), use.owner))
+                return (
+                    element
+                    if use.number > 1
+                    else _bits_as(Tree(f".at{use.byte}", (element,)), kinds[use.byte], use.kind)
+                )
+            if tree.op in ("as_int()", "as_float()") and (back := tree.args[0]).op in ("as_int()", "as_float()"):
+                return back.args[0] if back.args[0].op.startswith(".at") else None
             return None
 
         for code, index in backwards(self.code):
@@ -224,15 +245,13 @@ class Places:
             if step.op != "=" or step.target not in uses:
                 continue
             use, lines = uses[step.target], []
-            for number, value in enumerate(_parts_of(step.value)):
-                field = self._field(use, number)
-                own = value.args[0] if field in integers and value.op == "as_float()" else value
-                lines.append(Node(f"{pointer}[{use.owner}]{field} = {own};", code[index].places))
+            for byte, value in zip(use.bytes, _parts_of(step.value), strict=True):
+                own = value if use.kind.is_int and kinds[byte].is_int else _bits_as(value, use.kind, kinds[byte])
+                own = rewritten(own, _SAME_BITS) or own
+                lines.append(Node(f"{use.pointer}[{use.owner}].at{byte} = {own};", code[index].places))
             code[index : index + 1] = lines
         change_lines(self.code, rule)
-        words = {offset: "int" if f".at{offset}" in integers else c_type(kind) for offset, kind in fields.items()}
-        parts = [(offset, fields[offset].size, word) for offset, word in sorted(words.items())]
-        self.body.fields[structure] = fields_text(parts, size)
+        self.body.fields[structure] = fields_text([(at, kinds[at].size, c_type(kinds[at])) for at in ordered], size)
 
     def _is_stored_in_parts(self, use: _Use, uses: dict[Tree, _Use]) -> bool:
         """Return whether the lines with a vector all store values that are made there."""
@@ -244,20 +263,29 @@ class Places:
                         return False
         return True
 
-    def _find_integers(self, whole: dict[str, _Use], uses: dict[Tree, _Use]) -> set[str]:
-        """Return the fields of floats that the lines use as integers alone."""
-        asked: dict[str, set[bool]] = defaultdict(set)
+    def _find_kinds(self, whole: dict[str, _Use], uses: dict[Tree, _Use]) -> dict[int, DataType]:
+        """Return the types of fields of four bytes, by the first byte, that all lines use as integers, or all as floats."""
+        answers: dict[int, set[DataType]] = defaultdict(set)
+
+        def add(use: _Use, byte: int, word: str) -> None:
+            """Add the type of a number: that of the access, or the other one where the lines convert its bits by ``word``."""
+            if use.kind.size == ty.F.size:
+                other = {"as_int()": ty.D, "as_float()": ty.F}.get(word)
+                answers[byte].add(ty.F if (other or use.kind).is_float else ty.D)
+
         for tree in trees_of(self.code):
             for part in tree.args:
                 if part.op[0] == "." and part.args[0].op in whole:
                     use = whole[part.args[0].op]
-                    asked[self._field(use, "xyzw".index(part.op[1]))].add(use.kind is ty.F and tree.op == "as_int()")
+                    add(use, use.bytes["xyzw".index(part.op[1])], tree.op)
+                elif part in uses and uses[part].number == 1:
+                    add(uses[part], uses[part].byte, tree.op)
         for step in steps_of(self.code):
             if step.op == "=" and step.target in uses:
                 use = uses[step.target]
-                for number, value in enumerate(_parts_of(step.value)):
-                    asked[self._field(use, number)].add(use.kind is ty.F and value.op == "as_float()")
-        return {name for name, answers in asked.items() if answers == {True}}
+                for byte, value in zip(use.bytes, _parts_of(step.value), strict=True):
+                    add(use, byte, {"as_int()": "as_float()", "as_float()": "as_int()"}.get(value.op, ""))
+        return {byte: said.pop() for byte, said in answers.items() if len(said) == 1}
 
     # ---- halves
 
