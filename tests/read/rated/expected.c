@@ -164,12 +164,10 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
         bool found;
         bool flag;
         for (int k = 2;; k++) {
-            if ((uint)k >= 4) {
-                for (uint j = 2; j * j <= (uint)k; j++) {
-                    if ((uint)k % j == 0) {
-                        t3 = 4;
-                        goto L15;
-                    }
+            for (uint j = 2; j * j <= (uint)k; j++) {
+                if ((uint)k % j == 0) {
+                    t3 = 4;
+                    goto L15;
                 }
             }
             int t4 = gid_times_2 - k + 4;

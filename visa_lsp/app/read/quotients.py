@@ -76,6 +76,11 @@ def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:
     return divisor if divisor > 1 and 0 < error <= (2 if signed else 1) << shift else 0
 
 
+_HALVES: Final = {
+    "(V < 0 ? V + C : V) >> K": ty.D,
+    "(V >= 0 ? V : V + C) >> K": ty.D,
+    "(int)((int)V >= 0 ? V : V + C) >> K": ty.UD,
+}
 _REMAINDERS: Final = {
     "-D * (V / D) + V": "V % D",
     "V / D * -D + V": "V % D",
@@ -95,10 +100,11 @@ def as_quotient(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree 
         is_unsigned = own in (ty.UD, ty.UW, ty.UB)
         if divisor and (is_unsigned or (own is ty.D and half.is_unsigned)):
             return Tree("/", (half.value if is_unsigned else Tree("(uint)", (half.value,)), leaf(divisor)))
-    hit = form("(V < 0 ? V + C : V) >> K", tree)
-    moved, shift = number_of(hit["C"]), number_of(hit["K"])
-    if moved and shift and moved + 1 == 1 << shift and type_of(hit["V"]) is ty.D:
-        return Tree("/", (hit["V"], leaf(moved + 1)))
+    for pattern, kind in _HALVES.items():
+        hit = form(pattern, tree)
+        moved, shift = number_of(hit["C"]), number_of(hit["K"])
+        if moved and shift and moved + 1 == 1 << shift and type_of(hit["V"]) is kind:
+            return Tree("/", (hit["V"] if kind is ty.D else Tree("(int)", (hit["V"],)), leaf(moved + 1)))
     for pattern, value in _REMAINDERS.items():
         hit = form(pattern, tree)
         if number_of(hit["D"]) is not None and type_of(hit["V"]) is not None:

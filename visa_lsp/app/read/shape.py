@@ -45,6 +45,7 @@ from visa_lsp.app.read.tree import (
     SETS,
     Step,
     Tree,
+    filled,
     form,
     in_place_of,
     leaf,
@@ -72,8 +73,13 @@ _OF_VALUES: Final = (  # calls that read neither memory nor other lanes
     "fma()", "fmax()", "fmin()", "min()", "max()", "fabs()", "abs()", "sqrt()",
     "exp()", "exp_in_range()", "quotient()", "remainder()", "convert_", "as_", "rsqrt()", "carry()", "mul_hi()",
 )  # fmt: skip
+_OF_HALVES: Final = {
+    "1 <= X / N": "D <= X", "X / N != 0": "D <= X", "X / N <= 0": "X <= E", "X / N == 0": "X <= E",
+    "1 <= X >> N": "D <= X", "X >> N != 0": "D <= X", "X >> N <= 0": "X <= E", "X >> N == 0": "X <= E",
+}  # fmt: skip
 _JOINED: Final = ("+", "-", "*", "&", "|", "^", "<<", ">>")
 _PAIR: Final = 2
+_MAX_RESOLVED: Final = 3  # variables that stand for others
 _MAX_FOR: Final = 110
 _EXACT: Final = 1 << 20  # floats that are whole numbers below this are added and multiplied exactly
 LEAVES: Final = re.compile(r"(?:break|continue);|\bgoto ")
@@ -183,8 +189,9 @@ def normal(tree: Tree) -> Tree:
     has_number = any(number_of(arg) is not None for arg in args)  # ids are never negative as integers
     args = tuple(
         arg.args[0]
-        if arg.op in ("(int)", "(uint)")
-        and (number_of(arg.args[0]) is not None or (has_number and arg.args[0].op in PURE))
+        if arg.op in ("(int)", "(uint)") and number_of(arg.args[0]) is not None
+        else _plain_id(arg)
+        if has_number
         else arg
         for arg in args
     )
@@ -198,6 +205,11 @@ def normal(tree: Tree) -> Tree:
     if op == "<=" and left == 1 and args[1].op == "(uint)":
         return Tree("!=", (args[1].args[0], leaf(0)))
     return Tree(op, args)
+
+
+def _plain_id(tree: Tree) -> Tree:
+    """Return an id or a size without a cast to an integer of 32 bits, which does not change its number."""
+    return tree.args[0] if tree.op in ("(int)", "(uint)") and tree.args[0].op in PURE else tree
 
 
 class Shaper:
@@ -823,6 +835,63 @@ class Shaper:
                 values[name] = self._converted(name, value)
             index += 1
 
+    def halve_last(self) -> None:
+        """Write loops that leave before they halve a number as ones that leave after it: where it is 0."""
+        for code, index in backwards(self.code):
+            node = code[index]
+            if node.text != "for (;;) {" or len(node.inner or []) <= _PAIR:
+                continue
+            assert node.inner is not None
+            self._count_halves(code, index)
+            left, last = node.inner[-2:]
+            step, test = step_of(last.text), normal(condition_of(left.text))
+            divisor = number_of(step.value) or 0
+            divisor = 1 << divisor if step.op == ">>=" else divisor if step.op == "/=" else 0
+            most = number_of(form("X <= M", test)["M"]) if test.args[:1] == (step.target,) else None
+            name = step.target.op
+            if (
+                not self._leaves(left)
+                or most is None
+                or most + 1 != divisor
+                or self.kinds.get(name) not in (ty.D, ty.UD)
+                or name in self.live().after.get(id(node), frozenset())
+                or any(line.text.endswith("continue;") for line in own_level(node.inner))
+            ):
+                continue
+            node.inner.remove(left)
+            node.text, node.tail = "do {", Line(f"}} while ({name} > 0);", left.places)
+
+    def _count_halves(self, code: list[Node], index: int) -> None:
+        """Let a loop over a number whose half it computes at its beginning, and goes on with, count that half."""
+        node = code[index]
+        assert node.inner is not None
+        (name, half), *_, left, last = (assigned(node.inner[0]), *node.inner[-2:])
+        hit, test = form("X / N", half), form("X <= M", normal(condition_of(left.text)))
+        whole, divisor, most = hit["X"], number_of(hit["N"]), number_of(test["M"])
+        before = next((line for line in code[:index][::-1] if whole.op in line.names), node)
+        own, start = assigned(before)
+        live = self.live().after.get(id(node), frozenset())
+        if (
+            self.kinds.get(whole.op) is not ty.D
+            or self.kinds.get(name) is not ty.D
+            or own != whole.op
+            or test["X"] != whole
+            or assigned(last) != (whole.op, leaf(name))
+            or not divisor
+            or most is None
+            or (most + 1) % divisor
+            or most < divisor
+            or {name, whole.op} & live
+            or sum(whole in list(tree.walk()) for line in walk(node.inner) for tree in step_of(line.text).trees) != 3
+            or any(line.text.endswith("continue;") for line in own_level(node.inner))
+        ):
+            return
+        value = self._converted(own, start)
+        before.text = f"{name} = {Tree('/', (value, leaf(divisor)))};"
+        left.text = f"if ({name} <= {(most + 1) // divisor - 1}) break;"
+        last.text = f"{name} /= {divisor};"
+        del node.inner[0]
+
     def _start_loop(self, code: list[Node], index: int, facts: list[Tree], values: Mapping[str, Tree]) -> int:
         """Write the test of a loop at its beginning if it holds there; return the number of lines before it that are gone."""
         node = code[index]
@@ -831,7 +900,8 @@ class Shaper:
         begins = fold(test.put(values))
         if reads_memory(test) or any(line.text.endswith("continue;") for line in own_level(node.inner)):
             return 0
-        if not any(self._implies(fact, begins) or self._implies(fold(fact.put(values)), begins) for fact in facts):
+        whole = _resolved(test, values)
+        if not any(self._implies(fact, begins) or self._implies(_resolved(fact, values), whole) for fact in facts):
             return 0
         *_, before, last = [Node(""), *node.inner]
         counts = [step_of(line.text) for line in (before, last)]
@@ -844,15 +914,45 @@ class Shaper:
             node.text, node.places, node.tail = f"while ({test}) {{", places_of(node, node.tail or node), Line("}")
         return gone
 
+    def drop_guards_of_loops(self) -> None:
+        """Drop a condition around a `for` that is the test of its first round."""
+        for code, index in backwards(self.code):
+            guard, *others = chain_of(code, index)
+            inner = guard.inner or []
+            loop = step_of(inner[0].text) if len(inner) == 1 and guard.text.startswith("if (") else Step((), ())
+            if others or loop.words[:1] != ("for (",) or loop.words[1] != " = ":
+                continue
+            name, start, test = loop.trees[:3]
+            holds, begins = condition_of(guard.text), fold(test.put({name.op: start}))
+            if self._implies(holds, begins) and self._implies(self.opposite(holds), self.opposite(begins)):
+                inner[0].places = places_of(inner[0], guard)
+                code[index : index + 1] = inner
+
     def _implies(self, fact: Tree, test: Tree) -> bool:
         """Return whether a condition holds where another one does."""
         test, fact = self._narrow(test), self._narrow(fact)
-        half, least = form("1 <= X >> N", normal(test)), form("M <= X", normal(fact))
-        count, number = number_of(half["N"]), number_of(least["M"])
-        is_half = half["X"] == least["X"] and self.kinds.get(half["X"].op) is ty.UD
-        return self._same(fact, test) or (
-            is_half and None not in (count, number) and (number or 0) >= 1 << (count or 0)
-        )
+        if self._same(fact, test):
+            return True
+        fact, test = self._of_whole(normal(fact)), self._of_whole(normal(test))
+        for pattern, sign in (("M <= X", 1), ("X <= M", -1)):
+            given, wanted = form(pattern, fact), form(pattern, test)
+            number, limit = number_of(given["M"]), number_of(wanted["M"])
+            if number is not None and limit is not None and given["X"] == wanted["X"]:
+                return number * sign >= limit * sign
+        return False
+
+    def _of_whole(self, test: Tree) -> Tree:
+        """Return a comparison of a half, or another part, of a number with 0 or 1 as one of the number."""
+        for pattern, value in _OF_HALVES.items():
+            hit = form(pattern, test)
+            whole, number = _plain_id(hit["X"]), number_of(hit["N"])
+            if number is None or number <= 0:
+                continue
+            divisor = number if "/" in pattern else 1 << number
+            is_positive = whole.op in PURE or self.kinds.get(whole.op) is ty.UD
+            if is_positive or ("/" in pattern and "<=" in pattern):
+                return filled(value, {"X": whole, "D": leaf(divisor), "E": leaf(divisor - 1)})
+        return test
 
     def _narrow(self, test: Tree) -> Tree:
         """Return a comparison with a number of 64 bits without the cast of an unsigned one of 32, which C makes itself."""
@@ -915,6 +1015,13 @@ class Shaper:
         change_lines(inner[1:], in_place_of(leaf(name), Tree("+", (leaf(name), leaf(1)))))
         change_lines(inner[1:], in_place_of(hidden, leaf(name)))
         inner.append(inner.pop(0))
+
+
+def _resolved(tree: Tree, values: Mapping[str, Tree]) -> Tree:
+    """Return a condition with values in place of variables, and with theirs in place of those that they name."""
+    for _ in range(_MAX_RESOLVED):
+        tree = tree.put(values)
+    return fold(tree)
 
 
 def own_level(code: list[Node]) -> Iterator[Node]:
