@@ -26,13 +26,9 @@ kernel void bins(global uchar *in, global int *out, int n) {  // 32 lanes
         }
         for (int k = 0; k < n; k++) {
             short index = (char)in[gid * n + k] & 7;
-            sync_lanes();
-            int result = values[(char)index] + 1;
-            sync_lanes();
-            values[(uchar)index] = result;
+            values[(uchar)index] = values[(char)index] + 1;
         }
     }
-    sync_lanes();
     bool flag = values[1] > values[0];
     int index2 = (values[2] > values[flag]) ? 2 : flag;
     int index3 = (values[3] > values[index2]) ? 3 : index2;
@@ -278,14 +274,12 @@ kernel void knn_brute_force(global float *queries, global float *points, global 
                 float difference = points[i * 3] - queries_value;
                 float difference2 = points[i * 3 + 1] - queries_value2;
                 float difference3 = points[i * 3 + 2] - queries_value3;
-                sync_lanes();
                 float result8 = fma(difference, difference, fma(difference2, difference2, difference3 * difference3));
                 if (result8 < t9) {
                     for (j = 7; j > 0 && values2[j - 1] > result8; j--) {
                         values[j] = values[j - 1];
                         values2[j] = values2[j - 1];
                     }
-                    sync_lanes();
                     values2[j] = result8;
                     values[j] = i;
                 }

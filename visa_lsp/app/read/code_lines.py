@@ -51,7 +51,10 @@ class Line(Struct, frozen=True):
 
 @dataclass(slots=True, eq=False)
 class Node:
-    """A line with the lines inside of its braces, and the line that closes them; ``range`` has the type and the limits of an assigned value."""
+    """A line with the lines inside of its braces, and the line that closes them.
+
+    ``range`` has the type and the limits of an assigned value, ``meets_for`` the arrays for which lanes meet at a line.
+    """
 
     text: str
     places: tuple[int, ...] = ()
@@ -59,6 +62,7 @@ class Node:
     tail: Line | None = None
     is_loop: bool = False
     range: Text | None = None
+    meets_for: set[str] = field(default_factory=set)
 
     @property
     def continues(self) -> bool:

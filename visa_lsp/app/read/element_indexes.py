@@ -18,10 +18,12 @@ def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
         if count % size:
             return None
         return value if count == size else Tree("*", (value, leaf(count // size)))
+    if tree.op == "(ushort)" and 0 <= _most_of(tree.args[0]) < 1 << 16:
+        return divided(tree.args[0], size, variables)
     if not tree.args and tree.op in variables:
         return Tree("/", (tree, leaf(size)))
     if tree.op == "&" and (mask := number_of(tree.args[1]) or -1) > 0 and not mask % size:
-        left = divided(tree.args[0], size, set())
+        left = divided(tree.args[0], size, set()) or _shifted(tree.args[0], size)
         return Tree("&", (left, leaf(mask // size))) if left is not None else None
     if tree.op == "|" and not _bits_of(tree.args[0]) & _bits_of(tree.args[1]):
         tree = Tree("+", tree.args)
@@ -32,10 +34,24 @@ def divided(tree: Tree, size: int, variables: set[str]) -> Tree | None:
     return Tree(tree.op, (left, right)) if left is not None and right is not None else None
 
 
+def _shifted(tree: Tree, size: int) -> Tree | None:
+    """Return a value that is shifted to the right, shifted further so that it is divided by a power of two."""
+    hit = form("X >> N", tree)
+    number = number_of(hit["N"])
+    return Tree(">>", (hit["X"], leaf(number + size.bit_length() - 1))) if number is not None else None
+
+
 def _bits_of(tree: Tree) -> int:
     """Return the bits that a value may have, as far as its form says; all for another one."""
     number = number_of(tree.args[1] if tree.op == "&" else tree)
     return number if number is not None and number >= 0 else -1
+
+
+def _most_of(tree: Tree) -> int:
+    """Return the greatest number that a masked value, or its product with a number, may be; -1 for another one."""
+    factor = factor_of(tree)
+    most = _bits_of(factor[0] if factor is not None else tree)
+    return most * factor[1] if factor is not None and most >= 0 else most
 
 
 def factor_of(tree: Tree) -> tuple[Tree, int] | None:

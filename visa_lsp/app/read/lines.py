@@ -134,8 +134,8 @@ class CodePrinter:
         self._transfers = [part for part in single(statements) if isinstance(part, Transfer)]
         self.wide: ExecControl | None = None  # the lanes of a merged statement
         self.calls = 0
-        values = (value for inst in kernel.instructions for value in inst.values)
-        self._has_tags = any(isinstance(value, Immediate) and value.bits == _GENERIC for value in values)
+        values = (value for inst in kernel.instructions for value in inst.values if isinstance(value, Immediate))
+        self._has_tags = any(value.bits == _GENERIC and value.type.is_int for value in values)
         self._local_array = self._find_local_array()
         self._state_variables: set[str] = set()
         self.fields: Mapping[str, str] = {}  # of structures that arguments point to
@@ -1114,7 +1114,7 @@ class Meetings:
             else:
                 reads, writes = self._uses(node.text)
                 if (reads & self.written or writes & self.crossed) and not node.continues:
-                    code.insert(index, Node("sync_lanes();"))
+                    code.insert(index, Node("sync_lanes();", meets_for=reads & self.written | writes & self.crossed))
                     index += 1
                     self._forget()
                 self._note(node.text)

@@ -373,7 +373,9 @@ class Roller:
             new = {tree: Tree("[]", (own, column)) if rows > 1 else own for tree, column in columns.items()}
             change_lines(self.code, new.get)
             for code in list(lists_of(self.code)):
-                code[:] = [node for node in code if node.assigns not in bases]
+                code[:] = [node for node in code if node.assigns not in bases and node.meets_for != {name}]
+                for node in code:
+                    node.meets_for.discard(name)
                 self._roll(code)
 
     def _is_all(self, names: list[str], places: Iterable[Tree], bases: Mapping[str, Tree]) -> bool:

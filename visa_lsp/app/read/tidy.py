@@ -337,6 +337,7 @@ class Tidier:
         write_insertions(self.body)
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
+        roller.take_columns(self.filled)  # again, because more indexes are whole by now
         write_usual_forms(self.body)
         self.shaper.sink_equal()
         self.shaper.halve_last()
@@ -346,6 +347,8 @@ class Tidier:
         self.shaper.say_positively()
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
+        self._store_as_declared()
+        change_lines(self.code, short_index)
         change_lines(self.code, plain_value)
         change_texts(self.code, partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
         change_texts(self.code, lambda text: str(step_of(text) or text))
@@ -771,15 +774,30 @@ class Tidier:
         return True
 
     def _as_stored(self, tree: Tree) -> Tree | None:
-        """Write an element that is loaded with the other sign, and converted to that of the buffer, as it is."""
+        """Write an element that is loaded with the other sign, and converted to that of the buffer or tested for 0, as it is."""
+        if tree.op in ("==", "!=") and number_of(tree.args[1]) == 0:
+            element = self._own_element(tree.args[0])
+            return Tree(tree.op, (element, tree.args[1])) if element is not None else None
         kind = tree.op[1:-1] if tree.op[0] == "(" else ""
-        place = tree.args[0] if kind in ("char", "short", "int", "long") else None
-        if place is None or place.op != "u*" or place.args[0].op != f"(u{kind} *)":
-            return None
-        inner = place.args[0].args[0]
-        element = inner.args[0] if inner.op == "u&" else None
-        is_own = element is not None and element.op == "[]" and self.body.elements.get(element.args[0].op) == kind
-        return element if is_own else None
+        element = self._own_element(tree.args[0]) if kind in ("char", "short", "int", "long") else None
+        return element if element is not None and self.body.elements.get(element.args[0].op) == kind else None
+
+    def _own_element(self, place: Tree) -> Tree | None:
+        """Return the element of a buffer that a place is which is accessed with the other sign."""
+        hit = form("*P", place)["P"]
+        element = form("&E", hit.args[0])["E"] if hit.op.endswith(" *)") else NOTHING
+        own = self.body.elements.get(element.args[0].op, "") if element.op == "[]" else ""
+        return element if own and hit.op in (f"(u{own} *)", f"({own[1:]} *)") and own[1:] != "nsigned" else None
+
+    def _store_as_declared(self) -> None:
+        """Store a number into an element of a buffer as it is, where the line stores it with the other sign."""
+        for node in walk(self.code):
+            step = step_of(node.text)
+            element = self._own_element(step.target) if step.op == "=" else None
+            if element is not None:
+                hit = step.value.args[0] if step.value.op in NARROW else step.value
+                value = hit if number_of(hit) is not None else step.value
+                node.text = str(Step(step.words, (element, value)))
 
     def _float_texels(self) -> None:
         """Load texels as floats where all lines use their bits as floats."""
