@@ -689,18 +689,15 @@ kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *ha
         }
         uint t2 = difference & 3;
         bool found = false;
-        int t3;
-        if (t2 < 2) {
-            if (t2 != 1) {
-                found = true;
-            } else {
-                t3 = 0;
-            }
-        } else {
-            t3 = ((t2 == 2) ? 0 : (uint)*(uchar *)(position + 2) << 16) | ((uint)*(uchar *)(position + 1) << 8);
+        int value;
+        switch (t2) {
+            case 0: found = true; break;
+            case 1: value = 0; break;
+            case 2: value = (uint)*(uchar *)(position + 1) << 8; break;
+            default: value = ((uint)*(uchar *)(position + 2) << 16) | ((uint)*(uchar *)(position + 1) << 8); break;
         }
         if (!found) {
-            hash ^= (int)rotate_left((int)((t3 ^ (uint)*(uchar *)position) * 0xcc9e2d51), 15) * 0x1b873593;
+            hash ^= (int)rotate_left((int)((value ^ (uint)*(uchar *)position) * 0xcc9e2d51), 15) * 0x1b873593;
         }
         uint product = (difference ^ (((hash ^ difference) >> 16) ^ hash)) * 0x85ebca6b;
         uint product2 = ((product >> 13) ^ product) * 0xc2b2ae35;

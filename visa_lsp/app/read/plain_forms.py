@@ -45,6 +45,7 @@ if TYPE_CHECKING:
 
 
 _VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)|half|float|double)([234]) \*\)")
+_SMALL_ARRAY: Final = re.compile(r"(\w+) \w+\[[1-4]\]")
 _MAX_INDEX: Final = 1 << 16
 _MAX_SUM: Final = 5  # parts of a value that indexes repeat
 _MIN_IDS: Final = 2
@@ -109,6 +110,9 @@ class Former:
         """Load the elements of an array one by one where no variable needs them as a vector."""
         texts = list(texts_of(self.code))
         for code, index in backwards(self.code):
+            if code[index].text.startswith("memcpy("):
+                code[index : index + 1] = self._load_array(code[index])
+                continue
             name, value = assigned(code[index])
             vector = self._vector_of(value)
             if not name or vector is None or value.args[0].op != f"({self.body.type_name(name)} *)":
@@ -123,6 +127,27 @@ class Former:
                 Node(f"{part} = {parts[part]};", code[index].places, range=text_of(parts[part], 10, kind))
                 for part in used
             ]
+
+    def _load_array(self, node: Node) -> list[Node]:
+        """Return the lines that load the elements of an array one by one, if lines name them alone; else the line."""
+        hit = form("memcpy(A, &B[I], N)", step_of(node.text).target)
+        name, source = hit["A"].op, hit["B"]
+        declared = _SMALL_ARRAY.fullmatch(self.types.get(name, ""))
+        word = source.op[1:-3] if source.args else self.body.elements.get(source.op, "")
+        kind, own = BY_NAME.get(word), BY_NAME.get(declared[1]) if declared is not None else None
+        if kind is None or own is None or kind.size != own.size or kind.is_float != own.is_float:
+            return [node]
+        parts = [tree for tree in trees_of(self.code) if tree.op == "[]" and tree.args[0] == leaf(name)]
+        numbers = {number_of(part.args[1]) for part in parts}
+        if None in numbers or len(parts) + 1 != self.body.uses(name) or name in hit["I"].names():
+            return [node]
+        size = number_of(hit["N"]) or 0
+        loaded = sorted(number for number in numbers if number is not None and number * own.size < size)
+        return [
+            Node(f"{name}[{number}] = {text};", node.places, range=text_of(text, 10, kind))
+            for number in loaded
+            for text in [str(Tree("[]", (source, add(hit["I"], number))))]
+        ]
 
     def _vector_of(self, tree: Tree) -> tuple[Tree, ty.DataType, int] | None:
         """Return the first element of an array that is accessed as a vector, its type, and the number of elements."""

@@ -14,6 +14,7 @@ from visa_lsp.app.read.code_lines import (
     Line,
     Node,
     assigned,
+    backwards,
     change_lines,
     lists_of,
     names_of,
@@ -27,7 +28,7 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.element_indexes import divided
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
-from visa_lsp.app.read.shape import stores
+from visa_lsp.app.read.shape import NUMBERED, stores
 from visa_lsp.app.read.tree import (
     NOTHING,
     WORD,
@@ -377,6 +378,20 @@ class Roller:
                 for node in code:
                     node.meets_for.discard(name)
                 self._roll(code)
+            self._drop_undefined(own, filled)
+
+    def _drop_undefined(self, own: Tree, filled: frozenset[str]) -> None:
+        """Drop the lines that store variables which no line sets into an array that is new."""
+        for code, index in backwards(self.code):
+            step = step_of(code[index].text)
+            value = step.value.op if step.op == "=" and step.target.op == "[]" and step.target.args[0] == own else ""
+            if (
+                value not in filled
+                and NUMBERED.fullmatch(value)
+                and self.body.uses(value) == 1
+                and not setters(self.code, value)
+            ):
+                del code[index]
 
     def _is_all(self, names: list[str], places: Iterable[Tree], bases: Mapping[str, Tree]) -> bool:
         """Return whether lines name variables in some trees alone, and in the values of some that are set once."""

@@ -9,12 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from visa_lsp.app.read.code_lines import (
+    Line,
     Node,
     assigned,
     chain_of,
     change_lines,
     condition_of,
     names_of,
+    places_of,
     set_in,
     trees_of,
     walk,
@@ -27,7 +29,9 @@ if TYPE_CHECKING:
 
 MIN_CASES: Final = 3
 _MAX_TESTS: Final = 2  # of a variable in the lines for some of its numbers
-_MAX_AROUND: Final = 3  # lines beside inner comparisons, which become part of each case
+_LEAST: Final = (0, *(-(1 << bits) for bits in (7, 15, 31)))  # numbers of types
+_MOST: Final = tuple((1 << bits) - 1 for bits in (7, 8, 15, 16, 31, 32))
+_MAX_AROUND: Final = 6  # lines beside inner comparisons, which become part of each case
 
 
 class Branch(NamedTuple):
@@ -81,15 +85,32 @@ def _split(chain: Sequence[Node], name: str, whole: Branch) -> Iterator[Branch]:
             pieces = [piece for branch in rest for piece in _cut(branch, test.number)]
             taken = [branch for branch in pieces if COMPARE[test.relation](branch.low, test.number)]
             rest = [branch for branch in pieces if branch not in taken]
-        inner = node.inner or []
-        start, end = _find_chain(inner, name)
         for branch in taken:
-            if start == end:
-                yield branch._replace(code=inner)
-            for part in _split(inner[start:end], name, branch) if start < end else ():
-                around = [replace(line) for line in inner[:start]], [replace(line) for line in inner[end:]]
-                yield part._replace(code=[*around[0], *part.code, *around[1]])
+            yield from _split_inside(node.inner or [], name, branch)
     yield from rest
+
+
+def _split_inside(code: Sequence[Node], name: str, branch: Branch) -> Iterator[Branch]:
+    """Yield the branches of the lines for some numbers, by the tests of these among a few plain lines."""
+    for index, node in enumerate(code[: _MAX_AROUND + 1]):
+        tree = condition_of(node.text) if node.text.endswith(") break;") else NOTHING
+        number = number_of(tree.args[1]) if tree.op in COMPARE and tree.args[0] == leaf(name) else None
+        if number is not None:
+            before = [replace(line) for line in code[:index]]
+            for piece in _cut(branch, number):
+                if COMPARE[tree.op](piece.low, number):
+                    yield piece._replace(code=[*before, Node("break;", node.places)])
+                else:
+                    yield from _split_inside([*before, *code[index + 1 :]], name, piece)
+            return
+        if not _are_plain([node], 1) or name in set_names(node.text):
+            break
+    start, end = _find_chain(code, name)
+    if start == end:
+        yield branch._replace(code=code)
+    for part in _split(code[start:end], name, branch) if start < end else ():
+        around = [replace(line) for line in code[:start]], [replace(line) for line in code[end:]]
+        yield part._replace(code=[*around[0], *part.code, *around[1]])
 
 
 def _find_chain(code: Sequence[Node], name: str) -> tuple[int, int]:
@@ -131,6 +152,25 @@ def split_by_tests(branch: Branch, name: str, uses: Mapping[str, int]) -> list[B
     return [part._replace(code=_for_numbers(branch.code, name, part, uses)) for part in parts]
 
 
+def leave_before(name: str, *groups: Sequence[Branch]) -> list[Node]:
+    """Return a condition around the lines for some numbers, which all leave a loop; nothing where that would be no clearer."""
+    if len(groups) != 1 or len(groups[0]) > _MAX_TESTS:
+        return []
+    code = groups[0][0].code
+    if code[-1].text != "break;" or not _are_plain(code[:-1], _MAX_AROUND):
+        return []
+    tests = [
+        f"{name} == {low}" if low == high else f"{name} < {high + 1}" if low in _LEAST else f"{name} > {low - 1}"
+        for low, high, _ in groups[0]
+        if low == high or low in _LEAST or high in _MOST
+    ]
+    if len(tests) < len(groups[0]):
+        return []
+    places = places_of(*(node for branch in groups[0] for node in branch.code))
+    head = f"if ({' || '.join(tests)})"
+    return [Node(f"{head} break;", places)] if len(code) == 1 else [Node(f"{head} {{", places, list(code), Line("}"))]
+
+
 def _equality(tree: Tree, name: str) -> int | None:
     """Return the number that a test compares a variable with for equality."""
     return number_of(tree.args[1]) if tree.op in ("==", "!=") and tree.args[0] == leaf(name) else None
@@ -156,7 +196,7 @@ def _for_numbers(code: Sequence[Node], name: str, part: Branch, uses: Mapping[st
         if value in (TRUE, FALSE) and inside == uses[flag] and len(lines) > 1:
             lines.remove(node)
             change_lines(lines, {leaf(flag): value}.get, node.places)
-    change_lines(lines, partial(rewritten, rules={"true ? A : B": "A", "false ? A : B": "B"}))
+    change_lines(lines, partial(rewritten, rules={"true ? A : B": "A", "false ? A : B": "B", "0 | A": "A"}))
     for node in lines:
         node.text = node.text.removeprefix("if (true) ")
     end = next((n for n, node in enumerate(lines, 1) if JUMP.match(node.text)), len(lines))

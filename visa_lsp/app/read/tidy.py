@@ -59,7 +59,7 @@ from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
-from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, split_by_tests, test_of
+from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, leave_before, split_by_tests, test_of
 from visa_lsp.app.read.tree import (
     NARROW,
     NEGATED,
@@ -338,6 +338,8 @@ class Tidier:
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         roller.take_columns(self.filled)  # again, because more indexes are whole by now
+        self._inline_all()
+        self._switches(self.code)
         write_usual_forms(self.body)
         self.shaper.sink_equal()
         self.shaper.halve_last()
@@ -648,42 +650,48 @@ class Tidier:
             kind = self.kinds.get(test.name) if test is not None else None
             is_number = kind is not None and kind.is_int and kind is not ty.BOOL and kind.size <= ty.D.size
             cases = find_cases(code, index, *limits(kind)) if kind is not None and is_number else None
-            lines = self._cases(cases[0], cases[1]) if cases is not None else None
+            leaving, lines = self._cases(cases[0], cases[1]) if cases is not None else ([], None)
             if cases is not None and lines is not None:
                 name, _, end = cases
-                code[index:end] = [
-                    Node(f"switch ({name}) {{", places_of(*code[index:end]), inner=lines, tail=Line("}"))
-                ]
+                node = Node(f"switch ({name}) {{", places_of(*code[index:end]), inner=lines, tail=Line("}"))
+                code[index:end] = [*leaving, node]
                 self._switches(lines)
             elif (inner := code[index].inner) is not None:
                 self._switches(inner)
 
-    def _cases(self, name: str, branches: Sequence[Branch]) -> list[Node] | None:
-        """Return the lines of the cases of a `switch` of a variable; None where that would be no clearer."""
+    def _cases(self, name: str, branches: Sequence[Branch]) -> tuple[list[Node], list[Node] | None]:
+        """Return the lines of the cases of a `switch` of a variable; None where that would be no clearer.
+
+        Before them, the lines for numbers with which a loop around the `switch` ends.
+        """
         groups: dict[tuple[str, ...], list[Branch]] = defaultdict(list)
+        leaving: dict[tuple[str, ...], list[Branch]] = defaultdict(list)
         for part in (part for branch in branches for part in split_by_tests(branch, name, self.counts)):
-            if any("break;" in node.text for node in own_level(list(part.code))):
-                return None
-            groups[key_of(part)].append(part)
+            is_leaving = any("break;" in node.text for node in own_level(list(part.code)))
+            (leaving if is_leaving else groups)[key_of(part)].append(part)
+        before = leave_before(name, *leaving.values())
+        if leaving and not before:
+            return [], None
         ranges = [texts for texts, parts in groups.items() if any(part.low < part.high for part in parts)]
         cases = sorted(
             (sorted(part.low for part in parts), texts) for texts, parts in groups.items() if texts not in ranges
         )
         many = len(ranges) > 1 and any(len(groups[texts]) > 1 for texts in ranges)
-        if not ranges or many or sum(len(numbers) for numbers, _ in cases) < MIN_CASES * len(ranges):
-            return None
+        if many or sum(len(numbers) for numbers, _ in cases) < MIN_CASES * max(1, len(ranges)):
+            return [], None
         lines = []
         heads = [
             (" ".join(f"case {number}:" for number in numbers), list(groups[texts][0].code)) for numbers, texts in cases
         ]
-        for head, inner in [*heads, ("default:", self._others(name, [groups[texts][0] for texts in ranges]))]:
+        others = [("default:", self._others(name, [groups[texts][0] for texts in ranges]))] if ranges else []
+        for head, inner in [*heads, *others]:
             if len(inner) == 1 and inner[0].inner is None and " = " in inner[0].text:
                 lines.append(Node(f"{head} {inner[0].text} break;", inner[0].places))
             elif len(inner) == 1 and inner[0].text.startswith("goto "):
                 lines.append(Node(f"{head} {inner[0].text}", inner[0].places))
             elif inner or head != "default:":
                 lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
-        return lines
+        return before, lines
 
     def _others(self, name: str, branches: Sequence[Branch]) -> list[Node]:
         """Return the lines for the numbers that are no cases of their own, which are ranges."""
