@@ -132,6 +132,12 @@ class Body:
             self.kinds[name] = kind
         return name
 
+    def new_vector(self, word: str) -> str:
+        """Return the name of a new variable of a vector type."""
+        name = f"V_{len(self.types)}"
+        self.types[name] = f"{word} {name}"
+        return name
+
     def type_name(self, name: str) -> str:
         """Return the type of a variable or an argument."""
         return self.types[name].partition(" ")[0] if name in self.types else self.scalars.get(name, "")

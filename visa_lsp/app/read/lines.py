@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot
 from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
+from visa_lsp.app.read.doubles import write_doubles
 from visa_lsp.app.read.expressions import (
     ATOM,
     GLOBAL_ID,
@@ -228,6 +229,7 @@ class CodePrinter:
         if not is_flat:
             join_repeats(body)
             self.outlines = move_out(body, _identifier(self.kernel.name))
+            write_doubles(body)
         for outline in self.outlines:
             for name in declarations.keys() & names_of(outline.code):
                 _place(outline.code, name, declarations[name])

@@ -7,13 +7,16 @@ bodies become one function.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec import Struct
 
 from visa_lsp.app.read.code_lines import (
     Node,
+    assigned,
     chain_of,
+    change_lines,
     count_of,
     lists_of,
     names_of,
@@ -26,7 +29,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.shape import Shaper, own_level
-from visa_lsp.app.read.tree import WORD
+from visa_lsp.app.read.tree import COMPONENTS, WORD, Tree, leaf
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -35,8 +38,8 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.liveness import Liveness
 
 _MIN_LINES: Final = 6
-_INPUTS: Final = ("x", "y", "z")
-_NUMBERS: Final = re.compile(r"(?<![\w.])\d[\d.]*(?:e[-+]\d+)?f?\b")
+_INPUTS: Final = ("x", "y", "z", "w")
+_NUMBERS: Final = re.compile(r"(?<![\w.])(?:0x[0-9a-f]+|\d[\d.]*(?:e[-+]\d+)?f?)\b")
 _JUMPS: Final = re.compile(r"\b(?:goto|return|continue)\b|:;$")
 _BREAKS: Final = re.compile(r"\bbreak;")
 _MEMORY: Final = re.compile(r"const_base|symbol\(")
@@ -46,18 +49,49 @@ _CALLS: Final = re.compile(  # of values alone
     r"(?:fma|fmax|fmin|fabs|abs|min|max|sqrt|rsqrt|recip|exp2|log2|sin|cos|trunc|floor|rint|mul_hi|carry|borrow|clz|scaled_divide\w*|quotient"
     r"|remainder|symbol|rotate_\w+|convert_\w+|as_\w+)\(\)"
 )
-# Names of functions with the constants that only they have, or text of a loop; the first that fits counts.
+_RESULTS: Final = 4  # of a function that scales a vector
+_DOUBLES: Final = ("uint2", "int2", "ulong", "long")  # of which lines take the bits of a double
+
+
+class _Sign(NamedTuple):
+    """What only the body of one function has: constants, or text of a loop; and how many lines before its branches belong to it."""
+
+    name: str
+    marks: tuple[str, ...]
+    before: int = 0
+
+
+# The first that fits counts.
 _FUNCTIONS: Final = (
-    ("log2", ("0.20825222f",)),
-    ("log10", ("0.06269017f",)),
-    ("log", ("0.13984437f", "0.20010406f")),
-    ("tan", ("0.009716849f", "0.0004837513f")),
-    ("cos", ("0.31830987f", "1.5707964f", "2.6057805e-06f")),
-    ("sin", ("0.31830987f", "2.6057805e-06f")),
-    ("pow", ("3.1946183e-05f", "0.69311523f")),
-    ("modulo", ("3.552713678800501e-15", "%")),
-    ("quotient", ("3.552713678800501e-15", "/")),
-    ("modulo", ("= 63;;", "remainder(")),
+    _Sign("log2", ("0.20825222f",)),
+    _Sign("log10", ("0.06269017f",)),
+    _Sign("log", ("0.13984437f", "0.20010406f")),
+    _Sign("tan", ("0.009716849f", "0.0004837513f")),
+    _Sign("cos", ("0.31830987f", "1.5707964f", "2.6057805e-06f")),
+    _Sign("sin", ("0.31830987f", "2.6057805e-06f")),
+    _Sign("pow", ("0.0008941205f", "0.2402265f")),
+    _Sign("cosh_or_sinh", ("3.1946183e-05f", "0.008366675f")),
+    _Sign("atan2", ("2.3561945f", "0.82336295f")),
+    _Sign("tanh", ("0.0009227935f", "19.061546f")),
+    _Sign("exp10", ("1.4320989e-08f", "0x4217b818"), 10),
+    _Sign("expm1", ("2.3197575e-09f", "0.0014098851f"), 10),
+    _Sign("normalize", ("7.7371252e+25f", "rsqrt(")),
+    _Sign("length", ("7.7371252e+25f", "2.7105054e-20f", "sqrt("), 1),
+    _Sign("tan", ("0.00021164021228814784",), 6),
+    _Sign("cos", ("3.968374318722162e-09", "1.5707963267948966"), 6),
+    _Sign("sin", ("3.968374318722162e-09", "4.930380657631324e-32"), 4),
+    _Sign("pow", ("6.223015277861142e-61", "1.6069380442589903e+60"), 24),
+    _Sign("log1p", ("8.77779851006591e+304",), 4),
+    _Sign("log", ("0.2000003665949424", "0.1428756883852146"), 2),
+    _Sign("log2", ("3.768874985636099e-07",), 4),
+    _Sign("log10", ("0.10857375315018218",), 4),
+    _Sign("exp2", ("0.009618142269653759", "0.0013333417185814622"), 12),
+    _Sign("exp10", ("0.0023517968411397305",), 12),
+    _Sign("exp", ("708.39624f", "7.004739485526721e-17"), 12),
+    _Sign("atan2", ("2.001862183482302e-05", "1.2246467991473532e-16"), 6),
+    _Sign("modulo", ("3.552713678800501e-15", "%")),
+    _Sign("quotient", ("3.552713678800501e-15", "/")),
+    _Sign("modulo", ("= 63;;", "remainder(")),
 )
 
 
@@ -76,6 +110,16 @@ class Outline(Struct):
         return f"static {self.type} {self.name}({parameters})"
 
 
+class _Region(NamedTuple):
+    """The lines of a function in a list: those before its branches, and the branches; its results and inputs."""
+
+    name: str
+    before: list[Node]
+    chain: list[Node]
+    results: list[str]
+    inputs: list[str]
+
+
 def move_out(body: Body, kernel: str) -> list[Outline]:
     """Return the functions that were inlined in a body, named after the kernel; lines call them in their place."""
     functions: dict[tuple[str, ...], Outline] = {}
@@ -83,65 +127,128 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
     moved: set[int] = set()  # lists of lines
     for code in list(lists_of(body.code)):
         for index in range(len(code) - 1, -1, -1):
-            chain = chain_of(code, index)
-            lines = list(walk(chain))
-            if (
-                id(code) in moved
-                or len(lines) < _MIN_LINES
-                or code[index].continues
-                or not code[index].text.startswith("if (")
-            ):
+            region = _region(body, code, index, live) if id(code) not in moved and index < len(code) else None
+            if region is None:
                 continue
-            name, parts = _function_of(lines), _results_and_inputs(body, chain, live)
-            if not name or parts is None or not _is_value(chain):
-                continue
-            result, inputs = parts
+            name, before, chain, results, inputs = region
             moved |= {id(inner) for node in chain for inner in lists_of(node.inner or [])}
-            new = [_renamed(node, dict(zip(inputs, _INPUTS, strict=False))) for node in chain]
-            types = tuple(body.type_name(word) for word in inputs)
+            arguments = [f"as_double({word})" if body.type_name(word) in _DOUBLES else word for word in inputs]
+            types = tuple("double" if body.type_name(word) in _DOUBLES else body.type_name(word) for word in inputs)
+            own_names = dict(zip(inputs, _INPUTS, strict=False))
+            lines = [*before, *chain]
+            for word in inputs:
+                if body.type_name(word) in _DOUBLES:
+                    change_lines(lines, partial(_as_double, word, body.type_name(word)))
+            new = [_renamed(node, own_names) for node in lines]
             key = (name, *types, *_canonical(new, body))
             own = functions.get(key)
+            kind = c_type(body.kinds[results[0]]) + (str(len(results)) if len(results) > 1 else "")
             if own is None:
                 number = sum(key[0] == name for key in functions)
                 whole = f"{kernel}_{name}{f'_{number + 1}' if number else ''}"
-                new.append(Node(f"return {result};"))
-                own = functions[key] = Outline(whole, c_type(body.kinds[result]), types, new)
-            call = f"{result} = {own.name}({', '.join(inputs)});"
-            code[index : index + len(chain)] = [Node(call, places_of(*lines))]
+                values = ", ".join(own_names.get(word, word) for word in results)
+                new.append(Node(f"return ({kind}){{{values}}};" if len(results) > 1 else f"return {values};"))
+                own = functions[key] = Outline(whole, kind, types, new)
+            result = body.new_vector(kind) if len(results) > 1 else results[0]
+            call = Node(f"{result} = {own.name}({', '.join(arguments)});", places_of(*walk(lines)))
+            parts = zip(results, COMPONENTS, strict=False) if len(results) > 1 else ()
+            code[index : index + len(chain)] = [
+                call,
+                *(Node(f"{word} = {result}{part};", call.places) for word, part in parts),
+            ]
+            code[:] = [node for node in code if not any(node is line for line in before)]
     return list(functions.values())
 
 
-def _function_of(lines: Sequence[Node]) -> str:
-    """Return the library function whose constants lines have; empty if there is none."""
+def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region | None:
+    """Return the region of a library function whose branches begin at a line: the one with the fewest inputs."""
+    chain = chain_of(code, index)
+    lines = list(walk(chain))
+    if len(lines) < _MIN_LINES or not code[index].text.startswith("if (") or not _is_value(chain):
+        return None
+    text, before = "\n".join(node.text for node in lines), list[Node]()
+    most = max((sign.before for sign in _FUNCTIONS if any(mark in text for mark in sign.marks)), default=-1)
+    between: set[str] = set()  # variables that other lines change
+    best: _Region | None = None
+    for node in (None, *code[:index][::-1]) if most >= 0 else ():
+        if node is not None:
+            word = assigned(node)[0]
+            uses = count_of(rf"\b{word}\b", [*before, *chain, node]) if word else 0
+            if not word or uses != body.uses(word) or not _is_value([node]):
+                between |= set_in([node])
+                if node.inner is not None or len(between) > most:
+                    break
+                continue
+            before.insert(0, node)
+        name = _function_of([*before, *lines], len(before))
+        parts = _results_and_inputs(body, before, chain, live) if name else None
+        if parts is not None and not between & set(parts[1]) and (best is None or len(parts[1]) < len(best.inputs)):
+            best = _Region(name, list(before), chain, *parts)
+        if len(before) >= most:
+            break
+    return best
+
+
+def _as_double(word: str, kind: str, tree: Tree) -> Tree | None:
+    """Return a tree that takes a double instead of its words."""
+    bits = Tree(f"as_{kind}()", (leaf(word),))
+    if tree == Tree("as_double()", (leaf(word),)):
+        return leaf(word)
+    if tree.op in COMPONENTS and tree.args == (leaf(word),):
+        return Tree(tree.op, (bits,))
+    return bits if tree == leaf(word) and kind in ("ulong", "long") else None
+
+
+def _function_of(lines: Sequence[Node], count: int) -> str:
+    """Return the library function whose constants lines have, of which ``count`` are before its branches; empty if there is none."""
     text = "\n".join(node.text for node in lines)
     words = set(_NUMBERS.findall(text))
     return next(
         (
-            name
-            for name, marks in _FUNCTIONS
-            if all(mark in words or (not mark[0].isdigit() and mark in text) for mark in marks)
+            sign.name
+            for sign in _FUNCTIONS
+            if count <= sign.before
+            and all(mark in words or (not mark[0].isdigit() and mark in text) for mark in sign.marks)
         ),
         "",
     )
 
 
-def _results_and_inputs(body: Body, chain: list[Node], live: Liveness) -> tuple[str, list[str]] | None:
-    """Return the variable that a chain of branches sets, and those that it needs; None if it is no function of numbers."""
-    before, after = live.before.get(id(chain[0])), live.after.get(id(chain[0]))
-    if before is None or after is None or chain[-1].text != "} else {":
+def _results_and_inputs(
+    body: Body, before: list[Node], chain: list[Node], live: Liveness
+) -> tuple[list[str], list[str]] | None:
+    """Return the variables that a region sets, and those that it needs; None if it is no function of numbers."""
+    alive, after = live.before.get(id(chain[0])), live.after.get(id(chain[0]))
+    if alive is None or after is None:
         return None
     used, sets = names_of(chain), set_in(chain) & body.types.keys()
-    results = sets & after
+    results = sorted(sets & after)
+    is_whole = chain[-1].text == "} else {"
     counters = {hit[1] for node in walk(chain) if (hit := _COUNTER.match(node.text)) is not None}
-    before -= {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
-    scalars = [word for word in dict.fromkeys(WORD.findall("\n".join(texts_of(chain)))) if word in body.scalars]
-    divisor = _DIVISOR.search("\n".join(texts_of(chain)))
-    inputs = [*sorted((before & used) - (results - before)), *scalars]
+    alive -= {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
+    own = {assigned(node)[0] for node in before}
+    text = "\n".join(texts_of([*before, *chain]))
+    scalars = [word for word in dict.fromkeys(WORD.findall(text)) if word in body.scalars]
+    needed = (alive & used) | (names_of(before) & body.types.keys())
+    divisor = _DIVISOR.search(text)
+    inputs = [*sorted(needed - own - (set() if not is_whole else set(results) - alive)), *scalars]
     inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
-    if len(results) != 1 or len(inputs) > len(_INPUTS) or results & set(inputs):
+    changed = sets & set(inputs)
+    if len(results) > 1 or not is_whole:
+        is_vector = set(results) <= set(inputs) and len({body.kinds.get(word) for word in results}) == 1
+        if not is_vector or not 1 < len(results) <= _RESULTS or len(inputs) != len(results):
+            return None
+    elif len(results) != 1 or changed - set(results):
         return None
-    numbers = all(word in body.kinds or word in body.scalars for word in (*inputs, *results))
-    return (next(iter(results)), inputs) if numbers and not sets & set(inputs) else None
+    if (
+        len(inputs) > len(_INPUTS)
+        or changed - set(results)
+        or any(body.type_name(word) in _DOUBLES for word in changed)
+    ):
+        return None
+    types = (*_DOUBLES, "float2", "float3", "float4")
+    numbers = all(word in body.kinds or word in body.scalars or body.type_name(word) in types for word in inputs)
+    return (results, inputs) if numbers and all(word in body.kinds for word in results) else None
 
 
 def _is_value(chain: list[Node]) -> bool:

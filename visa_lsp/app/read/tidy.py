@@ -127,7 +127,10 @@ _PLAIN: Final = re.compile(
 
 _ANY_PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>.*);")
 _PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>-?\w+(?:\.[xyzw])?);")
-_SIZES: Final = {"resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)"}
+_PLAIN_VALUES: Final = {
+    "resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)",
+    "as_float(as_int(X) & 0x7fffffff)": "fabs(X)", "as_float(as_uint(X) & 0x7fffffff)": "fabs(X)",
+}  # fmt: skip
 
 
 class Lanes(NamedTuple):
@@ -167,7 +170,7 @@ def plain_value(tree: Tree) -> Tree | None:
     if tree.op == "[]" and tree.args[1].op == "(long)":  # an index is a number of 64 bits
         return Tree("[]", (tree.args[0], *tree.args[1].args))
     if tree.op not in ("image_at()", "sampler_at()"):
-        return rewritten(tree, _SIZES)
+        return rewritten(tree, _PLAIN_VALUES)
     handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
     own = (form("H | 1", handle) or form("H | 1UL", handle) or {"H": handle})["H"]  # the lowest bit is a tag
     if own.op == "inline_sampler()":
@@ -786,6 +789,11 @@ class Tidier:
         if tree.op in ("==", "!=") and number_of(tree.args[1]) == 0:
             element = self._own_element(tree.args[0])
             return Tree(tree.op, (element, tree.args[1])) if element is not None else None
+        bits = form("as_float(P & 0x7fffffff)", tree)["P"]
+        if bits.op == "[]" and bits.args[0].op in ("(int *)", "(uint *)"):
+            array = bits.args[0].args[0]
+            is_own = self.body.elements.get(array.op) == "float"
+            return Tree("fabs()", (Tree("[]", (array, bits.args[1])),)) if is_own else None
         kind = tree.op[1:-1] if tree.op[0] == "(" else ""
         element = self._own_element(tree.args[0]) if kind in ("char", "short", "int", "long") else None
         return element if element is not None and self.body.elements.get(element.args[0].op) == kind else None
