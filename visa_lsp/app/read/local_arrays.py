@@ -24,19 +24,22 @@ from visa_lsp.app.read.code_lines import (
     word_counts,
     words_without_trees,
 )
-from visa_lsp.app.read.element_indexes import factor_of
+from visa_lsp.app.read.element_indexes import divided, factor_of
 from visa_lsp.app.read.fold import SHARED_TAG
-from visa_lsp.app.read.names import type_named
-from visa_lsp.app.read.tree import Tree, in_place_of, leaf, number_of
+from visa_lsp.app.read.names import BY_NAME, type_named
+from visa_lsp.app.read.tree import NOTHING, Tree, form, in_place_of, leaf, number_of, sum_of, terms
 from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.read.code_lines import Node
+    from visa_lsp.app.read.code_lines import Body, Node
     from visa_lsp.app.read.names import NamedArray
 
 
+_OFFSET: Final = "slm_offset()"
+_INTEGER_CASTS: Final = ("(int)", "(uint)")
+_MAX_STEPS: Final = 3  # sums of sums
 _BEFORE: Final = 3  # elements before an array in the index of one of its own, as of a stencil
 
 
@@ -60,6 +63,51 @@ def write_local_arrays(code: list[Node], arrays: Sequence[NamedArray]) -> frozen
     for lines in lists_of(code) if shapes else ():
         lines[:] = [node for node in lines if node.inner is not None or node.assigns not in unused]
     return frozenset(shapes)
+
+
+def write_local_arguments(body: Body) -> None:
+    """Write places in shared local memory, by the offset of an argument in it, as elements of that argument."""
+    counts = set_counts(body.code)
+    values = {
+        name: value
+        for name, value in map(assigned, walk(body.code))
+        if counts[name] == 1
+        and value.op in ("+", "-", "*", "<<", _OFFSET)
+        and all(counts[n] < 2 for n in value.names())
+    }
+
+    def rule(tree: Tree) -> Tree | None:
+        access = form("*P", tree)["P"] if tree.op == "u*" else tree.args[0] if tree.op == "[]" else NOTHING
+        word = access.op[1:-3] if access.op.endswith(" *)") else body.elements.get(access.op, "")
+        kind = BY_NAME.get(word)
+        parts = terms(access.args[0]) if tree.op == "u*" and access.args else []
+        address = sum_of(parts[1:]) if len(parts) > 1 and parts[0] == leaf("slm") else NOTHING
+        if tree.op == "[]" and kind is not None and (access.args[0] if access.args else access).op in body.elements:
+            address = tree.args[1] if kind.size == 1 else Tree("*", (tree.args[1], leaf(kind.size)))
+        if kind is None or address == NOTHING:
+            return None
+        whole = address
+        for _ in range(_MAX_STEPS):
+            whole = whole.put(values)
+        starts = [part for part in terms(_plain(whole)) if part.op == _OFFSET]
+        own = starts[0].args[0] if len(starts) == 1 else NOTHING
+        if body.elements.get(own.op) != word:
+            return None
+        rest = [part for part in terms(_plain(whole)) if part != starts[0]]
+        whole = sum_of(rest) if rest else leaf(0)
+        if kind.size > 1 and rest:  # places of numbers are multiples of their size
+            variables = {part.op for part in rest if not part.args}
+            whole = divided(whole, kind.size, variables) or Tree("/", (whole, leaf(kind.size)))
+        return Tree("[]", (own, whole))
+
+    change_lines(body.code, rule)
+
+
+def _plain(tree: Tree) -> Tree:
+    """Return a sum without the casts of its parts to integers of 32 bits."""
+    if tree.op in ("(int)", "(uint)") and tree.args[0].op in ("+", "-", *_INTEGER_CASTS, _OFFSET):
+        return _plain(tree.args[0])
+    return Tree(tree.op, tuple(map(_plain, tree.args))) if tree.op in ("+", "-") else tree
 
 
 def _has_row(index: Sequence[Tree]) -> bool:

@@ -263,11 +263,11 @@ class _LaunchNames:
         return PointerArgument(self.names[index], _parameter_type(element.strip()) if star else "")
 
     def find_shared(self) -> PointerArgument | None:
-        """Return the only local argument of a kernel without local arrays; it starts where the memory does."""
+        """Return the first local argument of a kernel without local arrays; it starts where the memory does."""
         if self.info is None or self.info.env.slm_size:
             return None
         local = {entry.arg_index for entry in self.info.payload if entry.kind == "local"}
-        return self.pointer(local.pop()) if len(local) == 1 else None
+        return self.pointer(min(local)) if local else None
 
     def _fill(self, layout: LaunchLayout, platform: Platform, simd: int) -> None:
         assert self.info is not None
@@ -294,7 +294,8 @@ class _LaunchNames:
                     self._bind(entry, root, byte)
 
     def _bind(self, entry: PayloadArgument, root: int, byte: int) -> None:
-        size, type_ = entry.size, _UNSIGNED.get(entry.size, ty.UD)
+        size = ty.UD.size if entry.kind == "local" else entry.size  # kernels read the lower half of an offset
+        type_ = _UNSIGNED.get(size, ty.UD)
         if entry.arg_index < 0:
             word = entry.arg_type + (f"({entry.sampler_index})" if entry.arg_type == "inline_sampler" else "")
             if size == ty.UQ.size:

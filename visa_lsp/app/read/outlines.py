@@ -7,6 +7,7 @@ bodies become one function.
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -30,12 +31,14 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.shape import Shaper, own_level
 from visa_lsp.app.read.tree import COMPONENTS, WORD, Tree, leaf
+from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from visa_lsp.app.read.code_lines import Body
     from visa_lsp.app.read.liveness import Liveness
+    from visa_lsp.isa.types import DataType
 
 _MIN_LINES: Final = 6
 _INPUTS: Final = ("x", "y", "z", "w")
@@ -49,16 +52,21 @@ _CALLS: Final = re.compile(  # of values alone
     r"(?:fma|fmax|fmin|fabs|abs|min|max|sqrt|rsqrt|recip|exp2|log2|sin|cos|trunc|floor|rint|mul_hi|carry|borrow|clz|scaled_divide\w*|quotient"
     r"|remainder|symbol|rotate_\w+|convert_\w+|as_\w+)\(\)"
 )
+_CARRY: Final = "{ uint bit_ = "  # a sum or a difference with the bit that leaves it
 _RESULTS: Final = 4  # of a function that scales a vector
 _DOUBLES: Final = ("uint2", "int2", "ulong", "long")  # of which lines take the bits of a double
 
 
 class _Sign(NamedTuple):
-    """What only the body of one function has: constants, or text of a loop; and how many lines before its branches belong to it."""
+    """What only the body of one function has: constants, or text of a loop.
+
+    ``before`` is how many lines before its branches may belong to it, ``results`` how many numbers it gives, 0 for as many as it takes.
+    """
 
     name: str
     marks: tuple[str, ...]
     before: int = 0
+    results: int = 1
 
 
 # The first that fits counts.
@@ -66,18 +74,20 @@ _FUNCTIONS: Final = (
     _Sign("log2", ("0.20825222f",)),
     _Sign("log10", ("0.06269017f",)),
     _Sign("log", ("0.13984437f", "0.20010406f")),
-    _Sign("tan", ("0.009716849f", "0.0004837513f")),
-    _Sign("cos", ("0.31830987f", "1.5707964f", "2.6057805e-06f")),
-    _Sign("sin", ("0.31830987f", "2.6057805e-06f")),
+    _Sign("tan", ("0.009716849f", "0.0004837513f"), 2),
+    _Sign("cos", ("0.31830987f", "1.5707964f", "2.6057805e-06f"), 2),
+    _Sign("sin", ("0.31830987f", "2.6057805e-06f"), 2),
     _Sign("pow", ("0.0008941205f", "0.2402265f")),
     _Sign("cosh_or_sinh", ("3.1946183e-05f", "0.008366675f")),
     _Sign("atan2", ("2.3561945f", "0.82336295f")),
     _Sign("tanh", ("0.0009227935f", "19.061546f")),
     _Sign("exp10", ("1.4320989e-08f", "0x4217b818"), 10),
     _Sign("expm1", ("2.3197575e-09f", "0.0014098851f"), 10),
-    _Sign("normalize", ("7.7371252e+25f", "rsqrt(")),
+    _Sign("sincos", ("0.31830987f", "2.6057805e-06f"), 2, 2),
+    _Sign("normalize", ("7.7371252e+25f", "rsqrt("), 0, 0),
     _Sign("length", ("7.7371252e+25f", "2.7105054e-20f", "sqrt("), 1),
     _Sign("tan", ("0.00021164021228814784",), 6),
+    _Sign("sincos", ("3.968374318722162e-09",), 6, 2),
     _Sign("cos", ("3.968374318722162e-09", "1.5707963267948966"), 6),
     _Sign("sin", ("3.968374318722162e-09", "4.930380657631324e-32"), 4),
     _Sign("pow", ("6.223015277861142e-61", "1.6069380442589903e+60"), 24),
@@ -142,14 +152,18 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
             new = [_renamed(node, own_names) for node in lines]
             key = (name, *types, *_canonical(new, body))
             own = functions.get(key)
-            kind = c_type(body.kinds[results[0]]) + (str(len(results)) if len(results) > 1 else "")
+            whole_kind = _result_kind(body, results[0], inputs)
+            bits = [word for word in results if body.kinds[word] is not whole_kind]
+            kind = c_type(whole_kind) + (str(len(results)) if len(results) > 1 else "")
             if own is None:
                 number = sum(key[0] == name for key in functions)
                 whole = f"{kernel}_{name}{f'_{number + 1}' if number else ''}"
-                values = ", ".join(own_names.get(word, word) for word in results)
+                values = ", ".join(
+                    f"as_double({word})" if word in bits else own_names.get(word, word) for word in results
+                )
                 new.append(Node(f"return ({kind}){{{values}}};" if len(results) > 1 else f"return {values};"))
                 own = functions[key] = Outline(whole, kind, types, new)
-            result = body.new_vector(kind) if len(results) > 1 else results[0]
+            result = body.new_vector(kind) if len(results) > 1 or bits else results[0]
             call = Node(f"{result} = {own.name}({', '.join(arguments)});", places_of(*walk(lines)))
             parts = zip(results, COMPONENTS, strict=False) if len(results) > 1 else ()
             code[index : index + len(chain)] = [
@@ -180,13 +194,25 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
                     break
                 continue
             before.insert(0, node)
-        name = _function_of([*before, *lines], len(before))
-        parts = _results_and_inputs(body, before, chain, live) if name else None
-        if parts is not None and not between & set(parts[1]) and (best is None or len(parts[1]) < len(best.inputs)):
+        parts = _results_and_inputs(body, before, chain, live)
+        name = _function_of([*before, *lines], len(before), *parts) if parts is not None else ""
+        if (
+            parts is not None
+            and name
+            and not between & set(parts[1])
+            and (best is None or len(parts[1]) < len(best.inputs))
+        ):
             best = _Region(name, list(before), chain, *parts)
         if len(before) >= most:
             break
     return best
+
+
+def _result_kind(body: Body, word: str, inputs: list[str]) -> DataType:
+    """Return the type of a result: that of a double where a function of doubles gives its bits."""
+    kind = body.kinds[word]
+    is_bits = kind in (ty.Q, ty.UQ) and any(body.type_name(name) in ("double", "uint2", "int2") for name in inputs)
+    return ty.DF if is_bits else kind
 
 
 def _as_double(word: str, kind: str, tree: Tree) -> Tree | None:
@@ -199,8 +225,9 @@ def _as_double(word: str, kind: str, tree: Tree) -> Tree | None:
     return bits if tree == leaf(word) and kind in ("ulong", "long") else None
 
 
-def _function_of(lines: Sequence[Node], count: int) -> str:
+def _function_of(lines: Sequence[Node], count: int, results: list[str], inputs: list[str]) -> str:
     """Return the library function whose constants lines have, of which ``count`` are before its branches; empty if there is none."""
+    given = 0 if len(results) > 1 and set(results) <= set(inputs) else len(results)
     text = "\n".join(node.text for node in lines)
     words = set(_NUMBERS.findall(text))
     return next(
@@ -208,6 +235,7 @@ def _function_of(lines: Sequence[Node], count: int) -> str:
             sign.name
             for sign in _FUNCTIONS
             if count <= sign.before
+            and given == sign.results
             and all(mark in words or (not mark[0].isdigit() and mark in text) for mark in sign.marks)
         ),
         "",
@@ -224,8 +252,13 @@ def _results_and_inputs(
     used, sets = names_of(chain), set_in(chain) & body.types.keys()
     results = sorted(sets & after)
     is_whole = chain[-1].text == "} else {"
+    # Variables of lines that set them whole, which have nothing from before.
     counters = {hit[1] for node in walk(chain) if (hit := _COUNTER.match(node.text)) is not None}
-    alive -= {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
+    counters |= {
+        word for node in walk(chain) if node.text.startswith(_CARRY) for word in names_of([node]) & body.types.keys()
+    }
+    inner = {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
+    alive, results = alive - inner, [word for word in results if word not in inner]
     own = {assigned(node)[0] for node in before}
     text = "\n".join(texts_of([*before, *chain]))
     scalars = [word for word in dict.fromkeys(WORD.findall(text)) if word in body.scalars]
@@ -233,29 +266,26 @@ def _results_and_inputs(
     divisor = _DIVISOR.search(text)
     inputs = [*sorted(needed - own - (set() if not is_whole else set(results) - alive)), *scalars]
     inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
-    changed = sets & set(inputs)
-    if len(results) > 1 or not is_whole:
-        is_vector = set(results) <= set(inputs) and len({body.kinds.get(word) for word in results}) == 1
-        if not is_vector or not 1 < len(results) <= _RESULTS or len(inputs) != len(results):
-            return None
-    elif len(results) != 1 or changed - set(results):
+    if not all(word in body.kinds for word in results):
         return None
-    if (
-        len(inputs) > len(_INPUTS)
-        or changed - set(results)
-        or any(body.type_name(word) in _DOUBLES for word in changed)
-    ):
+    changed = sets & set(inputs)
+    same = len({_result_kind(body, word, inputs) for word in results}) == 1
+    if changed - set(results) or not same or not 0 < len(results) <= _RESULTS or len(inputs) > len(_INPUTS):
+        return None
+    if not is_whole and set(results) != set(inputs):
+        return None
+    if any(body.type_name(word) in _DOUBLES for word in changed):
         return None
     types = (*_DOUBLES, "float2", "float3", "float4")
     numbers = all(word in body.kinds or word in body.scalars or body.type_name(word) in types for word in inputs)
-    return (results, inputs) if numbers and all(word in body.kinds for word in results) else None
+    return (results, inputs) if numbers else None
 
 
 def _is_value(chain: list[Node]) -> bool:
     """Return whether a chain of branches only computes: no memory but constants, no other lanes, no way out."""
-    if words_without_trees(chain) - {"else", "break", "do", "for"} or any(
-        _JUMPS.search(text) for text in texts_of(chain)
-    ):
+    plain = [node for node in walk(chain) if not node.text.startswith(_CARRY)]
+    words = words_without_trees([replace(node, inner=None) for node in plain])
+    if words - {"else", "break", "do", "for"} or any(_JUMPS.search(text) for text in texts_of(chain)):
         return False
     if any(_BREAKS.search(text) for node in own_level(chain) for text in node.texts()):
         return False

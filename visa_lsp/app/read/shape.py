@@ -195,6 +195,8 @@ def normal(tree: Tree) -> Tree:
         else arg
         for arg in args
     )
+    if op in ("==", "!=") and number_of(args[-1]) == 0:
+        args = (args[0].args[0] if args[0].op in ("(int)", "(uint)") else args[0], args[-1])
     if op in (">", ">=") or (op in ("==", "!=") and number_of(args[0]) is not None):
         op, args = MIRROR[op], args[::-1]
     left, right = (number_of(arg) for arg in args)

@@ -41,6 +41,7 @@ from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
 from visa_lsp.app.read.insertions import write_insertions
 from visa_lsp.app.read.integer_forms import write_integers
+from visa_lsp.app.read.local_arrays import write_local_arguments
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
@@ -338,6 +339,7 @@ class Tidier:
         write_array_copies(self.body)
         self.shaper.drop_dead()
         write_insertions(self.body)
+        write_local_arguments(self.body)
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         roller.take_columns(self.filled)  # again, because more indexes are whole by now
