@@ -153,7 +153,8 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
             key = (name, *types, *_canonical(new, body))
             own = functions.get(key)
             whole_kind = _result_kind(body, results[0], inputs)
-            bits = [word for word in results if body.kinds[word] is not whole_kind]
+            bits = [word for word in results if body.kinds.get(word) is not whole_kind]
+            assert whole_kind is not None
             kind = c_type(whole_kind) + (str(len(results)) if len(results) > 1 else "")
             if own is None:
                 number = sum(key[0] == name for key in functions)
@@ -165,10 +166,20 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
                 own = functions[key] = Outline(whole, kind, types, new)
             result = body.new_vector(kind) if len(results) > 1 or bits else results[0]
             call = Node(f"{result} = {own.name}({', '.join(arguments)});", places_of(*walk(lines)))
-            parts = zip(results, COMPONENTS, strict=False) if len(results) > 1 else ()
+            taken = (
+                zip(results, COMPONENTS if len(results) > 1 else ("",), strict=False) if result not in results else ()
+            )
             code[index : index + len(chain)] = [
                 call,
-                *(Node(f"{word} = {result}{part};", call.places) for word, part in parts),
+                *(
+                    Node(
+                        f"{word} = as_{body.type_name(word)}({result}{part});"
+                        if word in bits
+                        else f"{word} = {result}{part};",
+                        call.places,
+                    )
+                    for word, part in taken
+                ),
             ]
             code[:] = [node for node in code if not any(node is line for line in before)]
     return list(functions.values())
@@ -208,10 +219,12 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
     return best
 
 
-def _result_kind(body: Body, word: str, inputs: list[str]) -> DataType:
+def _result_kind(body: Body, word: str, inputs: list[str]) -> DataType | None:
     """Return the type of a result: that of a double where a function of doubles gives its bits."""
-    kind = body.kinds[word]
-    is_bits = kind in (ty.Q, ty.UQ) and any(body.type_name(name) in ("double", "uint2", "int2") for name in inputs)
+    kind = body.kinds.get(word)
+    is_bits = body.type_name(word) in _DOUBLES and any(
+        body.type_name(name) in ("double", "uint2", "int2") for name in inputs
+    )
     return ty.DF if is_bits else kind
 
 
@@ -266,10 +279,11 @@ def _results_and_inputs(
     divisor = _DIVISOR.search(text)
     inputs = [*sorted(needed - own - (set() if not is_whole else set(results) - alive)), *scalars]
     inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
-    if not all(word in body.kinds for word in results):
+    if not all(word in body.kinds or body.type_name(word) in _DOUBLES for word in results):
         return None
     changed = sets & set(inputs)
-    same = len({_result_kind(body, word, inputs) for word in results}) == 1
+    kinds = {_result_kind(body, word, inputs) for word in results}
+    same = len(kinds) == 1 and None not in kinds
     if changed - set(results) or not same or not 0 < len(results) <= _RESULTS or len(inputs) > len(_INPUTS):
         return None
     if not is_whole and set(results) != set(inputs):
