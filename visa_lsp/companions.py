@@ -19,8 +19,6 @@ from typing import Final, TypeVar
 from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
 from visa_lsp.text import decode_text, encode_text
-from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
@@ -109,6 +107,10 @@ def kernels_in(text: str) -> list[str]:
 
 def list_kernels(text: str) -> Described:
     """Return the kernels of a ze_info text with their SIMD sizes; none of a malformed text."""
+    # Imported here, because most callers have no such text, and loading the library for YAML takes 20 ms.
+    from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+    from visa_lsp.zeinfo.source import ZeInfoSource
+
     root = ZeInfoSource.of(text).root
     simd_sizes: Described = {}
     for kernel in entries(root, "kernels"):

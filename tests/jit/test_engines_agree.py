@@ -14,7 +14,7 @@ import test_run_corpus as corpus  # noqa: E402
 from compiled_engine import sample_first  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
-from visa_lsp.app.launch import runner  # noqa: E402
+from visa_lsp.app.launch import ready_run  # noqa: E402
 from visa_lsp.sim.jit import engine, native  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 
@@ -26,7 +26,7 @@ MEANS = {"atoms", "bins", "folds", "deep", "talk", "spaces", "pixels"}
 
 def reports(case, platform, checks, monkeypatch):
     for run in (interpret, engine.run):
-        monkeypatch.setattr(runner, "_engine", lambda *_, run=run: run)
+        monkeypatch.setattr(ready_run, "engine_function", lambda *_, run=run: run)
         yield corpus.launched(case, platform, checks)
 
 

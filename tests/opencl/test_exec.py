@@ -122,6 +122,19 @@ def test_right_programs_give_no_report(host, run_exec, programs):
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_a_program_in_the_cache_runs_without_compiler_and_grammar(host, cache):
+    command = [sys.executable, "-X", "importtime", "-m", "visa_lsp", "exec", "--", host, "axpy", "prints"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache}
+    first_run, second_run = (
+        subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment)
+        for _ in range(2)
+    )
+    assert first_run.stdout == second_run.stdout == "printed 42\n"
+    loaded = {line.rpartition("|")[2].strip() for line in second_run.stderr.splitlines()}
+    assert "visa_lsp.sim.interp" in loaded
+    assert loaded.isdisjoint(["visa_lsp.app.exec.uncached", "parsimonious", "ruamel.yaml", "visa_lsp.sema.lower"])
+
+
 @pytest.mark.full
 def test_random_programs_print_what_they_print_under_pocl(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("VISA_LSP_CACHE", cache)

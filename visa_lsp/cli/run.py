@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.captures.importing import Imported
     from visa_lsp.app.compile.build import Build
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.sim.observers.hooks import Observer
@@ -498,7 +498,7 @@ def _write_launch_file(
 
     ``program`` is the file to name in the launch file, None for OpenCL C.
     """
-    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch import ready_run, runner
     from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
     from visa_lsp.app.launch.proposal import propose_run
 
@@ -514,7 +514,7 @@ def _write_launch_file(
     launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
         run = runner.ready(proposed.module, launch, job.options, proposed.notes, proposed.sources)
-        report = runner.run_ready(run)
+        report = ready_run.run_ready(run)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
         files = write_launch(job.launch, proposal, report)

@@ -25,7 +25,7 @@ from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramFo
 from visa_lsp.app.exec.order import Command, CommandKind, Region
 from visa_lsp.app.exec.undefined import UNDEFINED_BYTES
 from visa_lsp.app.exec.unordered import UnorderedCommands
-from visa_lsp.app.launch.program import TextProblems
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.opencl.device import (
     ERRORS,
     argument_facts,
@@ -117,12 +117,8 @@ class Server:
         self.say = say
         self.platform: Platform = programs.platform
 
-    def listen(self, path: Path) -> None:
-        """Serve connections to a socket at ``path``, which is in a folder of the user alone, in threads."""
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(path))
-        path.chmod(0o600)
-        listener.listen(64)
+    def accept(self, listener: socket.socket) -> None:
+        """Serve connections to a socket, in threads."""
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
     def _accept(self, listener: socket.socket) -> None:

@@ -19,9 +19,9 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 
 from visa_lsp.app.exec.undefined import undefined_bytes
-from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.runner import ReadyRun, run_ready
+from visa_lsp.app.launch.ready_run import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.program import BodySource, TextProblems
+from visa_lsp.app.launch.body_source import BodySource, TextProblems
 from visa_lsp.children import temporary_folder
 from visa_lsp.diagnostics import Severity
 

@@ -24,7 +24,7 @@ from visa_lsp.flow.program_steps import steps_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.observers.profile import InstructionProfile, Profiler
 

@@ -21,8 +21,8 @@ from visa_lsp.sim.faults import FaultKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.app.launch.profile import RunProfile
-    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.flow.graph import Graph
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import RecordedMessages, RunResult
