@@ -335,6 +335,22 @@ static void offsets(void) { /* a global offset, two dimensions, and a last group
   out[18] = 13;
   for (int i = 0; i < N; i++) EXPECT(out[i] == (i % 16 >= 2 && i % 16 < 15 && i / 16 >= 1 && i / 16 < 8 ? 13 : numbers[i]));
 }
+static void program_variables(void) { /* they keep their values from launch to launch, and begin anew in another program */
+  for (int built = 0; built < 2; built++) {
+    cl_int e;
+    cl_program p = build("global int count = 40; global int *global where = &count; global int zeros[64];\n"
+                         "kernel void program_variables(global int *x) { if (get_global_id(0) == 3) { *where += 1; zeros[5] += 2; x[0] = count; } }\n"
+                         "kernel void sum_up(global int *x) { if (get_global_id(0) == 0) x[0] += count * 100 + zeros[5]; }", "-cl-std=CL2.0");
+    cl_kernel k = clCreateKernel(p, "program_variables", &e), other = clCreateKernel(p, "sum_up", &e);
+    cl_mem x = buffer(4, NULL); /* which nothing has written at first */
+    set(k, 0, x), set(other, 0, x);
+    OK(run(k, 64, 32));
+    OK(run(k, 64, 32));
+    EXPECT(read_ints(x, 1)[0] == 42);
+    OK(run(other, 64, 32));
+    EXPECT(read_ints(x, 1)[0] == 42 + 4200 + 4);
+  }
+}
 static void images(void) {
   cl_kernel k = kernel("images", "constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
                                  "kernel void images(read_only image2d_t a, write_only image2d_t b, sampler_t s) {\n"
@@ -516,11 +532,12 @@ static void profiling(void) {
 }
 static void shared_memory(void) { /* a pointer in shared virtual memory leads to another allocation */
   cl_kernel k = kernel("shared_memory", "kernel void shared_memory(global ulong *list) {\n"
-                                          "  ((global int *)list[0])[get_global_id(0)] = get_global_id(0);\n}");
+                                          "  ((global int *)list[0])[get_global_id(0)] += get_global_id(0);\n}");
   cl_int e;
-  int **list = clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof *list, 0), *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  int **list = clSVMAlloc(context, CL_MEM_READ_WRITE, 9 * sizeof *list, 0) /* only one is written */, *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
   EXPECT(list && x);
   *list = x;
+  memset(x, 0, 4 * N);
   OK(clSetKernelArgSVMPointer(k, 0, list));
   OK(run(k, N, 64));
   OK(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, x, 4 * N, 0, NULL, NULL));
@@ -609,7 +626,7 @@ static const struct {
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
-    CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
+    CASE(host_pointer), CASE(offsets), CASE(program_variables), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(event_types), CASE(freed_pointer), CASE(callback_race), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(undefined_late), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 

@@ -23,7 +23,8 @@ class PackedError(ValueError):
 
 def row_of(mnemonic: str, number: int) -> Instruction:
     """Return a row of a mnemonic by its number among them."""
-    return TABLE.by_mnemonic[mnemonic][number]
+    rows = TABLE.by_mnemonic[mnemonic]
+    return rows[number]
 
 
 def type_of(name: str) -> types.DataType:
@@ -35,7 +36,7 @@ class _Packer(pickle.Pickler):
     def reducer_override(self, value: object) -> Any:
         """Return the function that finds a row or a type, and its arguments."""
         if isinstance(value, Instruction):
-            return row_of, (value.mnemonic, TABLE.by_mnemonic[value.mnemonic].index(value))
+            return row_of, (value.mnemonic, TABLE.siblings(value).index(value))
         if isinstance(value, types.DataType):
             return type_of, (value.name,)
         return NotImplemented

@@ -43,6 +43,7 @@ from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.program.packed import pack, unpack
 from visa_lsp.safe_io import is_regular
 from visa_lsp.sim.launch.config import DataSection
+from visa_lsp.sim.launch.world import kept_sections
 from visa_lsp.text import decode_text, encode_text, lines_of
 
 if TYPE_CHECKING:
@@ -110,7 +111,7 @@ class LoadedKernel:
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
-    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes;
+    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes, ``writes_others`` if it may write shared memory to which no argument points;
     ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
     fault is interpreted, which took 166 s for one launch of hashcat.
     """
@@ -126,6 +127,7 @@ class LoadedKernel:
     followed_parts: int = 0
     compared_seconds: float = 0.0
     reads_unwritten: bool = False
+    writes_others: bool = False
     wrongly_accessed: set[int] = field(default_factory=set)
     is_checked: bool = False
 
@@ -148,6 +150,7 @@ class Program:
     source_name: str
     compiled: CompiledProgram | None = None
     digest: str = ""
+    sections: tuple[DataSection, ...] | None = None  # whose variables keep their values from launch to launch
     infos: tuple[KernelInfo, ...] = ()
     loaded: dict[str, LoadedKernel] = field(default_factory=dict)
 
@@ -287,9 +290,10 @@ class Programs:
             for _, file in files
         }
         sources = {body: texts[file] for body, file in files}
-        assert program.compiled is not None
-        sections = tuple(DataSection(*fields) for fields in program.compiled.sections)
-        return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
+        if program.sections is None:
+            assert program.compiled is not None
+            program.sections = kept_sections(tuple(DataSection(*fields) for fields in program.compiled.sections))
+        return LoadedKernel(info.name, module, info, program.sections, sources, makings(), program)
 
     def _kept_or(self, key: str, make: Callable[[], Any]) -> Any:
         """Return a value of programs from the cache; make it, and store it, if it is not there."""

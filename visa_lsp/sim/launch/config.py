@@ -128,7 +128,8 @@ class DataSection:
     """Data of the program besides its arguments: constants, globals, printed strings.
 
     ``symbols`` are places in ``data``; ``pointers`` are places for the address of a symbol (offset, symbol,
-    bytes). ``base`` is the payload argument for the section's address, or empty.
+    bytes). ``base`` is the payload argument for the section's address, or empty. ``array`` has the contents of a section that
+    keeps them from launch to launch, at ``address``.
     """
 
     name: str
@@ -136,6 +137,8 @@ class DataSection:
     base: str = ""
     symbols: Mapping[str, int] = field(default_factory=dict)
     pointers: tuple[tuple[int, str, int], ...] = ()
+    array: Array | None = None
+    address: int = 0
 
 
 Arg = BufferArg | NullArg | ValueArg | LocalArg | ImageArg | SamplerArg
