@@ -16,6 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Final, TypeVar
 
+from msgspec import Struct
+
 from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
 from visa_lsp.text import decode_text, encode_text
@@ -47,8 +49,7 @@ Stamp = tuple[int, int]
 Described = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """A document that describes a kernel: its file, the text of its ze_info, and the kernel's SIMD size (0: none given)."""
 
     path: Path
@@ -57,8 +58,7 @@ class Description:
     is_zebin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FolderNames:
+class FolderNames(Struct, frozen=True):
     """The relevant names of a folder, each kind in order."""
 
     documents: tuple[str, ...] = ()
@@ -67,8 +67,7 @@ class FolderNames:
     programs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TextNames:
+class TextNames(Struct, frozen=True):
     """The names of the bodies of a text, and those of its kernels in order."""
 
     bodies: frozenset[str] = frozenset()

@@ -14,7 +14,6 @@ import re
 import shlex
 import sys
 from argparse import ArgumentTypeError
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -387,7 +386,7 @@ def _run_input(
             launch, report, text = done
         if capture is not None:
             report = rename_texts(name, launch_path.parent, report.with_assumed((*capture.assumed, *report.assumed)))
-            report = replace(report, notes=(*capture.notes, *report.notes))
+            report = structs.replace(report, notes=(*capture.notes, *report.notes))
         if build is not None:
             report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
             report = rename_texts(name, build.path.parent, report)
@@ -402,9 +401,9 @@ def _run_input(
         return done
     if capture is not None:
         steps = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
-        return replace(done, next_step=f"{steps} {option}")
+        return structs.replace(done, next_step=f"{steps} {option}")
     given = f" --launch {shlex.quote(args.launch)}" if args.launch else ""
-    return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
+    return structs.replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
 
 
 def _import_capture(name: str, args: Arguments, folder: contextlib.ExitStack) -> Imported:
@@ -521,7 +520,7 @@ def _write_launch_file(
         note = f"written: {', '.join(map(str, files))}"
     else:
         note = f"{job.launch} is not written: the run has faults, so its results cannot serve as expectations"
-    return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
+    return launch, structs.replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 
 _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")

@@ -13,9 +13,10 @@ import socket
 import subprocess
 import sys
 import threading
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct
 
 from visa_lsp.app.errors import UserError, reason
 from visa_lsp.app.external_tools import find_ocloc
@@ -40,8 +41,7 @@ _GRACE_SECONDS: Final = 5.0  # for a program that is asked to end
 _KILLED: Final = 128  # and the number of the signal, as shells have it
 
 
-@dataclass(frozen=True, slots=True)
-class ExecOptions:
+class ExecOptions(Struct, frozen=True):
     """Options of a run of a program: platform, checks, compiler, which enqueues to write, whether to end it at its first fault.
 
     ``progress`` makes the line about a launch or build that takes long.
@@ -55,8 +55,7 @@ class ExecOptions:
     progress: Callable[[str], ProgressLine] | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class ExecResult:
+class ExecResult(Struct, frozen=True):
     """The exit status of the program, and the report."""
 
     status: int

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import Struct, field, structs
 
 from visa_lsp.app.exec.undefined import undefined_bytes
 from visa_lsp.app.launch.launch_file import LaunchFile
@@ -58,8 +59,7 @@ _SMALL_ITEMS: Final = 4096  # of a launch without checks: 0.3 ms for a thread of
 _MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchSettings:
+class LaunchSettings(Struct, frozen=True):
     """The settings of launches: the platform, the checks, and a callback at intervals, which may raise to end a launch."""
 
     platform: Platform
@@ -72,8 +72,7 @@ class _LateError(Exception):
     """A run for a listener, or one that follows undefined bytes, has taken its time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EnqueueResult:
+class EnqueueResult(Struct, frozen=True, eq=False):
     """The result of an enqueue: the report of its run, the local size that was used, and a note about lost checks.
 
     ``undefined`` has masks of the bytes of arguments that nothing had written before the run.
@@ -125,7 +124,7 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
         for index in range(len(enqueue.args))
         if f"`{kernel.info.argument_name(index) or index}`" in fault.message
     }
-    return EnqueueResult(replace(report, faults=(*report.faults, *reads)), local, note, masks)
+    return EnqueueResult(structs.replace(report, faults=(*report.faults, *reads)), local, note, masks)
 
 
 def _run_probe(
@@ -252,7 +251,7 @@ def _with_limit(settings: LaunchSettings, limit: int) -> LaunchSettings:
         if settings.show_progress is not None:
             settings.show_progress(groups, completed, steps)
 
-    return replace(settings, show_progress=show_progress)
+    return structs.replace(settings, show_progress=show_progress)
 
 
 def run_listened(
@@ -269,7 +268,7 @@ def run_listened(
         config = _config(kernel, enqueue, local)
         sections = (replace(s, array=None if s.array is None else s.array.copy()) for s in config.sections)
         config = replace(config, sections=tuple(sections))
-        _run(kernel, config, replace(settings, checks="none", show_progress=stop_late), listener)
+        _run(kernel, config, structs.replace(settings, checks="none", show_progress=stop_late), listener)
 
 
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> Triple:

@@ -14,12 +14,12 @@ import os
 import re
 import shlex
 import zlib
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import Struct, field
 
 import visa_lsp
 from visa_lsp.app.compile.outputs import file_name
@@ -106,8 +106,7 @@ class _Container(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, bytes], ...] = ()
 
 
-@dataclass(slots=True, eq=False)
-class LoadedKernel:
+class LoadedKernel(Struct, eq=False):
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
@@ -137,8 +136,7 @@ class LoadedKernel:
         return element if element and size % element_bytes(element) == 0 else "uint8"
 
 
-@dataclass(slots=True, eq=False)
-class Program:
+class Program(Struct, eq=False):
     """A built program: its folder, the facts of its kernels, and those that are loaded.
 
     ``source_name`` names its source in reports: the file that the host read it from, if there is such a file, else one of its folder.

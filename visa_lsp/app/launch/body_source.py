@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -12,8 +13,7 @@ if TYPE_CHECKING:
     from visa_lsp.diagnostics import Diagnostic
 
 
-@dataclass(frozen=True, slots=True)
-class BodySource:
+class BodySource(Struct, frozen=True):
     """The text of a body; ``judged`` is the text to check for the platform, if that is known."""
 
     path: str
