@@ -385,6 +385,7 @@ static void image_formats(void) {
                                         "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
                                         "  float4 x = read_imagef(a, at);\n"
                                         "  write_imagef(b, at, (float4)(x.y, x.x * 0.5f, x.z, x.w));\n}");
+  cl_kernel order = kernel("image_order", "kernel void image_order(read_only image2d_t a, global int *y) { *y = get_image_channel_order(a); }");
   static const struct { cl_image_format format; size_t texel; } kinds[] = {
     {{CL_RG, CL_UNORM_INT8}, 2}, {{CL_RG, CL_HALF_FLOAT}, 4}, {{CL_RG, CL_FLOAT}, 8}, {{CL_BGRA, CL_UNORM_INT8}, 4},
   };
@@ -409,6 +410,9 @@ static void image_formats(void) {
     unsigned char out[256], *texel = out + 31 * kinds[i].texel;
     OK(clEnqueueReadBuffer(queue, y, CL_TRUE, 0, 32 * kinds[i].texel, out, 0, NULL, NULL));
     for (size_t n = 0; n < kinds[i].texel; n++) EXPECT(abs(texel[n] - expected[i][n]) <= 1);
+    set(order, 0, a), set(order, 1, y);
+    OK(run(order, 1, 1));
+    EXPECT(read_ints(y, 1)[0] == (int)kinds[i].format.image_channel_order);
   }
 }
 /* A launch of no work items waits for events, and one with a required local size needs none. */

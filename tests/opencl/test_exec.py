@@ -152,7 +152,7 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     names = (*CAPTURED, "undefined_buffer", "half_written", "race")
     ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
     launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
-    assert len(launches) == report["enqueues"] == 18, ran.stderr
+    assert len(launches) == report["enqueues"] == 22, ran.stderr
     command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}

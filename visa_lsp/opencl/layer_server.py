@@ -382,9 +382,11 @@ class _Session:
         _, width, height, depth, order, data_type = request.numbers(6)
         form, dtype = _TEXELS[data_type]
         texels = whole[origin : origin + part].view(dtype)
-        if order == _BGRA:
+        words = "bgra" if order == _BGRA else ""
+        if words:
             self._blue_first[place + origin] = texels.reshape(-1, 4)
-        return ImageArg(texels, form, _CHANNELS[order], (width, height, depth), access=access, in_place=True)
+        dims = width, height, depth
+        return ImageArg(texels, form, _CHANNELS[order], dims, access=access, in_place=True, order=words)
 
 
 @contextlib.contextmanager

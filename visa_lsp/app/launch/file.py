@@ -159,7 +159,8 @@ class _Maker:
                 return LocalArg(given.size)
             case GivenImage():
                 array = self._array(given.array)
-                return ImageArg(array, given.format, given.channels, given.dims, given.undefined, given.access)
+                facts = given.format, given.channels, given.dims, given.undefined, given.access
+                return ImageArg(array, *facts, order=given.order)
             case GivenSampler():
                 return SamplerArg(given.address, given.filter, given.normalized)
 

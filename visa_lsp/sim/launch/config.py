@@ -82,7 +82,8 @@ class LocalArg:
 class ImageArg:
     """An image: the array's axes are (depth or layer), (height), width and, if ``channels``, channel.
 
-    ``format`` is ``unorm8``, ``uint8``, ``sint8``, ``uint16`` .. ``float32``: how a texel is read and written.
+    ``format`` is ``unorm8``, ``uint8``, ``sint8``, ``uint16`` .. ``float32``: how a texel is read and written. ``order`` is the order
+    of channels that a kernel can query: empty for the usual one, or ``bgra``.
     """
 
     array: Array
@@ -92,6 +93,7 @@ class ImageArg:
     undefined: bool = False
     access: str = ""
     in_place: bool = False
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
