@@ -33,9 +33,8 @@ _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
 _MODULES_PER_TRIM: Final = 64  # a trim takes some 10 ms
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
-_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (
-    WeakValueDictionary()
-)  # machines by address of the launch
+# Machines by address of the launch.
+_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = WeakValueDictionary()
 
 _modules = count(1)  # that this process has compiled
 
