@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from visa_lsp.sim.jit.emitter import CALLBACK
 
@@ -30,9 +31,8 @@ MAX_OPTIMISED_CHARS: Final = 1 << 20
 _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
-_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (
-    WeakValueDictionary()
-)  # machines by address of the launch
+# Machines by address of the launch.
+_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = WeakValueDictionary()
 
 
 def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
@@ -71,6 +71,13 @@ def _features() -> str:
 
 
 @cache
+def _pass_builder(level: int) -> Any:
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    return llvm.create_pass_builder(_machine(), options)
+
+
+@cache
 def vector_bytes() -> int:
     """Return the vector size, in bytes, of the host's fused instructions of three operands; 0 without such instructions."""
     features = llvm.get_host_cpu_features()
@@ -89,9 +96,7 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     parsed = llvm.parse_assembly(text, llvm.create_context())  # because the global context keeps constants for ever
     parsed.verify()
     if LEVEL:
-        options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
-        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        builder = llvm.create_pass_builder(machine, options)
+        builder = _pass_builder(LEVEL)
         if len(text) > MAX_OPTIMISED_CHARS:
             manager = llvm.create_new_module_pass_manager()
             manager.add_sroa_pass()
@@ -99,6 +104,8 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
         else:
             manager = builder.getModulePassManager()
         manager.run(parsed, builder)
+        NewPassManager._dispose(manager)  # noqa: SLF001 - llvmlite forgets it: 60 KB for each module
+        manager.detach()
     object_code: bytes = machine.emit_object(parsed)
     if store is not None and len(object_code) <= _MAX_STORED_BYTES:
         store.put(key, object_code)
