@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -33,10 +31,10 @@ def reports(case, platform, checks, monkeypatch):
 def differences(first, second):
     """Return the fields in which two reports differ."""
     found = {
-        f.name
-        for f in dataclasses.fields(first)
-        if f.name not in ("engine", "buffers", "values", "time", "result", "notes")
-        and getattr(first, f.name) != getattr(second, f.name)
+        name
+        for name in first.__struct_fields__
+        if name not in ("engine", "buffers", "values", "time", "result", "notes")
+        and getattr(first, name) != getattr(second, name)
     }
     counts = ("threads", "groups", "instructions", "barriers", "reads", "writes", "sent")
     found |= {name for name in counts if getattr(first.result, name) != getattr(second.result, name)}
