@@ -28,9 +28,9 @@ from visa_lsp.app.compare_runs.points import Tolerance
 from visa_lsp.app.compare_runs.programs import program_at
 from visa_lsp.app.compare_runs.search import ComparedRuns, compare
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.app.launch.runner import LaunchError, run_launch
 from visa_lsp.launchfile.values import point_words
 

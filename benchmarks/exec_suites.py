@@ -21,7 +21,17 @@ from pathlib import Path
 
 _HASH = "202cb962ac59075b964b07152d234b70"  # MD5 of 123
 _MAX_LISTED = 8  # faults, and refused calls, of a suite
-_CONFORMANCE = ("api", "basic", "buffers", "atomics", "events")
+_CONFORMANCE = {  # programs, in their folders, and their arguments
+    "api": "api/test_api -w", "basic": "basic/test_basic -w", "buffers": "buffers/test_buffers -w",
+    "atomics": "atomics/test_atomics -w", "events": "events/test_events -w",
+    "copied images": "images/clCopyImage/test_cl_copy_images small_images",
+    "filled images": "images/clFillImage/test_cl_fill_images small_images",
+    "image facts": "images/clGetInfo/test_cl_get_info small_images",
+    "read and written images": "images/clReadWriteImage/test_cl_read_write_images small_images",
+    "image methods": "images/kernel_image_methods/test_kernel_image_methods small_images",
+    "images in kernels": "images/kernel_read_write/test_image_streams small_images",
+}  # fmt: skip
+_GRACE_SECONDS = 30  # for a suite that is ended, to write its report
 _EXAMPLES = (  # of pyopencl, that need no further packages
     "demo", "demo_array", "demo_array_svm", "demo_elementwise", "demo_elementwise_complex", "demo-struct-reduce",
     "demo_meta_template", "narray", "svm", "pi-monte-carlo",
@@ -61,9 +71,10 @@ def suites(
         found["pyopencl examples"] = (["sh", "-c", f"export PYOPENCL_CTX=0\n{runs}"], "")
         for path in sorted((pyopencl / "test").glob("test_*.py")):
             found[f"pyopencl {path.stem}"] = ([*pytest, str(path)], "")
-    for name in _CONFORMANCE if conformance is not None else ():
+    for name, words in _CONFORMANCE.items() if conformance is not None else ():
         assert conformance is not None
-        found[f"conformance {name}"] = ([str(conformance / "test_conformance" / name / f"test_{name}"), "-w"], "")
+        program, *rest = words.split()
+        found[f"conformance {name}"] = ([str(conformance / "test_conformance" / program), *rest], "")
     programs = sorted(polybench.resolve().rglob("*.exe")) if polybench is not None else []
     if programs:
         runs = "\n".join(f"(cd {path.parent} && ./{path.name})" for path in programs)
@@ -82,20 +93,13 @@ def run(command: list[str], host: str, seconds: int, folder: Path) -> str:
     ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), "--", *command]
     environment = {**os.environ, **({"VISA_LSP_EXEC_HOST": host} if host else {})}
     with (folder / "output").open("w+", errors="replace") as output:
+        process = subprocess.Popen(ours, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=folder)
         try:
-            status = str(
-                subprocess.run(
-                    ours,
-                    stdout=output,
-                    stderr=subprocess.STDOUT,
-                    timeout=seconds,
-                    check=False,
-                    env=environment,
-                    cwd=folder,
-                ).returncode
-            )
+            status = str(process.wait(seconds))
         except subprocess.TimeoutExpired:
             status = f"ended after {seconds} s"
+            process.terminate()
+            process.wait(_GRACE_SECONDS)
     text = (folder / "output").read_text(errors="replace")
     marks = "".join(_PROGRESS.findall(text))
     passed, failed = _count(text, "passed") or marks.count("."), _count(text, "failed") or marks.count("F")

@@ -20,10 +20,12 @@ import yaml
 
 from benchmarks.first import launch_of, short_texts
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import TextProblems, module_of_text, sources_of
-from visa_lsp.app.launch.runner import LaunchError, ready, run_ready
+from visa_lsp.app.launch.program import module_of_text, sources_of
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import LaunchError, ready
 from visa_lsp.isa.platforms import platform_named
 
 if TYPE_CHECKING:

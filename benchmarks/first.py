@@ -16,8 +16,8 @@ from typing import TYPE_CHECKING, Final
 
 from benchmarks.inputs import CORPUS, kernel
 from benchmarks.measure import Cost, Machine, compile_package, measure_in_turns, product, run, table
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.app.launch.proposal import propose_run
 from visa_lsp.app.launch.runner import LaunchError
 

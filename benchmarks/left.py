@@ -26,7 +26,7 @@ from benchmarks.measure import table
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import module_of_text
-from visa_lsp.app.launch.runner import ReadyRun, ready
+from visa_lsp.app.launch.runner import ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.sim.jit import engine
 from visa_lsp.sim.jit.code_cache import Making
@@ -36,6 +36,8 @@ from visa_lsp.sim.machine import run as interpret
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from visa_lsp.app.launch.ready_run import ReadyRun
 
 _GROUPS: Final = 4
 _STEPS: Final = 3_000_000

@@ -32,8 +32,9 @@ from corpus_launches import CASES, FILES, launch_of, prepare, prepare_file, prog
 from pseudo_code_machine import evaluate
 
 from benchmarks.read_random import Kernel, make_programs
-from visa_lsp.app.launch.file import LaunchFile
-from visa_lsp.app.launch.program import TextProblems, module_of_text
+from visa_lsp.app.launch.body_source import TextProblems
+from visa_lsp.app.launch.launch_file import LaunchFile
+from visa_lsp.app.launch.program import module_of_text
 from visa_lsp.app.launch.runner import LaunchError, RunOptions, ready
 from visa_lsp.app.read.fold import fold_reading
 from visa_lsp.app.read.names import names_for
@@ -47,7 +48,7 @@ if TYPE_CHECKING:
 
     from corpus_cases import Case
 
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.sim.dispatch import Dispatch, RunResult
 
 _STEPS = 50_000_000

@@ -28,9 +28,9 @@ from benchmarks.planted import EDITS
 from visa_lsp.app.compare_runs.grid import launches_for
 from visa_lsp.app.compare_runs.programs import program_at
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.app.launch.runner import LaunchError, run_launch
 from visa_lsp.app.launch.unit import job_at
 from visa_lsp.app.why.answer import WhyQuestion, answer

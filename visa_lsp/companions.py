@@ -16,11 +16,11 @@ from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import Final, TypeVar
 
+from msgspec import Struct
+
 from visa_lsp.program.suffixes import OBJECT, TEXTS
 from visa_lsp.safe_io import MAX_OBJECT_BYTES, MIB, is_regular, open_file, read_file
 from visa_lsp.text import decode_text, encode_text
-from visa_lsp.zeinfo.kernels import child, entries, number, word_of
-from visa_lsp.zeinfo.source import ZeInfoSource
 from visa_lsp.zeinfo.zebin import MACHINE, ZebinError, is_elf, read_zebin
 
 ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".zeinfo")
@@ -49,8 +49,7 @@ Stamp = tuple[int, int]
 Described = dict[str, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Description:
+class Description(Struct, frozen=True):
     """A document that describes a kernel: its file, the text of its ze_info, and the kernel's SIMD size (0: none given)."""
 
     path: Path
@@ -59,8 +58,7 @@ class Description:
     is_zebin: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class FolderNames:
+class FolderNames(Struct, frozen=True):
     """The relevant names of a folder, each kind in order."""
 
     documents: tuple[str, ...] = ()
@@ -69,8 +67,7 @@ class FolderNames:
     programs: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class TextNames:
+class TextNames(Struct, frozen=True):
     """The names of the bodies of a text, and those of its kernels in order."""
 
     bodies: frozenset[str] = frozenset()
@@ -109,6 +106,10 @@ def kernels_in(text: str) -> list[str]:
 
 def list_kernels(text: str) -> Described:
     """Return the kernels of a ze_info text with their SIMD sizes; none of a malformed text."""
+    # Imported here, because most callers have no such text, and loading the library for YAML takes 20 ms.
+    from visa_lsp.zeinfo.kernels import child, entries, number, word_of
+    from visa_lsp.zeinfo.source import ZeInfoSource
+
     root = ZeInfoSource.of(text).root
     simd_sizes: Described = {}
     for kernel in entries(root, "kernels"):

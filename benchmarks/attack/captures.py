@@ -20,9 +20,9 @@ from benchmarks.attack.launches import clear
 from benchmarks.attack.objects import damage
 from visa_lsp.app.captures import importing
 from visa_lsp.app.errors import UserError
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.opencl import CompilerWords
-from visa_lsp.app.launch.program import TextProblems
 from visa_lsp.sim.launch.config import LaunchError
 
 if TYPE_CHECKING:

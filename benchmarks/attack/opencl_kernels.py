@@ -19,7 +19,8 @@ from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.program import module_of_text, sources_of
 from visa_lsp.app.launch.proposal import propose_run
-from visa_lsp.app.launch.runner import ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import ready
 from visa_lsp.isa.platforms import platform_named
 
 if TYPE_CHECKING:

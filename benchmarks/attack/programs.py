@@ -17,7 +17,8 @@ from benchmarks.attack.core import Target, Wrong
 from benchmarks.attack.program_texts import ASTRAY, program
 from visa_lsp.app.launch import runner
 from visa_lsp.app.launch.file import parse_launch
-from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import RunOptions, ready
 from visa_lsp.sema.lower import resolve_text
 from visa_lsp.sim import machine as sim_machine
 from visa_lsp.sim.jit import engine, native, replay

@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.app.launch.runner import ENGINES
+from visa_lsp.app.launch.ready_run import ENGINES
 from visa_lsp.isa.glossary import term_called
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.observers.checkers import CHECKERS

@@ -16,8 +16,9 @@ from finalizer import compile_source, find_agreed_object, normal, why_missing
 from tiers import first
 
 from visa_lsp.analysis.analysis import Analysis
-from visa_lsp.app.launch.file import LaunchFile
-from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
+from visa_lsp.app.launch.launch_file import LaunchFile
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import RunOptions, ready
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named

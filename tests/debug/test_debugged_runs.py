@@ -9,7 +9,7 @@ import test_run_corpus as corpus
 from debugging import through
 from tiers import first
 
-from visa_lsp.app.launch import runner
+from visa_lsp.app.launch import ready_run
 from visa_lsp.sim.machine import run as interpret
 
 CASES = [(case, platform) for case in own_cases.cases() for platform in case.platforms]
@@ -27,7 +27,7 @@ def named(launch):
 
 
 def report(case, platform, run, monkeypatch, checks="all"):
-    monkeypatch.setattr(runner, "_engine", lambda *_: run)
+    monkeypatch.setattr(ready_run, "engine_function", lambda *_: run)
     return corpus.launched(case, platform, checks)
 
 

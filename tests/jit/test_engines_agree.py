@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
-
 import numpy as np
 import pytest
 
@@ -14,7 +12,7 @@ import test_run_corpus as corpus  # noqa: E402
 from compiled_engine import sample_first  # noqa: E402
 from tiers import in_turns, one_of_each  # noqa: E402
 
-from visa_lsp.app.launch import runner  # noqa: E402
+from visa_lsp.app.launch import ready_run  # noqa: E402
 from visa_lsp.sim.jit import engine, native  # noqa: E402
 from visa_lsp.sim.machine import run as interpret  # noqa: E402
 
@@ -26,17 +24,17 @@ MEANS = {"atoms", "bins", "folds", "deep", "talk", "spaces", "pixels"}
 
 def reports(case, platform, checks, monkeypatch):
     for run in (interpret, engine.run):
-        monkeypatch.setattr(runner, "_engine", lambda *_, run=run: run)
+        monkeypatch.setattr(ready_run, "engine_function", lambda *_, run=run: run)
         yield corpus.launched(case, platform, checks)
 
 
 def differences(first, second):
     """Return the fields in which two reports differ."""
     found = {
-        f.name
-        for f in dataclasses.fields(first)
-        if f.name not in ("engine", "buffers", "values", "time", "result", "notes")
-        and getattr(first, f.name) != getattr(second, f.name)
+        name
+        for name in first.__struct_fields__
+        if name not in ("engine", "buffers", "values", "time", "result", "notes")
+        and getattr(first, name) != getattr(second, name)
     }
     counts = ("threads", "groups", "instructions", "barriers", "reads", "writes", "sent")
     found |= {name for name in counts if getattr(first.result, name) != getattr(second.result, name)}

@@ -36,7 +36,7 @@ def without_compiler(monkeypatch):
     def refuse(*_):
         raise AssertionError("compiled again")
 
-    monkeypatch.setattr(native.llvm, "create_pass_builder", refuse)
+    monkeypatch.setattr(native, "_pass_builder", refuse)
 
 
 def test_the_second_run_compiles_nothing(monkeypatch):

@@ -209,7 +209,7 @@ def test_a_budget_is_used_up_in_the_same_place(budget, way):
 
 
 def test_a_group_that_is_too_long_for_the_interpreter_ends_as_it_ends_there(monkeypatch):
-    monkeypatch.setattr("visa_lsp.app.launch.runner.INTERPRETED_STEPS", 3_000)
+    monkeypatch.setattr("visa_lsp.app.launch.ready_run.INTERPRETED_STEPS", 3_000)
     long = LOOP.replace("0x20:d", "0x2000:d").replace("again:", "    (!P1) goto (M1, 16) out\nagain:") + "out:\n"
     report = both(only(2) + FAR + STORE + long)
     assert kinds(report) == ["out-of-bounds", "step-budget"]

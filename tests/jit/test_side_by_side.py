@@ -17,7 +17,7 @@ from test_compiled_faults import AT, HEAD, LAUNCH
 from test_engines_agree import differences, launches, memory_of, named
 from unjudged_run import run_unjudged
 
-from visa_lsp.app.launch import runner
+from visa_lsp.app.launch import ready_run, runner
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.jit import engine, native
 from visa_lsp.sim.machine import run as interpret
@@ -37,7 +37,7 @@ def test_a_launch_leaves_the_same(launch, monkeypatch):
     monkeypatch.setattr(native, "LEVEL", 0)
     found = []
     for run in (interpret, on_three):
-        monkeypatch.setattr(runner, "_engine", lambda *_, run=run: run)
+        monkeypatch.setattr(ready_run, "engine_function", lambda *_, run=run: run)
         found.append(corpus.launched(*launch, "none"))
     assert differences(*found) <= {"notes"}
 

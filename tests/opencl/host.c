@@ -335,6 +335,22 @@ static void offsets(void) { /* a global offset, two dimensions, and a last group
   out[18] = 13;
   for (int i = 0; i < N; i++) EXPECT(out[i] == (i % 16 >= 2 && i % 16 < 15 && i / 16 >= 1 && i / 16 < 8 ? 13 : numbers[i]));
 }
+static void program_variables(void) { /* they keep their values from launch to launch, and begin anew in another program */
+  for (int built = 0; built < 2; built++) {
+    cl_int e;
+    cl_program p = build("global int count = 40; global int *global where = &count; global int zeros[64];\n"
+                         "kernel void program_variables(global int *x) { if (get_global_id(0) == 3) { *where += 1; zeros[5] += 2; x[0] = count; } }\n"
+                         "kernel void sum_up(global int *x) { if (get_global_id(0) == 0) x[0] += count * 100 + zeros[5]; }", "-cl-std=CL2.0");
+    cl_kernel k = clCreateKernel(p, "program_variables", &e), other = clCreateKernel(p, "sum_up", &e);
+    cl_mem x = buffer(4, NULL); /* which nothing has written at first */
+    set(k, 0, x), set(other, 0, x);
+    OK(run(k, 64, 32));
+    OK(run(k, 64, 32));
+    EXPECT(read_ints(x, 1)[0] == 42);
+    OK(run(other, 64, 32));
+    EXPECT(read_ints(x, 1)[0] == 42 + 4200 + 4);
+  }
+}
 static void images(void) {
   cl_kernel k = kernel("images", "constant sampler_t nearest = CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP_TO_EDGE | CLK_FILTER_NEAREST;\n"
                                  "kernel void images(read_only image2d_t a, write_only image2d_t b, sampler_t s) {\n"
@@ -369,6 +385,7 @@ static void image_formats(void) {
                                         "  int2 at = (int2)(get_global_id(0), get_global_id(1));\n"
                                         "  float4 x = read_imagef(a, at);\n"
                                         "  write_imagef(b, at, (float4)(x.y, x.x * 0.5f, x.z, x.w));\n}");
+  cl_kernel order = kernel("image_order", "kernel void image_order(read_only image2d_t a, global int *y) { *y = get_image_channel_order(a); }");
   static const struct { cl_image_format format; size_t texel; } kinds[] = {
     {{CL_RG, CL_UNORM_INT8}, 2}, {{CL_RG, CL_HALF_FLOAT}, 4}, {{CL_RG, CL_FLOAT}, 8}, {{CL_BGRA, CL_UNORM_INT8}, 4},
   };
@@ -393,6 +410,9 @@ static void image_formats(void) {
     unsigned char out[256], *texel = out + 31 * kinds[i].texel;
     OK(clEnqueueReadBuffer(queue, y, CL_TRUE, 0, 32 * kinds[i].texel, out, 0, NULL, NULL));
     for (size_t n = 0; n < kinds[i].texel; n++) EXPECT(abs(texel[n] - expected[i][n]) <= 1);
+    set(order, 0, a), set(order, 1, y);
+    OK(run(order, 1, 1));
+    EXPECT(read_ints(y, 1)[0] == (int)kinds[i].format.image_channel_order);
   }
 }
 /* A launch of no work items waits for events, and one with a required local size needs none. */
@@ -516,11 +536,12 @@ static void profiling(void) {
 }
 static void shared_memory(void) { /* a pointer in shared virtual memory leads to another allocation */
   cl_kernel k = kernel("shared_memory", "kernel void shared_memory(global ulong *list) {\n"
-                                          "  ((global int *)list[0])[get_global_id(0)] = get_global_id(0);\n}");
+                                          "  ((global int *)list[0])[get_global_id(0)] += get_global_id(0);\n}");
   cl_int e;
-  int **list = clSVMAlloc(context, CL_MEM_READ_WRITE, sizeof *list, 0), *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
+  int **list = clSVMAlloc(context, CL_MEM_READ_WRITE, 9 * sizeof *list, 0) /* only one is written */, *x = clSVMAlloc(context, CL_MEM_READ_WRITE, 4 * N, 0);
   EXPECT(list && x);
   *list = x;
+  memset(x, 0, 4 * N);
   OK(clSetKernelArgSVMPointer(k, 0, list));
   OK(run(k, N, 64));
   OK(clEnqueueSVMMap(queue, CL_TRUE, CL_MAP_READ, x, 4 * N, 0, NULL, NULL));
@@ -609,7 +630,7 @@ static const struct {
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
     CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
-    CASE(host_pointer), CASE(offsets), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
+    CASE(host_pointer), CASE(offsets), CASE(program_variables), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(event_types), CASE(freed_pointer), CASE(callback_race), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(undefined_late), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };
 

@@ -61,7 +61,7 @@ SOME_FAULTS = [
     fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared", "callback_race")
 ]  # fmt: skip
 RIGHT = (
-    "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "images", "image_formats", "empty_launches", "prints", "links", "binaries", "queries",
+    "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "program_variables", "images", "image_formats", "empty_launches", "prints", "links", "binaries", "queries",
     "profiling", "shared_memory", "event_types", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
@@ -122,6 +122,19 @@ def test_right_programs_give_no_report(host, run_exec, programs):
     assert len(ran.stderr.splitlines()) == 1
 
 
+def test_a_program_in_the_cache_runs_without_compiler_and_grammar(host, cache):
+    command = [sys.executable, "-X", "importtime", "-m", "visa_lsp", "exec", "--", host, "axpy", "prints"]
+    environment = {**os.environ, "PYTHONPATH": str(HERE.parents[1]), "VISA_LSP_CACHE": cache}
+    first_run, second_run = (
+        subprocess.run(command, capture_output=True, text=True, timeout=300, check=True, env=environment)
+        for _ in range(2)
+    )
+    assert first_run.stdout == second_run.stdout == "printed 42\n"
+    loaded = {line.rpartition("|")[2].strip() for line in second_run.stderr.splitlines()}
+    assert "visa_lsp.sim.interp" in loaded
+    assert loaded.isdisjoint(["visa_lsp.app.exec.uncached", "parsimonious", "ruamel.yaml", "visa_lsp.sema.lower"])
+
+
 @pytest.mark.full
 def test_random_programs_print_what_they_print_under_pocl(cache, tmp_path, monkeypatch):
     monkeypatch.setenv("VISA_LSP_CACHE", cache)
@@ -139,7 +152,7 @@ def test_captures_run_to_the_same_result(host, run_exec, tmp_path):
     names = (*CAPTURED, "undefined_buffer", "half_written", "race")
     ran, report = run_exec("--capture", str(tmp_path / "captures"), "--", host, *names)
     launches = sorted((tmp_path / "captures").glob("*.launch.yaml"))
-    assert len(launches) == report["enqueues"] == 18, ran.stderr
+    assert len(launches) == report["enqueues"] == 22, ran.stderr
     command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, launches)]
     again = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
     results = {Path(one["launch"]).name: one for one in json.loads(again.stdout)}

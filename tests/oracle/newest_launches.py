@@ -18,7 +18,7 @@ from compiled_engine import compile_at_once
 from corpus import BESIDE, OWN
 from corpus_results import compare, kept, of_pocl
 
-from visa_lsp.app.launch.program import TextProblems
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.sim.launch.config import LaunchError
 
 PART = os.environ.get("VISA_LSP_NEWEST", "run2026")

@@ -19,7 +19,8 @@ from corpus_launches import CASES, launch_of, program
 from corpus_results import compare, kept, of_pocl
 from tiers import in_turns, one_of_each
 
-from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import RunOptions, ready
 from visa_lsp.sim.faults import FaultKind
 
 if TYPE_CHECKING:

@@ -10,6 +10,7 @@ from programs import DECLARATIONS, ROWS, SKELETON, instructions, lsc_lines, modu
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.isa.platforms import platform_named
+from visa_lsp.program.packed import pack, unpack
 from visa_lsp.program.text_form import module_text
 from visa_lsp.sema.lower import resolve_text
 
@@ -22,6 +23,7 @@ BUDGET = settings(
 def check(module) -> None:
     data = encode(module)
     assert decode(data) == module
+    assert unpack(pack(module)) == module
     text = module_text(module, PLATFORM)
     result = resolve_text(text, "TGLLP")
     assert result.module is not None, (text.splitlines()[-1:], result.bound.problems)

@@ -12,7 +12,8 @@ from visa_lsp.app.launch.count_values import CountArguments
 from visa_lsp.app.launch.defaults import DefaultSizes, default_argument, fit_count
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.proposal import propose_run
-from visa_lsp.app.launch.runner import ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import ready
 from visa_lsp.cli.main import main
 from visa_lsp.program.payload import ArgumentInfo, ExecutionEnv, KernelInfo
 

@@ -16,7 +16,8 @@ from visa_lsp.app.assemble import assemble_text
 from visa_lsp.app.launch import zebin
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.program import link_variables, merge_modules
-from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import RunOptions, ready
 from visa_lsp.isa import types as ty
 from visa_lsp.program.model import FileVariable
 from visa_lsp.sema.lower import resolve_text

@@ -28,7 +28,7 @@ from visa_lsp.isa.table import TABLE
 from visa_lsp.sim.memory import Image
 
 if TYPE_CHECKING:
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.app.read.names import ReadingNames
     from visa_lsp.program.model import Kernel
     from visa_lsp.program.payload import KernelInfo

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 def everywhere() -> None:
     """Put the compiled engine in the interpreter's place, before tests import either."""
-    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch import ready_run
     from visa_lsp.sim import machine
     from visa_lsp.sim.jit import engine
 
@@ -17,7 +17,7 @@ def everywhere() -> None:
     machine.Machine = machine_class()
     machine.run = engine.run
     engine.Machine = interpreter
-    runner._engine = lambda name, _: ("interp" if name == "interp" else "jit", engine.run)
+    ready_run.engine_function = lambda name, _: ("interp" if name == "interp" else "jit", engine.run)
 
 
 def machine_class():

@@ -10,15 +10,19 @@ import corpus_cases
 import own_cases
 from corpus import HAS_MORE, HAS_OWN, place
 
-from visa_lsp.app.launch.file import LaunchFile, read_launch_file
-from visa_lsp.app.launch.program import TextProblems, load_program, module_of_text, read_bytes
-from visa_lsp.app.launch.runner import LaunchError, ReadyRun, RunOptions, ready
+from visa_lsp.app.launch.body_source import TextProblems
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.launch_file import LaunchFile
+from visa_lsp.app.launch.program import load_program, module_of_text, read_bytes
+from visa_lsp.app.launch.runner import LaunchError, RunOptions, ready
 from visa_lsp.isa.platforms import platform_named
 from visa_lsp.program.model import Module
 from visa_lsp.sim.launch.config import LaunchConfig
 
 if TYPE_CHECKING:
     from corpus_cases import Case
+
+    from visa_lsp.app.launch.ready_run import ReadyRun
 
 
 ROOT = Path(__file__).parents[2]

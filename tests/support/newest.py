@@ -23,7 +23,8 @@ from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.compile.build import Build, build_source, read_source
 from visa_lsp.app.compile.outputs import files_of
 from visa_lsp.app.launch.program import module_of_text
-from visa_lsp.app.launch.runner import RunOptions, ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import RunOptions, ready
 from visa_lsp.diagnostics import Severity, has_errors
 from visa_lsp.isa.platforms import platform_named
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from visa_lsp.app.launch.program import module_of_text, sources_of
-from visa_lsp.app.launch.runner import RunOptions, RunReport, ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import RunOptions, RunReport, ready
 from visa_lsp.isa.platforms import platform_named
 
 

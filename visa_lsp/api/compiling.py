@@ -16,9 +16,9 @@ from visa_lsp.api.loaded_program import Program
 from visa_lsp.api.loading import LoadedModule, as_text_error, module_of_parts
 from visa_lsp.app.compile.build import BuildSource, build_source, device_of, with_lines
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.runner import makings
+from visa_lsp.app.launch.ready_run import makings
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.text import encode_text
 

@@ -17,7 +17,8 @@ from visa_lsp.api.launch_arguments import PassedArguments, in_place_of
 from visa_lsp.api.loading import LoadedModule, as_text_error, load_program
 from visa_lsp.api.result import LaunchResult
 from visa_lsp.app.launch.program_info import kernel_info
-from visa_lsp.app.launch.runner import ready, run_ready
+from visa_lsp.app.launch.ready_run import run_ready
+from visa_lsp.app.launch.runner import ready
 from visa_lsp.app.ze_info import infer_ze_info
 from visa_lsp.program.elements import cl_element, element_bytes, is_float
 from visa_lsp.sim.launch.config import Array, BufferArg, LaunchConfig, LaunchError, ValueArg

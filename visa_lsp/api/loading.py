@@ -14,10 +14,13 @@ from visa_lsp.api.findings import TextError, text_findings
 from visa_lsp.api.inputs import find_platform, material, path_of
 from visa_lsp.app.check.report import findings_of
 from visa_lsp.app.inputs import foreign, is_object
-from visa_lsp.app.launch.file import LaunchFile, read_launch_file
+from visa_lsp.app.launch.body_source import TextProblems
+from visa_lsp.app.launch.file import read_launch_file
+from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.program import BodySource, TextProblems, link_variables, merge_modules
-from visa_lsp.app.launch.runner import load_for, makings, program_path
+from visa_lsp.app.launch.program import link_variables, merge_modules
+from visa_lsp.app.launch.ready_run import makings
+from visa_lsp.app.launch.runner import load_for, program_path
 from visa_lsp.companions import LAUNCH
 from visa_lsp.sim.launch.config import LaunchConfig, LaunchError
 from visa_lsp.zeinfo.zebin import ZebinError, is_elf, read_zebin
@@ -26,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from visa_lsp.api.inputs import Material, Source
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.program.model import Module
 
 

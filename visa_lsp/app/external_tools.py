@@ -9,18 +9,18 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from visa_lsp.app.check.report import ReportedFinding, findings_of
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import STDIN
 from visa_lsp.app.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Diagnostic, Rule
 from visa_lsp.text import LineIndex, Span, lines_of
-from visa_lsp.toolchain.find_tools import FINALIZER, Tool, find_tool
+from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC, Tool, find_tool
 from visa_lsp.toolchain.process import ToolError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.toolchain.finalize import ToolFinding
 
 
@@ -50,6 +50,11 @@ def tool_for(tool: Tool, option: str | None, settings: FolderSettings) -> str:
         raise MissingToolError(f"{where}{error}") from None
 
 
+def find_ocloc(option: str | None) -> str:
+    """Return the path of the compiler of OpenCL C for the current folder. Raises MissingToolError with installation advice."""
+    return tool_for(OCLOC, option, settings_for(STDIN))
+
+
 def split_options(words: str | None, option: str) -> tuple[str, ...]:
     """Split the options for a tool as a shell does. Raises UserError for an unclosed quote."""
     try:
@@ -72,6 +77,8 @@ def diagnostics_of(text: str, findings: Iterable[ToolFinding]) -> tuple[Diagnost
 
 def convert_findings(name: str, text: str, findings: Iterable[ToolFinding]) -> tuple[ReportedFinding, ...]:
     """Return the findings of a tool for the formats of ``check``."""
+    from visa_lsp.app.check.report import findings_of  # 15 ms, only for tools that print findings
+
     return findings_of(name, text, diagnostics_of(text, findings))
 
 

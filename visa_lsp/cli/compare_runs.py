@@ -56,8 +56,8 @@ def execute(args: Arguments) -> int:
     from visa_lsp.app.compare_runs.printing import as_json, text_lines
     from visa_lsp.app.compare_runs.programs import program_at
     from visa_lsp.app.compare_runs.search import compare
+    from visa_lsp.app.launch.body_source import TextProblems
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.program import TextProblems
 
     programs = program_at(args.a), program_at(args.b)
     options = RunOptions(platform=args.platform, engine=args.engine, checks=_CHECKS, budget=args.budget)

@@ -50,7 +50,6 @@ def execute(args: Arguments) -> int:
 
     if find_spec("numpy") is None:
         raise UserError(NEEDS_NUMPY)
-    from visa_lsp.app.exec.captures import Captures
     from visa_lsp.app.output_files import check_output, write_file
     from visa_lsp.opencl.run_program import ExecOptions, exec_program, print_environment
     from visa_lsp.opencl.serve_process import say_lines
@@ -66,9 +65,11 @@ def execute(args: Arguments) -> int:
     folder = args.capture or (_FAULT_FOLDER if args.break_on_fault else None)
     if folder is None and (args.capture_kernel or args.capture_enqueue):
         raise UserError("--capture-kernel and --capture-enqueue choose what --capture DIR writes")
-    captures = (
-        Captures(Path(folder), args.capture_kernel, args.capture_enqueue, args.break_on_fault) if folder else None
-    )
+    captures: Captures | None = None
+    if folder is not None:
+        from visa_lsp.app.exec.captures import Captures
+
+        captures = Captures(Path(folder), args.capture_kernel, args.capture_enqueue, args.break_on_fault)
     progress = Progress if Progress().wanted else None
     options = ExecOptions(platform, args.checks, args.ocloc, args.fail_fast or args.break_on_fault, captures, progress)
     if args.print_env:

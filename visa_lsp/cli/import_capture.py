@@ -36,8 +36,8 @@ def execute(args: Arguments) -> int:
     if find_spec("numpy") is None:
         raise UserError(f"import: {NEEDS_NUMPY}")
     from visa_lsp.app.captures.importing import import_capture, read_capture
+    from visa_lsp.app.launch.body_source import TextProblems
     from visa_lsp.app.launch.opencl import CompilerWords
-    from visa_lsp.app.launch.program import TextProblems
 
     capture = read_capture(args.capture)
     words = CompilerWords(" ".join(args.options or ()), args.ocloc, None)

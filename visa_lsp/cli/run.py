@@ -14,7 +14,6 @@ import re
 import shlex
 import sys
 from argparse import ArgumentTypeError
-from dataclasses import replace
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
@@ -43,7 +42,7 @@ if TYPE_CHECKING:
 
     from visa_lsp.app.captures.importing import Imported
     from visa_lsp.app.compile.build import Build
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.opencl import CompiledProgram, CompilerWords
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.sim.observers.hooks import Observer
@@ -387,7 +386,7 @@ def _run_input(
             launch, report, text = done
         if capture is not None:
             report = rename_texts(name, launch_path.parent, report.with_assumed((*capture.assumed, *report.assumed)))
-            report = replace(report, notes=(*capture.notes, *report.notes))
+            report = structs.replace(report, notes=(*capture.notes, *report.notes))
         if build is not None:
             report = report.with_assumed((*build.assumed, *report.assumed)) if text else report
             report = rename_texts(name, build.path.parent, report)
@@ -402,9 +401,9 @@ def _run_input(
         return done
     if capture is not None:
         steps = f"visa-lsp import {shlex.quote(name)} -o DIR; visa-lsp why DIR/{launch_path.name}"
-        return replace(done, next_step=f"{steps} {option}")
+        return structs.replace(done, next_step=f"{steps} {option}")
     given = f" --launch {shlex.quote(args.launch)}" if args.launch else ""
-    return replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
+    return structs.replace(done, next_step=f"visa-lsp why {shlex.quote(name)}{given} {option}")
 
 
 def _import_capture(name: str, args: Arguments, folder: contextlib.ExitStack) -> Imported:
@@ -498,7 +497,7 @@ def _write_launch_file(
 
     ``program`` is the file to name in the launch file, None for OpenCL C.
     """
-    from visa_lsp.app.launch import runner
+    from visa_lsp.app.launch import ready_run, runner
     from visa_lsp.app.launch.init import launch_text, refuse_existing, write_launch, write_launches
     from visa_lsp.app.launch.proposal import propose_run
 
@@ -514,14 +513,14 @@ def _write_launch_file(
     launch = proposal.read(job.launch)
     with proposal.without_file(job.launch):
         run = runner.ready(proposed.module, launch, job.options, proposed.notes, proposed.sources)
-        report = runner.run_ready(run)
+        report = ready_run.run_ready(run)
     report = report.with_assumed(proposal.assumed)
     if report.ok:
         files = write_launch(job.launch, proposal, report)
         note = f"written: {', '.join(map(str, files))}"
     else:
         note = f"{job.launch} is not written: the run has faults, so its results cannot serve as expectations"
-    return launch, replace(report, notes=(*report.notes, note)), launch_text(proposal)
+    return launch, structs.replace(report, notes=(*report.notes, note)), launch_text(proposal)
 
 
 _WHO: Final = re.compile(r"(\d{1,9})(?::(\d{1,9}))?(?::(\d{1,9}))?,(\d{1,9})")

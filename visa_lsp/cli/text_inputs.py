@@ -48,8 +48,8 @@ class TextInputs(ExitStack):
             return
         from visa_lsp.app.compile.build import read_source
         from visa_lsp.app.compile.outputs import file_name
+        from visa_lsp.app.launch.body_source import TextProblems
         from visa_lsp.app.launch.opencl import CompilerWords, build_program, kernels_of, unpack_program
-        from visa_lsp.app.launch.program import TextProblems
 
         words = CompilerWords(" ".join(args.options or ()), args.ocloc, args.stdin_filename)
         try:

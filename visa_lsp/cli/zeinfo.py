@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from visa_lsp.app.assemble import Assembled
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.launch_file import LaunchFile
 
 _ENDINGS: Final = (".zeinfo.yaml", ".zeinfo.yml", ".ze_info", ".yaml", ".yml", ".zebin")
 _MAX_TEXTS: Final = 1000

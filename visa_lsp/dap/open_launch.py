@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.exits import EXIT_FINDINGS, EXIT_OK, EXIT_USAGE
-from visa_lsp.app.launch import runner
+from visa_lsp.app.launch import ready_run, runner
 from visa_lsp.app.launch.printing import Outcome, text_lines
 from visa_lsp.app.launch.report import name_of
 from visa_lsp.app.launch.unit import job_at, open_job
@@ -24,7 +24,7 @@ from visa_lsp.debug.stops import Activation, Launch
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.debug.breakpoints import ThreadKey
 
 _LANE: Final = re.compile(r"\[(\d{1,2})\]\Z")
@@ -64,7 +64,10 @@ def open_launch(arguments: dict[str, Any], say: Callable[[str], None]) -> Launch
     }
     debugger = Debugger(
         Launch(
-            ready.dispatch(runner.INTERPRETED_STEPS), ready.texts, arguments_, lambda: runner.observers_named(checks)
+            ready.dispatch(ready_run.INTERPRETED_STEPS),
+            ready.texts,
+            arguments_,
+            lambda: ready_run.observers_named(checks),
         ),
         say,
     )
@@ -123,7 +126,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     options = runner.RunOptions(
         platform=_text(arguments, "platform") or None, engine="interp", checks=_text(arguments, "checks") or "all"
     )
-    runner.observers_named(options.checks)
+    ready_run.observers_named(options.checks)
     opened = open_job(job_at(program, _text(arguments, "launch") or None, options), kernel=_text(arguments, "kernel"))
     with opened.errors_named():
         return opened.ready(), opened.proposed.proposal.assumed if opened.proposed is not None else (), program

@@ -312,15 +312,16 @@ class ArrayChecks(Checks):
             return None
         words = formats or words_of("Image", "format")
         name = self.word(keys["format"], words, "format") if "format" in keys else words[0]
-        if array is None or channels is None or name is None:
+        order = self.word(keys["order"], words_of("Image", "order"), "order") if "order" in keys else ""
+        if array is None or channels is None or name is None or order is None:
             return None
         if not _is_known(array):
-            return GivenImage(array, name, 1, (1, 1, 1), _is_undefined(keys), how)
+            return GivenImage(array, name, 1, (1, 1, 1), _is_undefined(keys), how, order)
         dimensions = image_dimensions(array.shape, channels)
         if isinstance(dimensions[1], str):
             self.add(rules.SHAPE, item, dimensions[1])
             return None
-        return GivenImage(array, name, dimensions[0], dimensions[1], _is_undefined(keys), how)
+        return GivenImage(array, name, dimensions[0], dimensions[1], _is_undefined(keys), how, order)
 
 
 def _is_known(array: GivenArray) -> bool:

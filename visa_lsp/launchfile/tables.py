@@ -53,6 +53,7 @@ _ADDRESSES: Final = _words(
     repeat="the image is repeated; for normalized coordinates",
     mirrored_repeat="the image is repeated, every second copy mirrored; for normalized coordinates",
 )
+_ORDERS: Final = _words(bgra="blue, green, red, alpha")
 _FILTERS: Final = _words(nearest="the texel at the coordinates", linear="the average of the surrounding texels")
 # Texel formats of an element type, the default first.
 TEXELS: Final = {
@@ -145,6 +146,7 @@ _IMAGE: Final = SchemaTable(
         _DTYPE, _SHAPE, *_CONTENTS,
         SchemaKey("format", "word", "The format of a texel.", "format: uint8", default="normalized for 8 and 16 bits, else the numbers themselves", words=_FORMATS),
         SchemaKey("channels", "channels", "The number of channels of a texel.", "channels: 4", default="that of the shape"),
+        SchemaKey("order", "word", "The order of channels that kernels can query. Texels in files are red first.", "order: bgra", default="that of the channels", words=_ORDERS),
         _ACCESS,
     ),
 )  # fmt: skip

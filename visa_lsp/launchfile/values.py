@@ -87,6 +87,7 @@ class GivenImage(Struct, frozen=True):
     dims: Triple
     undefined: bool = False
     access: str = ""
+    order: str = ""
 
 
 class GivenSampler(Struct, frozen=True):

@@ -155,7 +155,7 @@ def _severity(report: RunReport, fault: Fault) -> str:
 def why(args: arguments.WhyArguments, roots: Roots) -> ToolAnswer:
     """Explain a value or fault of a run. Raises UserError for arguments and files that cannot be used."""
     from visa_lsp.app.compare_runs.programs import program_at
-    from visa_lsp.app.launch.program import TextProblems
+    from visa_lsp.app.launch.body_source import TextProblems
     from visa_lsp.app.why.answer import WhyQuestion, answer
     from visa_lsp.app.why.report import as_json
     from visa_lsp.sim.launch.config import LaunchError
@@ -180,8 +180,8 @@ def launch_template(args: arguments.TemplateArguments, roots: Roots) -> ToolAnsw
 
     Raises UserError for arguments and files that cannot be used.
     """
+    from visa_lsp.app.launch.body_source import TextProblems
     from visa_lsp.app.launch.init import launch_text, write_launch
-    from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 

@@ -10,12 +10,14 @@ import contextlib
 import hashlib
 import os
 import shutil
+import signal
 import stat
 import subprocess
 from pathlib import Path
 from typing import Final
 
 from visa_lsp.app.errors import UserError
+from visa_lsp.children import end_with_us
 from visa_lsp.disk_cache import folder_of_user
 
 SOURCE: Final = Path(__file__).with_name("layer.c")
@@ -110,19 +112,11 @@ def _compile(library: Path, session: Path) -> None:
     compiled = session / library.name
     command = [compiler, *_FLAGS, "-o", str(compiled), str(SOURCE), *_LIBRARIES]
     try:
-        ran = subprocess.run(
-            command,
-            capture_output=True,
-            text=True,
-            errors="replace",
-            timeout=_COMPILE_SECONDS,
-            check=False,
-            env={**os.environ, "TMPDIR": str(session)},
-        )
+        status, words = _run(command, session)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise UserError(f"{compiler} cannot compile the OpenCL layer: {error}") from None
-    if ran.returncode:
-        error_line = next((line for line in ran.stderr.splitlines() if "error" in line), f"status {ran.returncode}")
+    if status:
+        error_line = next((line for line in words.splitlines() if "error" in line), f"status {status}")
         if "CL/" in error_line:
             raise UserError(
                 "the headers of OpenCL are not installed, which the OpenCL layer needs; on Debian and Ubuntu: apt-get install "
@@ -138,3 +132,21 @@ def _compile(library: Path, session: Path) -> None:
             scratch.replace(library)
         finally:
             scratch.unlink(missing_ok=True)
+
+
+def _run(command: list[str], session: Path) -> tuple[int, str]:
+    """Run the compiler; return its status and its messages. None of its processes is left, even if one of them, or this one, is killed."""
+    with (session / "compiler.log").open("w+", errors="replace") as said:
+        process = subprocess.Popen(
+            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
+            env={**os.environ, "TMPDIR": str(session)},
+        )  # fmt: skip
+        with end_with_us(process):
+            try:
+                process.wait(_COMPILE_SECONDS)
+            finally:
+                with contextlib.suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        said.seek(0)
+        return process.returncode, said.read()

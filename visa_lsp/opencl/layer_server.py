@@ -25,7 +25,7 @@ from visa_lsp.app.exec.model import Allocation, BuildRequest, Enqueue, ProgramFo
 from visa_lsp.app.exec.order import Command, CommandKind, Region
 from visa_lsp.app.exec.undefined import UNDEFINED_BYTES
 from visa_lsp.app.exec.unordered import UnorderedCommands
-from visa_lsp.app.launch.program import TextProblems
+from visa_lsp.app.launch.body_source import TextProblems
 from visa_lsp.opencl.device import (
     ERRORS,
     argument_facts,
@@ -117,12 +117,8 @@ class Server:
         self.say = say
         self.platform: Platform = programs.platform
 
-    def listen(self, path: Path) -> None:
-        """Serve connections to a socket at ``path``, which is in a folder of the user alone, in threads."""
-        listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-        listener.bind(str(path))
-        path.chmod(0o600)
-        listener.listen(64)
+    def accept(self, listener: socket.socket) -> None:
+        """Serve connections to a socket, in threads."""
         threading.Thread(target=self._accept, args=(listener,), daemon=True).start()
 
     def _accept(self, listener: socket.socket) -> None:
@@ -386,9 +382,11 @@ class _Session:
         _, width, height, depth, order, data_type = request.numbers(6)
         form, dtype = _TEXELS[data_type]
         texels = whole[origin : origin + part].view(dtype)
-        if order == _BGRA:
+        words = "bgra" if order == _BGRA else ""
+        if words:
             self._blue_first[place + origin] = texels.reshape(-1, 4)
-        return ImageArg(texels, form, _CHANNELS[order], (width, height, depth), access=access, in_place=True)
+        dims = width, height, depth
+        return ImageArg(texels, form, _CHANNELS[order], dims, access=access, in_place=True, order=words)
 
 
 @contextlib.contextmanager

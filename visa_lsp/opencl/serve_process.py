@@ -12,11 +12,8 @@ import sys
 from typing import Final
 
 from visa_lsp.app.errors import UserError, printable
-from visa_lsp.app.exec.programs import Programs
-from visa_lsp.app.exec.report import ExecReport
 from visa_lsp.children import temporary_folder
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, platform_named
-from visa_lsp.opencl.layer_server import Server
 
 COMMAND: Final = "VISA_LSP_EXEC_SERVER"
 _DESCRIPTOR: Final = "VISA_LSP_EXEC_DESCRIPTOR"
@@ -36,6 +33,11 @@ def say_lines(lines: list[str]) -> None:
 
 def main() -> None:
     """Serve the connection, then print the summary."""
+    # Imported here, because `visa-lsp exec` uses this module before it needs the server.
+    from visa_lsp.app.exec.programs import Programs
+    from visa_lsp.app.exec.report import ExecReport
+    from visa_lsp.opencl.layer_server import Server
+
     platform, checks, ocloc = sys.argv[1:4]
     connection = socket.socket(fileno=int(os.environ.pop(_DESCRIPTOR)))
     report = ExecReport()

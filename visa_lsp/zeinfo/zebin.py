@@ -9,8 +9,9 @@ from __future__ import annotations
 import io
 import struct
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any, Final
+
+from msgspec import Struct
 
 MAGIC: Final = b"\x7fELF"
 MACHINE: Final = 205  # EM_INTELGT
@@ -45,8 +46,7 @@ class ZebinError(Exception):
     """Bytes that are not a readable zebin."""
 
 
-@dataclass(frozen=True, slots=True)
-class Section:
+class Section(Struct, frozen=True):
     """A section; ``type`` is the number in the ELF format. ``data`` of a section without bytes in the file is zeros."""
 
     name: str
@@ -63,8 +63,7 @@ class Section:
         return names.get(self.type) or SECTION_TYPES.get(self.type) or f"0x{self.type:x}"
 
 
-@dataclass(frozen=True, slots=True)
-class ElfSymbol:
+class ElfSymbol(Struct, frozen=True):
     """A symbol; ``section`` is a number into ``Zebin.sections``, or -1."""
 
     name: str
@@ -75,8 +74,7 @@ class ElfSymbol:
     kind: str
 
 
-@dataclass(frozen=True, slots=True)
-class Relocation:
+class Relocation(Struct, frozen=True):
     """A place in a section for the address of a symbol."""
 
     section: str
@@ -86,8 +84,7 @@ class Relocation:
     addend: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ElfNote:
+class ElfNote(Struct, frozen=True):
     """An entry of a note section."""
 
     section: str
@@ -96,8 +93,7 @@ class ElfNote:
     data: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Zebin:
+class Zebin(Struct, frozen=True):
     """The contents of a zebin. ``ze_info`` is empty if there is none."""
 
     machine: int

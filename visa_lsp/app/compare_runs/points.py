@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Final
 
 import numpy as np
 
-from visa_lsp.app.launch import runner
+from visa_lsp.app.launch import ready_run, runner
 from visa_lsp.app.launch.expectation_words import difference_lines
-from visa_lsp.app.launch.file import LaunchFile, parse_launch
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.sim.launch.config import Array, Expectation
 from visa_lsp.sim.launch.expect import Mismatch, mismatch
 from visa_lsp.sim.machine import run as interpret
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from visa_lsp.app.compare_runs.programs import ComparedProgram
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.report import RunReport
     from visa_lsp.launchfile.values import SweepPoint
@@ -135,7 +136,7 @@ class PointComparer:
     def _run(self, program: ComparedProgram, launch: LaunchFile, budget: int) -> RunReport | str:
         """Return the report of one run, or why the program did not run."""
         try:
-            return runner.run_ready(program.ready(launch, replace(self._options, budget=budget)))
+            return ready_run.run_ready(program.ready(launch, replace(self._options, budget=budget)))
         except runner.LaunchError as error:
             return str(error)
 
@@ -193,7 +194,7 @@ def _fault_words(report: RunReport) -> str:
     return f"fails ({report.faults[0]})" if report.faults else "does not fail"
 
 
-def _line(run: runner.ReadyRun, store: ElementStore | None) -> str:
+def _line(run: ready_run.ReadyRun, store: ElementStore | None) -> str:
     source = run.texts.get(store.kernel) if store is not None else None
     if store is None or source is None or not 0 <= store.line < len(source.lines):
         return ""

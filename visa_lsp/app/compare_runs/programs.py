@@ -13,14 +13,15 @@ from typing import TYPE_CHECKING
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.inputs import foreign, is_object
 from visa_lsp.app.launch import runner
-from visa_lsp.app.launch.program import BodySource, decode_object, load_program, module_of_text, sources_of
+from visa_lsp.app.launch.program import decode_object, load_program, module_of_text, sources_of
 from visa_lsp.app.launch.program_info import platform_told
 from visa_lsp.program.text_form import module_text
 
 if TYPE_CHECKING:
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.body_source import BodySource
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Module
 

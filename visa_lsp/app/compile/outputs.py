@@ -94,9 +94,9 @@ def _write_launches(build: Build, folder: Path) -> WrittenFiles:
     kernels = [text for text in build.texts if text.is_kernel]
     if find_spec("numpy") is None:
         return WrittenFiles((), (NEEDS_NUMPY,) if kernels else ())
+    from visa_lsp.app.launch.body_source import TextProblems
     from visa_lsp.app.launch.init import write_launches
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 

@@ -169,7 +169,8 @@ def _spec(
     name = f"{stem.name}.arg{index}.npy"
     write_array(stem.parent / name, array)
     if isinstance(arg, ImageArg):
-        return {"image": {"npy": name, "format": arg.format, "channels": arg.channels, **access}}
+        order = {"order": arg.order} if arg.order else {}
+        return {"image": {"npy": name, "format": arg.format, "channels": arg.channels, **order, **access}}
     if mask is None:
         return {"buffer": {"npy": name, **access}}
     ends = np.flatnonzero(np.diff(mask, prepend=False, append=False)).reshape(-1, 2)

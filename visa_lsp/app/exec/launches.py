@@ -10,18 +10,19 @@ from __future__ import annotations
 
 import contextlib
 import os
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from importlib.util import find_spec
 from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import Struct, field, structs
 
 from visa_lsp.app.exec.undefined import undefined_bytes
-from visa_lsp.app.launch.file import LaunchFile
+from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
-from visa_lsp.app.launch.runner import ReadyRun, run_ready
+from visa_lsp.app.launch.ready_run import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
@@ -58,8 +59,7 @@ _SMALL_ITEMS: Final = 4096  # of a launch without checks: 0.3 ms for a thread of
 _MAX_LISTENED_SECONDS: Final = 2.0  # a part of the groups suffices to find most races between launches
 
 
-@dataclass(frozen=True, slots=True)
-class LaunchSettings:
+class LaunchSettings(Struct, frozen=True):
     """The settings of launches: the platform, the checks, and a callback at intervals, which may raise to end a launch."""
 
     platform: Platform
@@ -72,8 +72,7 @@ class _LateError(Exception):
     """A run for a listener, or one that follows undefined bytes, has taken its time."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class EnqueueResult:
+class EnqueueResult(Struct, frozen=True, eq=False):
     """The result of an enqueue: the report of its run, the local size that was used, and a note about lost checks.
 
     ``undefined`` has masks of the bytes of arguments that nothing had written before the run.
@@ -102,10 +101,13 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
     note = ""
     reads: tuple[Fault, ...] = ()
     if masks:
+        probed = _run_probe(kernel, config, settings, masks)
+        if probed is not None:
+            return EnqueueResult(probed, local, undefined=masks)
         before = [array.copy() for array in _arrays(config)]
         is_compiled = _can_compile(kernel) and _threads_of(kernel, enqueue, local) >= _COMPILED_THREADS
         steps = _FIRST_FOLLOWED_STEPS if is_compiled else _MAX_FOLLOWED_STEPS
-        result, reads = _run_followed(kernel, config, settings, masks, before, steps)
+        result, reads = _run_followed(kernel, config, settings, masks, steps)
         if result is not None:
             return EnqueueResult(result, local, undefined=masks)
         _restore(config, before)
@@ -122,31 +124,42 @@ def run_enqueue(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings
         for index in range(len(enqueue.args))
         if f"`{kernel.info.argument_name(index) or index}`" in fault.message
     }
-    return EnqueueResult(replace(report, faults=(*report.faults, *reads)), local, note, masks)
+    return EnqueueResult(structs.replace(report, faults=(*report.faults, *reads)), local, note, masks)
 
 
-def _run_followed(
-    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, masks: dict[int | str, Array],
-    before: list[Array], steps: int,
-) -> tuple[RunReport | None, tuple[Fault, ...]]:  # fmt: skip
-    """Run a launch that has bytes that nothing has written; return its report, or None if it takes more than ``steps``.
+def _run_probe(
+    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, masks: dict[int | str, Array]
+) -> RunReport | None:
+    """Run a launch that has bytes that nothing has written; return its report, or None, with memory as before, if it reads such bytes.
 
-    ``before`` is its memory, with which it begins. Returns also the uses of such bytes until then, unless earlier
-    launches of the kernel were too large.
+    Shared memory to which no argument points is read-only at first, because a copy of all of it may take longer than the launch.
     """
-    probe = _with_args(config, {n: {"access": "writeonly"} for n in masks})
-    # A probe would miss writes of memory that a kernel may only read.
     args = enumerate(config.by_key.values())
+    # A probe would miss writes of memory that a kernel may only read.
     kernel.reads_unwritten |= any(isinstance(a, BufferArg) and n in masks and a.access == "readonly" for n, a in args)
-    if not kernel.reads_unwritten:
+    changes: dict[int | str, dict[str, Any]] = {n: {"access": "writeonly"} for n in masks}
+    while not kernel.reads_unwritten:
+        others = () if kernel.writes_others else [hex(region.address) for region in _not_pointed_to(config)]
+        probe = _with_args(config, changes | {name: {"access": "readonly"} for name in others})
+        before = [array.copy() for array in _arrays(probe)]
         with contextlib.suppress(_LateError):
             report = _run(kernel, probe, _with_limit(settings, _FIRST_FOLLOWED_STEPS), is_probe=True)
             if not report.faults:
-                return report, ()
-        kernel.reads_unwritten = True
+                return report
+        _restore(probe, before)
+        kernel.writes_others, kernel.reads_unwritten = True, not others
+    return None
+
+
+def _run_followed(
+    kernel: LoadedKernel, config: LaunchConfig, settings: LaunchSettings, masks: dict[int | str, Array], steps: int
+) -> tuple[RunReport | None, tuple[Fault, ...]]:
+    """Run a launch that reads bytes that nothing has written; return its report, or None if it takes more than ``steps``.
+
+    Returns also the uses of such bytes until then, unless earlier launches of the kernel were too large.
+    """
     if kernel.followed_parts >= _MAX_FOLLOWED_PARTS:
         return None, ()
-    _restore(config, before)
     followed = _with_args(config, {n: {"undefined": True, "defined": ~mask} for n, mask in masks.items()})
     report = _run(kernel, followed, settings, budget=steps)
     if all(fault.kind is not FaultKind.BUDGET for fault in report.faults):
@@ -184,7 +197,7 @@ def _compare_fills(
     _restore(config, before)
     reads: tuple[Fault, ...] = ()
     if differs and kernel.followed_parts < _MAX_FOLLOWED_PARTS:
-        report, reads = _run_followed(kernel, config, settings, masks, before, _MAX_FOLLOWED_STEPS)
+        report, reads = _run_followed(kernel, config, settings, masks, _MAX_FOLLOWED_STEPS)
         if report is not None:
             reads = tuple(fault for fault in report.faults if fault.kind is FaultKind.UNINITIALISED)
     _restore(config, after)
@@ -238,7 +251,7 @@ def _with_limit(settings: LaunchSettings, limit: int) -> LaunchSettings:
         if settings.show_progress is not None:
             settings.show_progress(groups, completed, steps)
 
-    return replace(settings, show_progress=show_progress)
+    return structs.replace(settings, show_progress=show_progress)
 
 
 def run_listened(
@@ -252,9 +265,10 @@ def run_listened(
             raise _LateError
 
     with contextlib.suppress(_LateError):
-        _run(
-            kernel, _config(kernel, enqueue, local), replace(settings, checks="none", show_progress=stop_late), listener
-        )
+        config = _config(kernel, enqueue, local)
+        sections = (replace(s, array=None if s.array is None else s.array.copy()) for s in config.sections)
+        config = replace(config, sections=tuple(sections))
+        _run(kernel, config, structs.replace(settings, checks="none", show_progress=stop_late), listener)
 
 
 def _shape(kernel: LoadedKernel, enqueue: Enqueue, settings: LaunchSettings) -> Triple:
@@ -401,19 +415,28 @@ def _with_args(config: LaunchConfig, changes: dict[int | str, dict[str, Any]]) -
 def _masks(config: LaunchConfig) -> dict[int | str, Array]:
     """Return masks of the bytes that nothing has written, for arguments by index, and for memory to which they point."""
     args = list(config.by_key.values())
-    pointed = {id(arg.array if arg.whole is None else arg.whole) for arg in args if isinstance(arg, BufferArg)}
+    others = {id(region.array) for region in _not_pointed_to(config)}
     placed = {id(region.array) for region in config.memory}
     arrays: dict[int | str, Array] = {
         n: arg.array
         for n, arg in enumerate(args)
         if isinstance(arg, BufferArg) and arg.whole is None and id(arg.array) not in placed
     }
-    arrays |= {hex(region.address): region.array for region in config.memory if id(region.array) in pointed}
+    arrays |= {hex(region.address): region.array for region in config.memory if id(region.array) not in others}
     return {key: mask for key, array in arrays.items() if (mask := undefined_bytes(array)) is not None}
+
+
+def _not_pointed_to(config: LaunchConfig) -> list[PlacedMemory]:
+    """Return the shared memory to which no argument points."""
+    args = [arg for arg in config.by_key.values() if isinstance(arg, BufferArg)]
+    pointed = {id(arg.array if arg.whole is None else arg.whole) for arg in args}
+    return [region for region in config.memory if id(region.array) not in pointed]
 
 
 def _arrays(config: LaunchConfig) -> list[Array]:
     """Return the memory of a launch that it may write, each array once."""
     args = (arg for arg in config.by_key.values() if isinstance(arg, BufferArg | ImageArg) and arg.access != "readonly")
-    arrays = (*(arg.array for arg in args), *(region.array for region in config.memory))
+    sections = (section.array for section in config.sections if section.array is not None)
+    memory = (region.array for region in config.memory if region.access != "readonly")
+    arrays = (*(arg.array for arg in args), *memory, *sections)
     return list({id(array): array for array in arrays}.values())

@@ -56,6 +56,19 @@ class BuildRequest(Struct, frozen=True):
     folder: str = ""
 
 
+class CompiledProgram(Struct, frozen=True):
+    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both.
+
+    ``ze_info`` and ``sections``, the fields of DataSection, are those of the zebin, because a reader of ELF files takes 50 ms to load.
+    """
+
+    zebin: bytes
+    texts: tuple[tuple[str, bool, str], ...]  # name, is a kernel, text
+    log: str
+    ze_info: str = ""
+    sections: tuple[tuple[str, bytes, str, dict[str, int], tuple[tuple[int, str, int], ...]], ...] = ()
+
+
 class KernelParameter(Struct, frozen=True):
     """A parameter of a kernel: its kind (``value``, ``buffer``, ``local``, ``image``, ``sampler``), type and qualifiers.
 

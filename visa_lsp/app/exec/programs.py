@@ -14,18 +14,19 @@ import os
 import re
 import shlex
 import zlib
-from dataclasses import dataclass, field
 from pathlib import Path
 from threading import Lock
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
+from msgspec import Struct, field
 
-from visa_lsp.app.compile.build import BuildSource, build_source, with_lines
+import visa_lsp
 from visa_lsp.app.compile.outputs import file_name
-from visa_lsp.app.errors import UserError, printable
+from visa_lsp.app.errors import UserError
 from visa_lsp.app.exec.model import (
     BuildRequest,
+    CompiledProgram,
     KernelParameter,
     ProgramBuild,
     ProgramForm,
@@ -33,32 +34,41 @@ from visa_lsp.app.exec.model import (
     Step,
     Verdict,
 )
-from visa_lsp.app.external_tools import MissingToolError, settings_for, tool_for
-from visa_lsp.app.inputs import STDIN
-from visa_lsp.app.kernel_source import with_source
-from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.program import BodySource, link_variables, load_program
-from visa_lsp.app.launch.runner import makings
-from visa_lsp.companions import Beside
-from visa_lsp.diagnostics import Severity
+from visa_lsp.app.external_tools import MissingToolError, find_ocloc
+from visa_lsp.app.launch.body_source import BodySource
+from visa_lsp.app.launch.ready_run import makings
 from visa_lsp.disk_cache import open_for_user
 from visa_lsp.isa.platforms import Platform, device_for
 from visa_lsp.program.elements import cl_element, element_bytes
+from visa_lsp.program.packed import pack, unpack
 from visa_lsp.safe_io import is_regular
 from visa_lsp.sim.launch.config import DataSection
-from visa_lsp.sim.launch.prepare import choose_kernel
-from visa_lsp.text import encode_text
-from visa_lsp.toolchain.find_tools import OCLOC
-from visa_lsp.zeinfo.read_kernels import read
+from visa_lsp.sim.launch.world import kept_sections
+from visa_lsp.text import decode_text, encode_text, lines_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+    from types import ModuleType
+
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
-    from visa_lsp.zeinfo.zebin import Zebin
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
+_READING_ROOMS: Final = (
+    "app",
+    "app/exec",
+    "app/launch",
+    "analysis",
+    "codec",
+    "isa",
+    "isa/rows",
+    "program",
+    "sema",
+    "syntax",
+    "zeinfo",
+)  # that read a text or a ze_info
 _MAX_LISTED_FILES: Final = 5_000  # of folders of includes, to notice a changed one
 # Of the host's current folder, searched for the file with the source of a program.
 _MAX_SEARCHED_FOLDERS: Final = 200
@@ -80,27 +90,10 @@ _INCLUDED_SUFFIXES: Final = (
     ".def",
 )
 _LIBRARY: Final = "-create-library"  # of a link: the result is a part of later ones
-_NOTHING: Final = "visa_lsp_nothing"  # a kernel for sources without one, which the compiler refuses
 _INCLUDE: Final = re.compile(r"^(-I)\s*(.*)$")
 _RAGGED: Final = re.compile(r"^(?!.*-cl-uniform-work-group-size).*-cl-std=CL[23]", re.DOTALL)
-_UNRESOLVED: Final = re.compile(r"undefined reference|unresolved external", re.IGNORECASE)
 _PART_START: Final = re.compile(rb'^#line 1 "part(?=[\d.]+\.cl"$)', re.MULTILINE)
-# The path of a part of a linked program, in the compiler's folder.
-_PART: Final = re.compile(r'"[^"]*/(part[\d.]+\.cl)"')
 _POINTER_KINDS: Final = {"__local": "local", "__global": "buffer", "__constant": "buffer"}
-
-
-class CompiledProgram(msgspec.Struct, frozen=True):
-    """A compiled program for the cache: the zebin, and the texts of kernels and functions; or errors without both.
-
-    ``ze_info`` and ``sections``, the fields of DataSection, are those of the zebin, because a reader of ELF files takes 50 ms to load.
-    """
-
-    zebin: bytes
-    texts: tuple[tuple[str, bool, str], ...]  # name, is a kernel, text
-    log: str
-    ze_info: str = ""
-    sections: tuple[tuple[str, bytes, str, dict[str, int], tuple[tuple[int, str, int], ...]], ...] = ()
 
 
 class _Container(msgspec.Struct, frozen=True):
@@ -113,12 +106,11 @@ class _Container(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, bytes], ...] = ()
 
 
-@dataclass(slots=True, eq=False)
-class LoadedKernel:
+class LoadedKernel(Struct, eq=False):
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
-    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes;
+    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes, ``writes_others`` if it may write shared memory to which no argument points;
     ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
     fault is interpreted, which took 166 s for one launch of hashcat.
     """
@@ -134,6 +126,7 @@ class LoadedKernel:
     followed_parts: int = 0
     compared_seconds: float = 0.0
     reads_unwritten: bool = False
+    writes_others: bool = False
     wrongly_accessed: set[int] = field(default_factory=set)
     is_checked: bool = False
 
@@ -143,8 +136,7 @@ class LoadedKernel:
         return element if element and size % element_bytes(element) == 0 else "uint8"
 
 
-@dataclass(slots=True, eq=False)
-class Program:
+class Program(Struct, eq=False):
     """A built program: its folder, the facts of its kernels, and those that are loaded.
 
     ``source_name`` names its source in reports: the file that the host read it from, if there is such a file, else one of its folder.
@@ -155,7 +147,9 @@ class Program:
     request: BuildRequest
     source_name: str
     compiled: CompiledProgram | None = None
-    infos: list[KernelInfo] = field(default_factory=list)
+    digest: str = ""
+    sections: tuple[DataSection, ...] | None = None  # whose variables keep their values from launch to launch
+    infos: tuple[KernelInfo, ...] = ()
     loaded: dict[str, LoadedKernel] = field(default_factory=dict)
 
 
@@ -171,10 +165,11 @@ class Programs:
         self._builds: dict[str, CompiledProgram] = {}
         self._lock = Lock()
         self._kept = open_for_user("exec-programs", (), _CACHE_BYTES)
+        self._kernels = open_for_user("exec-kernels", _files_of_rooms())
 
     def compiler(self) -> str:
         """Return the path of the compiler. Raises MissingToolError with installation advice."""
-        return tool_for(OCLOC, self._ocloc, settings_for(STDIN))
+        return find_ocloc(self._ocloc)
 
     def build(self, request: BuildRequest) -> ProgramBuild:
         """Build, compile or link a program; errors are in the result."""
@@ -192,7 +187,7 @@ class Programs:
         info = program.infos[index]
         with self._lock:
             if info.name not in program.loaded:
-                program.loaded[info.name] = _load_kernel(program, info, self.platform)
+                program.loaded[info.name] = self._load(program, info)
             return program.loaded[info.name]
 
     def program(self, number: int) -> Program:
@@ -238,8 +233,7 @@ class Programs:
             return ProgramBuild(Verdict.BUILT, compiled.log, program.number, is_library=is_library, binary=packed)
         program.compiled = compiled
         _write_texts(program, compiled)
-        names = {name for name, is_kernel, _ in compiled.texts if is_kernel}
-        program.infos = [info for info in read(compiled.ze_info) if info.name in names and info.name != _NOTHING]
+        program.infos = self._kept_or(f"{program.digest} infos", lambda: _uncached().read_infos(compiled))
         ragged = _RAGGED.search(request.options) is not None
         kernels = tuple(_facts_of(info, ragged=ragged) for info in program.infos)
         return ProgramBuild(
@@ -258,9 +252,11 @@ class Programs:
             request.headers, _files_of_includes(options, request.data),
         )  # fmt: skip
         digest = hashlib.sha256(msgspec.msgpack.encode(identity) + request.data).hexdigest()
+        program.digest = digest
         compiled = self._builds.get(digest) or self._cached(digest)
         if compiled is None:
-            compiled = _run_compiler(program, options, tool, device_for(self.platform.name))
+            device = device_for(self.platform.name)
+            compiled = _uncached().compile_program(request, program.folder, program.source_name, options, tool, device)
             if compiled.zebin and self._kept is not None:
                 self._kept.put(digest, zlib.compress(msgspec.msgpack.encode(compiled), 6))
                 self._kept.flush()
@@ -282,6 +278,47 @@ class Programs:
         except (ValueError, zlib.error):
             return None
 
+    def _load(self, program: Program, info: KernelInfo) -> LoadedKernel:
+        """Return a kernel, ready for launches. Raises LaunchError and TextProblems if the simulator cannot read its text."""
+        folder = program.folder
+        key = f"{program.digest} {program.source_name} {info.name}"
+        module, info, files = self._kept_or(key, lambda: _uncached().read_kernel(folder, info, self.platform))
+        texts = {
+            file: BodySource(str(folder / file), tuple(lines_of(decode_text((folder / file).read_bytes()))))
+            for _, file in files
+        }
+        sources = {body: texts[file] for body, file in files}
+        if program.sections is None:
+            assert program.compiled is not None
+            program.sections = kept_sections(tuple(DataSection(*fields) for fields in program.compiled.sections))
+        return LoadedKernel(info.name, module, info, program.sections, sources, makings(), program)
+
+    def _kept_or(self, key: str, make: Callable[[], Any]) -> Any:
+        """Return a value of programs from the cache; make it, and store it, if it is not there."""
+        if self._kernels is None:
+            return make()
+        stored = self._kernels.get(key)
+        if isinstance(stored, str):
+            with contextlib.suppress(ValueError, zlib.error):
+                return unpack(zlib.decompress(base64.b64decode(stored)))
+        value = make()
+        self._kernels.put(key, zlib.compress(pack(value), 1))
+        self._kernels.flush()
+        return value
+
+
+def _uncached() -> ModuleType:
+    from visa_lsp.app.exec import uncached  # takes longer to load than a small program runs
+
+    return uncached
+
+
+def _files_of_rooms() -> list[os.DirEntry[str]]:
+    """Return the files of the package by which a kept kernel is no longer the one that its text gives."""
+    package = Path(visa_lsp.__file__).parent
+    entries = [entry for room in _READING_ROOMS for entry in os.scandir(package / room) if entry.name.endswith(".py")]
+    return sorted(entries, key=lambda entry: entry.path)
+
 
 def _find_file(request: BuildRequest) -> str:
     """Return the file below the current folder of the host that has exactly the source of a program; empty without one."""
@@ -300,51 +337,6 @@ def _find_file(request: BuildRequest) -> str:
     return ""
 
 
-def _run_compiler(program: Program, options: str, tool: str, device: str) -> CompiledProgram:
-    """Compile the source in the folder of the program. Raises UserError if the compiler does not know an option."""
-    request, data = program.request, program.request.data
-    if request.form is ProgramForm.SOURCE and (b"kernel" not in data or request.step is Step.COMPILE):
-        data += f"\nkernel void {_NOTHING}(void) {{}}\n".encode()
-    path = program.folder / ("input.spv" if request.form is ProgramForm.SPIRV else "input.cl")
-    path.write_bytes(data)
-    for name, contents in request.headers:
-        header = (program.folder / name).resolve()
-        if not header.is_relative_to(program.folder.resolve()):
-            raise UserError(f"the name of a header leads out of its folder: {printable(name)}")
-        header.parent.mkdir(parents=True, exist_ok=True)
-        header.write_bytes(contents)
-    text = data.decode("utf-8", "surrogateescape") if path.suffix == ".cl" else ""
-    words = with_lines(f"-cl-kernel-arg-info {options}".strip())
-    build = build_source(BuildSource(str(path), data, text), device, words, tool)
-    errors = [finding for finding in build.findings if finding.severity is Severity.ERROR]
-    name = program.source_name if text else "program.spv"
-    log = "".join(
-        f"{name}:{f.place.line}:{f.place.column}: {f.severity.value}: {printable(f.message)}\n" for f in build.findings
-    )
-    if request.step is Step.COMPILE and errors and all(_UNRESOLVED.search(f.message) for f in errors):
-        return CompiledProgram(b"-", (), "")
-    if build.zebin is not None and request.step is not Step.COMPILE and (missing := _undefined_functions(build.zebin)):
-        return CompiledProgram(b"", (), "".join(f"{name}: error: undefined reference to `{f}`\n" for f in missing))
-    if build.program is None or build.zebin is None:
-        return CompiledProgram(b"", (), log or "the compiler made no program\n")
-    texts = tuple(
-        (t.name, t.is_kernel, _PART.sub(r'"\1"', t.text.replace(f'FILE "{path}"', 'FILE "input.cl"')))
-        for t in build.texts
-    )
-    from visa_lsp.app.launch.zebin import program_data
-
-    ze_info, sections = program_data(build.program, path)
-    parts = tuple((s.name, s.data, s.base, dict(s.symbols), s.pointers) for s in sections)
-    return CompiledProgram(build.program, texts, log, ze_info, parts)
-
-
-def _undefined_functions(zebin: Zebin) -> list[str]:
-    """Return the functions that the program calls but does not have; names of the driver begin otherwise than those of sources."""
-    defined = {symbol.name for symbol in zebin.symbols if symbol.section > 0}
-    names = {one.symbol for one in zebin.relocations if one.section.startswith(".text")} - defined
-    return sorted(name for name in names if name and not name.startswith(("INTEL_", "__")))
-
-
 def _write_texts(program: Program, compiled: CompiledProgram) -> None:
     """Write the texts into the folder of the program, under the name of its source, and the zebin."""
     name = program.source_name
@@ -352,19 +344,6 @@ def _write_texts(program: Program, compiled: CompiledProgram) -> None:
         own = text.replace('FILE "input.cl"', f'FILE "{name}"')
         (program.folder / f"{file_name(kernel)}.visaasm").write_bytes(encode_text(own))
     (program.folder / "program.zebin").write_bytes(compiled.zebin)
-
-
-def _load_kernel(program: Program, info: KernelInfo, platform: Platform) -> LoadedKernel:
-    assert program.compiled is not None
-    path = program.folder / f"{file_name(info.name)}.visaasm"
-    notes: list[str] = []
-    module, sources = load_program(path.read_bytes(), path, platform, notes)
-    module = link_variables(module)
-    kernel = choose_kernel(module, info.name)
-    module = with_callees(module, kernel, path, platform, Beside(), notes, sources)
-    info = with_source(info, kernel, program.folder)
-    sections = tuple(DataSection(*fields) for fields in program.compiled.sections)
-    return LoadedKernel(info.name, module, info, sections, sources, makings(), program)
 
 
 def _linked(request: BuildRequest, parts: list[BuildRequest]) -> BuildRequest:

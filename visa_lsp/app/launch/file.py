@@ -6,12 +6,13 @@ reports all of them. Invariant: nothing larger than the limit of a launch is all
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from visa_lsp.app.launch.arrays import create_array
+from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.diagnostics import Severity
 from visa_lsp.launchfile.folder import LaunchFolder
 from visa_lsp.launchfile.read_launch import read_launch
@@ -20,17 +21,13 @@ from visa_lsp.launchfile.values import (
     GivenArg,
     GivenArray,
     GivenBuffer,
-    GivenExpectation,
     GivenImage,
     GivenLocal,
     GivenPointer,
     GivenSampler,
     GivenValue,
     LaunchText,
-    Number,
-    Sweep,
     SweepPoint,
-    point_words,
 )
 from visa_lsp.safe_io import read_file
 from visa_lsp.sim.launch.config import (
@@ -49,49 +46,7 @@ from visa_lsp.sim.launch.config import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from pathlib import Path
-
-
-@dataclass(frozen=True, slots=True)
-class LaunchFile:
-    """A launch: the files that it names (absolute, existing) and the configuration.
-
-    A launch without a file has no ``path``, and may have its ze_info or zebin in ``document``.
-    """
-
-    path: Path | None
-    file: Path | None
-    config: LaunchConfig
-    files: tuple[Path, ...] = ()
-    ze_info: Path | None = None
-    zebin: Path | None = None
-    platform: str | None = None
-    places: dict[int | str, str] = field(default_factory=dict)  # argument -> path:line:column
-    reads: tuple[Path, ...] = ()  # all files that it names, including arrays
-    document: bytes | None = None
-    sweep: Sweep | None = None
-    names: Mapping[str, Number] = field(default_factory=dict)  # further names in expressions besides arguments
-    conditions: Mapping[int, GivenExpectation] = field(
-        default_factory=dict
-    )  # expectations that are not arrays, by number
-    expect_faults: tuple[str, ...] = ()  # kinds of fault that the run must find
-    point: SweepPoint = ()  # the requested point of the sweep; empty without one
-
-    @property
-    def notes(self) -> tuple[str, ...]:
-        """Notes for the report of a run: that the launch is one point of a sweep."""
-        if self.sweep is None or self.point:
-            return ()
-        point = point_words(next(self.sweep.points()))
-        return (f"the first of {self.sweep.count} points of its sweep: {point}; --sweep runs all",)
-
-    def locate(self, error: LaunchError) -> LaunchError:
-        """Return the error with a place: that of its argument, else the first line of the file."""
-        if error.place or self.path is None:
-            return error
-        place = self.places.get(error.arg) if error.arg is not None else None
-        return LaunchError(error.message, error.arg, place or f"{self.path}:1:1")
 
 
 def read_launch_file(path: Path, *, named: bool = False, point: SweepPoint = ()) -> LaunchFile:
@@ -204,7 +159,8 @@ class _Maker:
                 return LocalArg(given.size)
             case GivenImage():
                 array = self._array(given.array)
-                return ImageArg(array, given.format, given.channels, given.dims, given.undefined, given.access)
+                facts = given.format, given.channels, given.dims, given.undefined, given.access
+                return ImageArg(array, *facts, order=given.order)
             case GivenSampler():
                 return SamplerArg(given.address, given.filter, given.normalized)
 

@@ -21,7 +21,7 @@ from visa_lsp.text import encode_text
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.proposal import Proposal
     from visa_lsp.app.launch.report import BufferReport, RunReport
 

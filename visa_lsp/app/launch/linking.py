@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import structs
 
-from visa_lsp.app.launch.program import BodySource, decode_object, merge_modules, module_of_text, read_bytes, sources_of
+from visa_lsp.app.launch.program import decode_object, merge_modules, module_of_text, read_bytes, sources_of
 from visa_lsp.companions import Beside, stem_of
 from visa_lsp.isa.model import STRING_KINDS
 from visa_lsp.program.suffixes import OBJECT
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
     from pathlib import Path
 
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.isa.platforms import Platform
     from visa_lsp.program.model import Kernel, Module
 

@@ -7,13 +7,15 @@ written.
 from __future__ import annotations
 
 import contextlib
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from msgspec import structs
 
 from visa_lsp.app.compile.build import Build, BuildSource, build_source, device_of, with_lines
 from visa_lsp.app.compile.outputs import file_name, files_of
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch.program import BodySource, TextProblems
+from visa_lsp.app.launch.body_source import BodySource, TextProblems
 from visa_lsp.children import temporary_folder
 from visa_lsp.diagnostics import Severity
 
@@ -62,7 +64,7 @@ def rename_texts(name: str, folder: Path, report: RunReport) -> RunReport:
         body: BodySource(source.path.replace(f"{folder}/", f"{name}: "), source.lines)
         for body, source in report.sources.items()
     }
-    return replace(report, sources=sources)
+    return structs.replace(report, sources=sources)
 
 
 def kernels_of(build: Build) -> list[str]:

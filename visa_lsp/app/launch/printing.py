@@ -35,9 +35,11 @@ has ``launch``, ``ok`` and ``error``. One launch gives one object, several give 
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
+from msgspec.structs import asdict
 
 from visa_lsp.app.launch.expectation_words import (
     base64_of,
@@ -63,8 +65,7 @@ _DESCRIPTORS: Final = ("desc", "exdesc")
 _PAYLOAD_HEAD: Final = 64  # bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Outcome:
+class Outcome(Struct, frozen=True):
     """A launch for the report: its name and either a report with the files written, or an error line and status.
 
     For a generated launch ``launch_text`` is the text of its launch file. A launch that is only written has no report, but the

@@ -14,8 +14,9 @@ threads.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
+
+from msgspec import Struct
 
 from visa_lsp.flow.graph import graph_of
 from visa_lsp.flow.loops import loops_of
@@ -24,7 +25,7 @@ from visa_lsp.flow.program_steps import steps_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.program.model import Inst, Kernel
     from visa_lsp.sim.observers.profile import InstructionProfile, Profiler
 
@@ -39,8 +40,7 @@ _MEMORIES: Final = {
 _SCHEMA: Final = "https://www.speedscope.app/file-format-schema.json"
 
 
-@dataclass(frozen=True, slots=True)
-class ProfiledInstruction:
+class ProfiledInstruction(Struct, frozen=True):
     """An executed instruction: its place, the line of its text (from 0, or -1), and its counts."""
 
     place: int
@@ -59,8 +59,7 @@ class ProfiledInstruction:
         return f"instruction {self.place}" if self.line is None else f"line {self.line}"
 
 
-@dataclass(frozen=True, slots=True)
-class KernelProfile:
+class KernelProfile(Struct, frozen=True):
     """A kernel or function that ran, with its instructions in order."""
 
     kernel: Kernel
@@ -78,8 +77,7 @@ class KernelProfile:
         return sum(counts.active for counts in counted), sum(counts.slots for counts in counted)
 
 
-@dataclass(frozen=True, slots=True)
-class RunProfile:
+class RunProfile(Struct, frozen=True):
     """The profile of all bodies of a run."""
 
     kernels: tuple[KernelProfile, ...]

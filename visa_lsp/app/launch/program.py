@@ -5,7 +5,6 @@ Knows files, not launches. Invariant: the program that runs is the one in the ob
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -14,6 +13,7 @@ from msgspec import structs
 from visa_lsp.analysis.analysis import Analysis
 from visa_lsp.app.assemble import CheckedProgram, lower_text, problem_lines, problems_of, program_of_text
 from visa_lsp.app.inputs import is_object, other_text
+from visa_lsp.app.launch.body_source import BodySource, TextProblems
 from visa_lsp.codec.decode import decode
 from visa_lsp.codec.encode import encode
 from visa_lsp.codec.errors import CodecError
@@ -25,31 +25,10 @@ from visa_lsp.sim.launch.config import LaunchError
 from visa_lsp.text import decode_text, lines_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
 
 DEFAULT: Final = platform_named(DEFAULT_PLATFORM) or PLATFORMS[0]
-
-
-class TextProblems(Exception):  # noqa: N818 - findings about a text, not an error of the program
-    """A ``text`` with errors: its ``diagnostics``, and one line for each error in ``lines``."""
-
-    def __init__(self, path: Path | None, text: str, diagnostics: Sequence[Diagnostic], lines: Sequence[str]) -> None:
-        super().__init__("\n".join(lines))
-        self.path = path
-        self.text = text
-        self.diagnostics = tuple(diagnostics)
-        self.lines = tuple(lines)
-
-
-@dataclass(frozen=True, slots=True)
-class BodySource:
-    """The text of a body; ``judged`` is the text to check for the platform, if that is known."""
-
-    path: str
-    lines: tuple[str, ...]
-    judged: str = ""
 
 
 def module_of_text(

@@ -23,7 +23,7 @@ from visa_lsp.zeinfo.read_kernels import ZeInfoError, read
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.companions import Beside
     from visa_lsp.program.model import Kernel, Module

@@ -16,17 +16,9 @@ from visa_lsp.app.kernel_source import with_source
 from visa_lsp.app.launch import forms
 from visa_lsp.app.launch.count_values import CountArguments, counts_of
 from visa_lsp.app.launch.defaults import NAMELESS, DefaultSizes, Triple, is_count
-from visa_lsp.app.launch.file import LaunchFile, parse_launch
+from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.linking import with_callees
-from visa_lsp.app.launch.program import (
-    DEFAULT,
-    BodySource,
-    decode_object,
-    errors_of,
-    module_of_text,
-    refuse_errors,
-    sources_of,
-)
+from visa_lsp.app.launch.program import DEFAULT, decode_object, errors_of, module_of_text, refuse_errors, sources_of
 from visa_lsp.app.launch.program_info import kernel_info, platform_told, program_symbols, source_words
 from visa_lsp.app.ze_info import find_ze_info, infer_ze_info
 from visa_lsp.isa.platforms import DEFAULT_PLATFORM, PLATFORMS, Platform, platform_named, thread_widths
@@ -48,7 +40,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
     from pathlib import Path
 
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.app.launch.forms import Spec, Written
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.launch.config import DataSection

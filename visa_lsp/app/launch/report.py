@@ -6,10 +6,12 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
+
+from msgspec import Struct, field, structs
 
 from visa_lsp.app.kernel_source import private_arrays_in
 from visa_lsp.flow.graph import CALLS, EdgeKind, graph_of
@@ -21,8 +23,8 @@ from visa_lsp.sim.faults import FaultKind
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
 
+    from visa_lsp.app.launch.body_source import BodySource
     from visa_lsp.app.launch.profile import RunProfile
-    from visa_lsp.app.launch.program import BodySource
     from visa_lsp.flow.graph import Graph
     from visa_lsp.program.model import Kernel, Module
     from visa_lsp.sim.dispatch import RecordedMessages, RunResult
@@ -38,8 +40,7 @@ _ID: Final = re.compile(r"(?:\(\w+\)\s*)?(?:get_\w+\([^()]*\)|\d+)")  # that an 
 _INSTRUCTION: Final = re.compile(r"instruction (\d{1,9})")
 
 
-@dataclass(frozen=True, slots=True)
-class ImageShape:
+class ImageShape(Struct, frozen=True):
     """The shape of an image argument: width, height, depth or layers, channels, and the format of a texel."""
 
     width: int
@@ -49,8 +50,7 @@ class ImageShape:
     format: str
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BufferReport:
+class BufferReport(Struct, frozen=True, eq=False):
     """A buffer or image argument after the run; ``name`` is the one in the source, if ze_info has it.
 
     ``written``: the kernel stored into it; ``changed``: its bytes differ from before.
@@ -69,8 +69,7 @@ class BufferReport:
         return name_of(self.arg, self.name)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class ValueReport:
+class ValueReport(Struct, frozen=True, eq=False):
     """An argument passed by value; ``name`` is the one in the source, if ze_info has it."""
 
     arg: int | str
@@ -78,8 +77,7 @@ class ValueReport:
     array: Array
 
 
-@dataclass(frozen=True, slots=True)
-class ExpectationReport:
+class ExpectationReport(Struct, frozen=True):
     """An expectation: whether it holds, and if not, the first differences in one line and the mismatch."""
 
     arg: int | str
@@ -88,8 +86,7 @@ class ExpectationReport:
     mismatch: Mismatch | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class RunTime:
+class RunTime(Struct, frozen=True):
     """Wall seconds: from the text to its dispatch, making machine code, and the kernel alone, run by run."""
 
     load: float = 0.0
@@ -97,8 +94,7 @@ class RunTime:
     run: tuple[float, ...] = ()
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RunReport:
+class RunReport(Struct, frozen=True, eq=False):
     """The report of one launch; ``result`` has its counts."""
 
     kernel: str
@@ -127,7 +123,7 @@ class RunReport:
 
     def with_assumed(self, assumed: tuple[str, ...]) -> RunReport:
         """Return the report with the assumptions moved from the notes to ``assumed``."""
-        return replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
+        return structs.replace(self, assumed=assumed, notes=tuple(note for note in self.notes if note not in assumed))
 
     def excerpt(self, fault: Fault | RecordedMessages) -> tuple[str, str]:
         """Return ``path:line`` of a fault and that line; empty without a text."""
@@ -163,7 +159,7 @@ class RunReport:
         """Return the report with at most ``count`` faults listed; None lists all."""
         if count is None:
             return self
-        return replace(self, faults=self.faults[:count], more_faults=len(self.faults[count:]))
+        return structs.replace(self, faults=self.faults[:count], more_faults=len(self.faults[count:]))
 
     @property
     def ok(self) -> bool:

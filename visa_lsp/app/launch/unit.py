@@ -21,11 +21,11 @@ from visa_lsp.text import encode_text
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from visa_lsp.app.launch.file import LaunchFile
+    from visa_lsp.app.launch.launch_file import LaunchFile
     from visa_lsp.app.launch.options import RunOptions
     from visa_lsp.app.launch.proposal import ProposedRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.app.launch.report import RunReport
-    from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.launchfile.values import SweepPoint
 
 LAUNCHES: Final = (".yaml", ".yml")
@@ -76,10 +76,10 @@ class OpenedLaunch:
 
     def run(self) -> RunReport:
         """Run the launch; the report names the assumptions of a generated one. Raises as ``ready``."""
-        from visa_lsp.app.launch import runner
+        from visa_lsp.app.launch import ready_run
 
         with self.errors_named():
-            report = runner.run_ready(self.ready())
+            report = ready_run.run_ready(self.ready())
         return report if self.proposed is None else report.with_assumed(self.proposed.proposal.assumed)
 
     def errors_named(self) -> AbstractContextManager[None]:

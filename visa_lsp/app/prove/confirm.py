@@ -30,10 +30,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
-    from visa_lsp.app.launch.file import LaunchFile
-    from visa_lsp.app.launch.program import BodySource
+    from visa_lsp.app.launch.body_source import BodySource
+    from visa_lsp.app.launch.launch_file import LaunchFile
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.app.launch.report import RunReport
-    from visa_lsp.app.launch.runner import ReadyRun
     from visa_lsp.app.prove.answers import Example
     from visa_lsp.app.prove.walk import Walker
     from visa_lsp.companions import Beside

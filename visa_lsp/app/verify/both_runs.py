@@ -28,7 +28,7 @@ from visa_lsp.text import lines_of
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.app.launch.unit import OpenedLaunch
     from visa_lsp.eu.machine_run import ThreadStart, Watcher
     from visa_lsp.eu.model import MachineCode

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.compare_runs.programs import ComparedProgram
 from visa_lsp.app.errors import UserError
-from visa_lsp.app.launch import runner
+from visa_lsp.app.launch import ready_run
 from visa_lsp.app.launch.expectation_words import finite, numbers
 from visa_lsp.app.launch.unit import LaunchJob, open_job
 from visa_lsp.app.why.dependences import Cause, Execution, Unwritten
@@ -24,7 +24,7 @@ from visa_lsp.app.why.slices import RunComparison, SliceNode, nodes_of, slice_of
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.sim.faults import Fault
 
 SHOWN_NODES: Final = 40
@@ -53,7 +53,7 @@ def answer(question: WhyQuestion, job: LaunchJob, reference: ComparedProgram | N
     checks = "all" if question.value is None else "none"
     options = replace(job.options, checks=checks)
     run = program.ready(launch, options)
-    report = runner.run_ready(run)
+    report = ready_run.run_ready(run)
     element = find_failed_element(run.prepared, report) if question.fault is None else None
     if question.value is not None:
         element = element_of(question.value, run.prepared, report)
@@ -72,7 +72,7 @@ def answer(question: WhyQuestion, job: LaunchJob, reference: ComparedProgram | N
     theirs = None
     if reference is not None:
         why_report.against = reference.name
-        steps = runner.run_ready(reference.ready(launch, options)).instructions
+        steps = ready_run.run_ready(reference.ready(launch, options)).instructions
         theirs = _record(reference.ready(launch, options), steps, needed, group)
     _fill(why_report, ours, starts, theirs, element, question.most)
     why_report.notes += ours.notes

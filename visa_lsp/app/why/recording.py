@@ -24,7 +24,7 @@ from visa_lsp.sim.observers.recording import StepRecorder
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.app.why.group_replay import GroupReplay
     from visa_lsp.sim.memory import Buffer
 

@@ -18,7 +18,7 @@ from visa_lsp.sim.observers.recording import StepRecorder
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from visa_lsp.app.launch.runner import ReadyRun
+    from visa_lsp.app.launch.ready_run import ReadyRun
     from visa_lsp.app.why.report import WhyReport
     from visa_lsp.sim.registers import Frame
 

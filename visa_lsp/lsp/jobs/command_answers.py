@@ -228,8 +228,8 @@ def launch_template(text: str, path: str | None, options: dict[str, Any], *, tri
     Options: ``platform``, ``kernel`` (else the first), ``quick``: the given values, as an object, ``opened`` (texts
     by path). If sizes must be tried, the kernel runs, in a separate process unless ``tries``.
     """
+    from visa_lsp.app.launch.body_source import TextProblems
     from visa_lsp.app.launch.options import RunOptions
-    from visa_lsp.app.launch.program import TextProblems
     from visa_lsp.app.launch.proposal import propose_run
     from visa_lsp.sim.launch.config import LaunchError
 

@@ -82,8 +82,8 @@ def _run(
         against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
         return _interpret(slower, observers, against * at_once)
     is_copied = sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES
-    if is_copied and not (at_once or making.bodies):
-        before = Contents(dispatch)
+    before = Contents(dispatch) if is_copied and not (at_once or making.bodies) else None
+    if before is not None:
         sample = Sample(slower, making)
         sample.heard_by(_fresh(observers))
         try:
@@ -104,7 +104,7 @@ def _run(
             return outcome
         return _limit(launches.run_unwatched(dispatch, making), outcome and _ALONE + outcome)
     try:
-        outcome = launches.run_watched(dispatch, making, _fresh(observers), slower.step_budget)
+        outcome = launches.run_watched(dispatch, making, _fresh(observers), slower.step_budget, before)
     except Suspicion:
         outcome = _interpret(slower, observers)
         outcome.replayed_groups = outcome.groups

@@ -139,17 +139,19 @@ def _sum(results: Sequence[RunResult]) -> RunResult:
     return whole
 
 
-def run_watched(dispatch: Dispatch, making: Making, observers: Sequence[Observer], budget: int) -> RunResult | str:
+def run_watched(
+    dispatch: Dispatch, making: Making, observers: Sequence[Observer], budget: int, before: Contents | None
+) -> RunResult | str:
     """Run a launch under observers as compiled code; groups that may have a finding run in the interpreter.
 
-    ``budget`` limits the interpreter's steps for a group. Without a proof that the compiled groups have no finding, runs
+    ``budget`` limits the interpreter's steps for a group, ``before`` has the memory if that is known. Without a proof that the compiled groups have no finding, runs
     nothing and returns the reason. Raises Suspicion, with memory as before, if all groups must be interpreted.
     """
     with making.stopwatch:
         runner = runner_of(_watched_machine(dispatch, making))
     if isinstance(runner, str):
         return runner
-    before = Contents(dispatch, runner.uses.changes)
+    before = before or Contents(dispatch, runner.uses.changes)
     try:
         return runner.machine.run(Replay(runner, observers, before, budget).run)
     except Suspicion:

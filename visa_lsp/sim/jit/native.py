@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import ctypes
 import hashlib
-import os
 from base64 import b64decode
 from functools import cache
-from itertools import count
 from typing import TYPE_CHECKING, Any, Final
 from weakref import WeakValueDictionary
 
 import llvmlite
 import llvmlite.binding as llvm
+from llvmlite.binding.newpassmanagers import NewPassManager
 
 from visa_lsp.sim.jit.emitter import CALLBACK
 
@@ -30,14 +29,10 @@ LEVEL: Final = 2  # of LLVM's optimisation; tests of semantics use 0, which comp
 # Size of a module of some 1,200 instructions: all passes take 0.5 s for it, two passes 0.1 s.
 MAX_OPTIMISED_CHARS: Final = 1 << 20
 _MAX_STORED_BYTES: Final = 1 << 20  # bytes of one object
-_MODULES_PER_TRIM: Final = 64  # a trim takes some 10 ms
 GROUPS: Final = ctypes.CFUNCTYPE(ctypes.c_int64, ctypes.c_void_p, ctypes.c_int64, ctypes.c_int64, ctypes.c_int64)
 
-_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = (
-    WeakValueDictionary()
-)  # machines by address of the launch
-
-_modules = count(1)  # that this process has compiled
+# Machines by address of the launch.
+_listeners: Final[WeakValueDictionary[int, CompiledMachine]] = WeakValueDictionary()
 
 
 def _interpret(registers: int, _addresses: int, block: int, launch: int, pc: int) -> int:
@@ -76,8 +71,10 @@ def _features() -> str:
 
 
 @cache
-def _library() -> Any:
-    return ctypes.CDLL(None) if os.name == "posix" else None
+def _pass_builder(level: int) -> Any:
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
+    options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
+    return llvm.create_pass_builder(_machine(), options)
 
 
 @cache
@@ -99,9 +96,7 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
     parsed = llvm.parse_assembly(text, llvm.create_context())  # because the global context keeps constants for ever
     parsed.verify()
     if LEVEL:
-        options = llvm.create_pipeline_tuning_options(speed_level=LEVEL)
-        options.loop_vectorization = options.slp_vectorization = options.loop_unrolling = False
-        builder = llvm.create_pass_builder(machine, options)
+        builder = _pass_builder(LEVEL)
         if len(text) > MAX_OPTIMISED_CHARS:
             manager = llvm.create_new_module_pass_manager()
             manager.add_sroa_pass()
@@ -109,6 +104,8 @@ def _object(text: str, machine: Any, store: ObjectStore | None) -> bytes:
         else:
             manager = builder.getModulePassManager()
         manager.run(parsed, builder)
+        NewPassManager._dispose(manager)  # noqa: SLF001 - llvmlite forgets it: 60 KB for each module
+        manager.detach()
     object_code: bytes = machine.emit_object(parsed)
     if store is not None and len(object_code) <= _MAX_STORED_BYTES:
         store.put(key, object_code)
@@ -127,8 +124,6 @@ class Native:
         self._engine = llvm.create_mcjit_compiler(llvm.parse_assembly(""), machine)
         self._engine.add_object_file(llvm.ObjectFileRef.from_data(object_code))
         self._engine.finalize_object()
-        if next(_modules) % _MODULES_PER_TRIM == 0 and (trim := getattr(_library(), "malloc_trim", None)) is not None:
-            trim(0)  # because glibc keeps the memory that LLVM frees: a process would grow with each program
 
     def function(self, name: str, kind: Any = BODY) -> Any:
         """Return a function by name, as ctypes calls it."""

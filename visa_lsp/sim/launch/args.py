@@ -45,7 +45,7 @@ _INDIRECT_BYTES: Final = 64  # one cache line, if the whole payload is inline
 _IMPLICIT_BLOCK: Final = "<4B3I3QQ3QQ3I4xQQ"
 _PRINTF_FIRST: Final = 4  # the first dword counts the bytes in use, itself included
 # cl_channel_order and cl_channel_type of OpenCL's headers.
-_CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5}
+_CHANNEL_ORDER: Final = {1: 0x10B0, 2: 0x10B2, 4: 0x10B5, "bgra": 0x10B6}
 _CHANNEL_TYPE: Final = {
     "snorm8": 0x10D0,
     "snorm16": 0x10D1,
@@ -400,7 +400,7 @@ _IMPLICIT: Final[dict[str, Callable[[Arguments, PayloadArgument], bytes]]] = {
     "image_height": lambda a, e: _number(a.image(e).dims[1], 4),
     "image_depth": lambda a, e: _number(a.image(e).dims[2], 4),
     "image_array_size": lambda a, e: _number(_layers(a, e), 4),
-    "image_channel_order": lambda a, e: _number(_CHANNEL_ORDER[a.image(e).channels], 4),
+    "image_channel_order": lambda a, e: _number(_CHANNEL_ORDER[a.image(e).order or a.image(e).channels], 4),
     "image_channel_data_type": lambda a, e: _number(_CHANNEL_TYPE[a.image(e).format], 4),
     "image_num_mip_levels": lambda _a, _e: bytes(4),
     "image_num_samples": lambda _a, _e: bytes(4),

@@ -82,7 +82,8 @@ class LocalArg:
 class ImageArg:
     """An image: the array's axes are (depth or layer), (height), width and, if ``channels``, channel.
 
-    ``format`` is ``unorm8``, ``uint8``, ``sint8``, ``uint16`` .. ``float32``: how a texel is read and written.
+    ``format`` is ``unorm8``, ``uint8``, ``sint8``, ``uint16`` .. ``float32``: how a texel is read and written. ``order`` is the order
+    of channels that a kernel can query: empty for the usual one, or ``bgra``.
     """
 
     array: Array
@@ -92,6 +93,7 @@ class ImageArg:
     undefined: bool = False
     access: str = ""
     in_place: bool = False
+    order: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,7 +130,8 @@ class DataSection:
     """Data of the program besides its arguments: constants, globals, printed strings.
 
     ``symbols`` are places in ``data``; ``pointers`` are places for the address of a symbol (offset, symbol,
-    bytes). ``base`` is the payload argument for the section's address, or empty.
+    bytes). ``base`` is the payload argument for the section's address, or empty. ``array`` has the contents of a section that
+    keeps them from launch to launch, at ``address``.
     """
 
     name: str
@@ -136,6 +139,8 @@ class DataSection:
     base: str = ""
     symbols: Mapping[str, int] = field(default_factory=dict)
     pointers: tuple[tuple[int, str, int], ...] = ()
+    array: Array | None = None
+    address: int = 0
 
 
 Arg = BufferArg | NullArg | ValueArg | LocalArg | ImageArg | SamplerArg

@@ -6,6 +6,7 @@ Arrays ``in_place`` are not copied; the same array given twice is then one buffe
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.program.elements import MAX_BUFFER_BYTES
@@ -158,12 +159,13 @@ class World:
         for name, array in symbols.items():
             self.symbols[name] = self.memory.add(Buffer(name, array.copy())).address
 
-    def add_sections(self, sections: tuple[DataSection, ...]) -> None:
-        """Place the program's data, then apply its relocations.
+    def add_sections(self, sections: tuple[DataSection, ...]) -> list[tuple[DataSection, Buffer]]:
+        """Place the program's data, then apply its relocations; return the sections with data, each with its memory.
 
         Raises LaunchError if a relocation names no known symbol, or lies outside of its section.
         """
-        placed = [(s, self.memory.add(Buffer(s.name, bytearray(s.data)))) for s in sections if s.data]
+        contents = ((s, bytearray(s.data) if s.array is None else s.array) for s in sections if s.data)
+        placed = [(s, self.memory.add(Buffer(s.name, data, s.address))) for s, data in contents]
         for section, buffer in placed:
             self.symbols.update({name: buffer.address + at for name, at in section.symbols.items()})
             if section.base:
@@ -178,6 +180,13 @@ class World:
                 raw = buffer.data[at : at + size]
                 moved = int.from_bytes(raw.tobytes(), "little") + address
                 raw[:] = list((moved & (1 << 8 * size) - 1).to_bytes(size, "little"))
+        return placed
+
+
+def kept_sections(sections: tuple[DataSection, ...]) -> tuple[DataSection, ...]:
+    """Return sections that keep their contents from launch to launch, with their relocations applied. Raises as ``add_sections``."""
+    placed = World().add_sections(sections)
+    return tuple(replace(s, pointers=(), array=buffer.data, address=buffer.address) for s, buffer in placed)
 
 
 def inline_sampler(sampler: InlineSampler) -> Sampler:
