@@ -113,19 +113,143 @@ kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 
         a[gid] = t8 + (double)convert_long(t8) + (double)convert_int(b_gid) + (double)(uint)n;
     }
 }
+static double k_exp(double x);
+kernel void k(global double *a, global double *b) {  // 32 lanes
+    long gid = global_id(0);
+    double b_gid = b[gid];
+    double result = k_exp(b_gid);
+    a[gid] = result;
+}
+static double k_exp(double x) {
+    float x_f = (float)x;
+    float t = fma(x_f, 1.442695f, 394239.0f);
+    int2 const_base_value = *(int2 *)(const_base + ((as_int(t) << 3) & 248));
+    int t2 = (as_int(t) << 15) ^ const_base_value.y;
+    double difference = (double)(t - 394239.0f);
+    double t3 = fma(difference, -0.6931471805599453, x);
+    double t4 = fma(difference, -2.3190468138462996e-17, t3);
+    double t5 = fma(fma(fma(fma(fma(t3, 0.008333379879877562, 0.04166691103829884), t3, 0.16666666666342492), t3, 0.4999999999892509), t4, 1.0), t4, 7.004739485526721e-17);
+    double t6;
+    if (fabs(x_f) > 708.39624f) {
+        bool flag = (int)as_uint2(x).y >= 0;
+        if (((int)as_uint2(x).y & 0x7fffffff) >= 0x40879127) {
+            uint t7 = as_uint2(x).y & 0x7fffffff;
+            bool flag2 = t7 < 0x7ff00000 || (t7 == 0x7ff00000 && as_uint2(x).x < 1);
+            t6 = (flag2 ? (flag ? as_double(0x7ff0000000000000UL) : 0.0) : x) + 0.0;
+        } else {
+            int2 t7 = (int2){const_base_value.x, t2 + (flag ? -0x8000000 : 0x8000000)};
+            t6 = (flag ? 3.402823669209385e+38 : 2.938735877055719e-39) * fma(as_double(t7), t5, as_double(t7));
+        }
+    } else {
+        int2 t7 = (int2){const_base_value.x, t2};
+        t6 = fma(as_double(t7), t5, as_double(t7));
+    }
+    return t6;
+}
+kernel void eval_expr(constant int *code, constant float *consts, global float *in, int stride, int n, global float *out) {  // 32 lanes
+    int gid = global_id(0);
+    if (gid < n) {
+        int index = 0;
+        int index2 = 0;
+        int index3;
+        float result;
+        float values[8];
+        for (;;) {
+            int t = index + 1;
+            int code_index = code[index];
+            int code_next = code[index + 1];
+            if (code_index > 11 || code_index < 1) {
+                index3 = index2;
+                break;
+            }
+            switch (code_index) {
+                case 1: {
+                    t = index + 2;
+                    values[index2 & 7] = consts[code_next];
+                    index3 = index2 + 1;
+                } break;
+                case 2: {
+                    t = index + 2;
+                    values[index2 & 7] = in[code_next * stride + gid];
+                    index3 = index2 + 1;
+                } break;
+                case 3: {
+                    index3 = index2 - 1;
+                    ushort index4 = (index2 + 6) & 7;
+                    values[index4] += values[index3 & 7];
+                } break;
+                case 6: {
+                    ushort index4 = (index2 + 6) & 7;
+                    index3 = index2 - 1;
+                    float values_value = values[index3 & 7];
+                    if (values_value == 0.0f) {
+                        result = 0.0f;
+                    } else {
+                        result = scaled_divide_or_one(values[index4], values_value);
+                    }
+                    values[index4] = result;
+                } break;
+                case 7: case 8: {
+                    index3 = index2 - 1;
+                    ushort index4 = (index2 + 6) & 7;
+                    float values_index4 = values[index4];
+                    float values_value = values[index3 & 7];
+                    if (code_index != 7) {
+                        values[index4] = fmax(values_index4, values_value);
+                    } else {
+                        values[index4] = fmin(values_index4, values_value);
+                    }
+                } break;
+                case 9: {
+                    ushort index4 = (index2 + 7) & 7;
+                    values[index4] = sqrt(fabs(values[index4]));
+                    index3 = index2;
+                } break;
+                case 10: {
+                    index3 = index2 - 2;
+                    ushort index4 = (index2 + 5) & 7;
+                    bool flag = values[index4] > 0.0f;
+                    values[index4] = values[(flag ? index3 : index2 + 7) & 7];
+                } break;
+                case 11: {
+                    values[index2 & 7] = values[(index2 + 7) & 7];
+                    index3 = index2 + 1;
+                } break;
+                default: {
+                    index3 = index2 - 1;
+                    float values_value = values[index3 & 7];
+                    ushort index4 = (index2 + 6) & 7;
+                    float values_index4 = values[index4];
+                    if ((uint)code_index >= 5) {
+                        values[index4] = values_index4 * values_value;
+                    } else {
+                        values[index4] = values_index4 - values_value;
+                    }
+                } break;
+            }
+            index = t;
+            index2 = index3;
+        }
+        float new_out;
+        if (index3 <= 0) {
+            new_out = as_float(0x7fffffffu);
+        } else {
+            new_out = values[(index3 + 7) & 7];
+        }
+        out[gid] = new_out;
+    }
+}
 kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32 lanes
     uint gid = global_id(0);
     if (gid < n) {
         uint a_gid = a[gid];
         uint b_gid = b[gid];
-        if ((int)b_gid != 0) {
-            uint t = a_gid;
-            do {
-                int t2 = t % b_gid;
-                a_gid = b_gid;
-                t = b_gid;
-                b_gid = t2;
-            } while (b_gid != 0);
+        uint t = a_gid;
+        while (b_gid != 0) {
+            int t2 = t % b_gid;
+            a_gid = b_gid;
+            t = b_gid;
+            b_gid = t2;
         }
         o[gid] = a_gid;
     }
@@ -638,7 +762,7 @@ static float mandelbrot_log2(float x) {
             float t3 = flag ? x * 1.3421773e+08f : x;
             if (t3 > 0.0f) {
                 float difference = t3 - 1.0f;
-                if (as_float(as_int(difference) & 0x7fffffff) > 0.005859375f) {
+                if (fabs(difference) > 0.005859375f) {
                     float t4 = as_float(0x3f800000 | (as_int(t3) & -0x7f800001));
                     float3 const_base_value = *(float3 *)(const_base + (as_int(t4 + 131073.0f) & 127) * 12);
                     float difference2 = t4 + 8192.0f - 8192.0f;
@@ -723,6 +847,51 @@ kernel void primes(global int *o, int n) {  // 16 lanes
         }
         o[gid] = count;
     }
+}
+static float3 k_normalize(float x, float y, float z);
+kernel void k(global float3 *a, global float3 *b) {  // 32 lanes
+    long t = (long)global_id(0) << 4;
+    float3 t_value = *(float3 *)(t + (ulong)b);
+    float t2 = t_value.z;
+    float t3 = t_value.y;
+    float t4 = t_value.x;
+    float3 t5 = k_normalize(t2, t3, t4);
+    t2 = t5.x;
+    t3 = t5.y;
+    t4 = t5.z;
+    *(float3 *)(t + (ulong)a) = (float3){t4, t3, t2};
+}
+static float3 k_normalize(float x, float y, float z) {
+    if (!(z == 0.0f && y == 0.0f && x == 0.0f)) {
+        float t = fma(z, z, fma(y, y, x * x));
+        if (t < 1.1754944e-38f) {
+            z *= 7.7371252e+25f;
+            y *= 7.7371252e+25f;
+            x *= 7.7371252e+25f;
+            t = fma(z, z, fma(y, y, x * x));
+        } else {
+            if (fabs(t) == INFINITY) {
+                z *= 1.3552527e-20f;
+                y *= 1.3552527e-20f;
+                x *= 1.3552527e-20f;
+                t = fma(z, z, fma(y, y, x * x));
+                if (t == INFINITY) {
+                    bool flag = fabs(z) == INFINITY;
+                    bool flag2 = fabs(y) == INFINITY;
+                    bool flag3 = fabs(x) == INFINITY;
+                    z = as_float((as_int(z) & (int)0x80000000) | (flag ? 0x3f800000 : 0));
+                    y = as_float((as_int(y) & (int)0x80000000) | (flag2 ? 0x3f800000 : 0));
+                    x = as_float((as_int(x) & (int)0x80000000) | (flag3 ? 0x3f800000 : 0));
+                    t = fma(z, z, fma(y, y, x * x));
+                }
+            }
+        }
+        float inverse = rsqrt(t);
+        z *= inverse;
+        y *= inverse;
+        x *= inverse;
+    }
+    return (float3){x, y, z};
 }
 struct Particle { float3 pos; uchar pad12[4]; float3 vel; uchar pad28[4]; float mass; float life; uint flags; uint seed; };
 kernel void update_particles(global struct Particle *particles, uint count, float3 gravity, float3 emitter, float drag, float dt) {  // 32 lanes
@@ -1019,6 +1188,58 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
         }
     }
 }
+struct uint32 { uint at0; };
+kernel void seg_scan_block(global float *values, global uchar *heads, global float *out, global float *carry, global uchar *carryHead, local float *buf, local uchar *flg, struct uint32 total) {  // 32 lanes
+    uint lid = local_id(0);
+    uint gid = global_id(0);
+    bool in_range = gid < total.at0;
+    short result;
+    if (in_range) {
+        uchar heads_gid = heads[gid];
+        buf[lid] = values[gid];
+        result = heads_gid >> 7;
+    } else {
+        buf[lid] = 0.0f;
+        result = 1;
+    }
+    int index = slm_offset(flg);
+    flg[lid] = result;
+    work_group_barrier();
+    int index2 = 0;
+    if (local_size(0) > 1) {
+        uint stride = 1;
+        int index3 = 1;
+        for (;;) {
+            int index4 = index2 * local_size(0);
+            int index5 = index4 + lid;
+            float sum = buf[index5];
+            char flg_value = flg[lid + index4];
+            short new_flg = flg_value;
+            if (stride <= lid) {
+                if ((uchar)flg_value == 0) {
+                    sum += buf[index4 + lid - stride];
+                }
+                new_flg |= (char)((uchar *)buf)[index5 + index - stride];
+            }
+            buf[index3 * local_size(0) + lid] = sum;
+            flg[lid + index3 * local_size(0)] = new_flg;
+            work_group_barrier();
+            index2 ^= 1;
+            stride <<= 1;
+            if (stride >= local_size(0)) break;
+            index3 ^= 1;
+        }
+    }
+    if (in_range) {
+        out[gid] = buf[index2 * local_size(0) + lid];
+    }
+    int group = group_id(0);
+    if ((int)(local_size(0) - 1) == lid) {
+        uint flg_value = flg[index2 * local_size(0) + (local_size(0) - 1)];
+        carry[group] = buf[index2 * local_size(0) + local_size(0) - 1];
+        carryHead[group] = flg_value;
+    }
+}
 kernel void smith_waterman_score(global uchar *queries, global uchar *references, global int *ref_offsets, global int *best_scores, global int *best_ref_end, int pair_count, int query_len, int match_score, int mismatch_score, int gap_penalty) {  // 16 lanes
     int gid = global_id(0);
     if (gid < pair_count) {
@@ -1069,6 +1290,48 @@ kernel void softmax(global float *in, global float *out, int n) {  // 32 lanes
     }
     for (int k = 0; k < n; k++) {
         out[gid * n + k] = scaled_divide(exp(in[gid * n + k] - largest), sum);
+    }
+}
+struct stats_t { float at0; float at4; float at8; int at12; };
+kernel void stats_stage1(global float *src, global struct stats_t *partial, uint count, local struct stats_t *scratch_) {  // 32 lanes
+    uint lid = local_id(0);
+    float smallest = 3.4028235e+38f;
+    float largest = -3.4028235e+38f;
+    float sum = 0.0f;
+    int count2 = 0;
+    for (uint i = global_id(0); i < count; i += global_size(0)) {
+        float src_i = src[i];
+        if (src_i == src_i) {
+            smallest = fmin(smallest, src_i);
+            largest = fmax(largest, src_i);
+            sum += src_i;
+            count2++;
+        }
+    }
+    scratch_[lid].at0 = smallest;
+    scratch_[lid].at4 = largest;
+    scratch_[lid].at8 = sum;
+    scratch_[lid].at12 = count2;
+    work_group_barrier();
+    for (uint stride = local_size(0) >> 1; stride > 0; stride >>= 1) {
+        if (stride > lid) {
+            struct stats_t scratch_value = scratch_[stride + lid];
+            smallest = fmin(smallest, scratch_value.at0);
+            largest = fmax(largest, scratch_value.at4);
+            sum += scratch_value.at8;
+            count2 += scratch_value.at12;
+            scratch_[lid].at0 = smallest;
+            scratch_[lid].at4 = largest;
+            scratch_[lid].at8 = sum;
+            scratch_[lid].at12 = count2;
+        }
+        work_group_barrier();
+    }
+    if (lid == 0) {
+        partial[group_id(0)].at0 = smallest;
+        partial[group_id(0)].at4 = largest;
+        partial[group_id(0)].at8 = sum;
+        partial[group_id(0)].at12 = count2;
     }
 }
 struct body_t { float at0; float at4; float at8; uchar pad12[8]; float at20; float at24; float at28; int at32; uchar pad36[12]; };

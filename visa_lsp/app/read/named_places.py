@@ -227,15 +227,14 @@ class Places:
 
         def rule(tree: Tree) -> Tree | None:
             if tree.op[0] == "." and tree.args and tree.args[0].op in whole:
-                use, number = whole[tree.args[0].op], "xyzw".index(tree.op[1])
-                return _bits_as(Tree(f".at{use.bytes[number]}", tree.args), kinds[use.bytes[number]], use.kind)
-            if (use := self._use_of(tree, pointers)) is not None:
+                loaded, number = whole[tree.args[0].op], "xyzw".index(tree.op[1])
+                byte = loaded.bytes[number]
+                return _bits_as(Tree(f".at{byte}", tree.args), kinds[byte], loaded.kind)
+            use = self._use_of(tree, pointers)
+            if use is not None:
                 element = Tree("[]", (leaf(use.pointer), use.owner))
-                return (
-                    element
-                    if use.number > 1
-                    else _bits_as(Tree(f".at{use.byte}", (element,)), kinds[use.byte], use.kind)
-                )
+                field = Tree(f".at{use.byte}", (element,))
+                return element if use.number > 1 else _bits_as(field, kinds[use.byte], use.kind)
             if tree.op in ("as_int()", "as_float()") and (back := tree.args[0]).op in ("as_int()", "as_float()"):
                 return back.args[0] if back.args[0].op.startswith(".at") else None
             return None
