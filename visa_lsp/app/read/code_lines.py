@@ -132,6 +132,11 @@ class Body:
             self.kinds[name] = kind
         return name
 
+    def copy_of(self, name: str) -> str:
+        """Return a new variable of the type of another one."""
+        word = self.type_name(name)
+        return self.new(self.kinds[name]) if name in self.kinds else self.new_vector(word)
+
     def new_vector(self, word: str) -> str:
         """Return the name of a new variable of a vector type."""
         name = f"V_{len(self.types)}"

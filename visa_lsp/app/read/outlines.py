@@ -145,6 +145,7 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
             arguments = [f"as_double({word})" if body.type_name(word) in _DOUBLES else word for word in inputs]
             types = tuple("double" if body.type_name(word) in _DOUBLES else body.type_name(word) for word in inputs)
             own_names = dict(zip(inputs, _INPUTS, strict=False))
+            own_names |= {word: body.copy_of(word) for word in results if word not in own_names}
             lines = [*before, *chain]
             for word in inputs:
                 if body.type_name(word) in _DOUBLES:
@@ -160,7 +161,7 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
                 number = sum(key[0] == name for key in functions)
                 whole = f"{kernel}_{name}{f'_{number + 1}' if number else ''}"
                 values = ", ".join(
-                    f"as_double({word})" if word in bits else own_names.get(word, word) for word in results
+                    f"as_double({own_names[word]})" if word in bits else own_names[word] for word in results
                 )
                 new.append(Node(f"return ({kind}){{{values}}};" if len(results) > 1 else f"return {values};"))
                 own = functions[key] = Outline(whole, kind, types, new)
