@@ -78,6 +78,7 @@ ulong symbol(const char *name) {
     _exit(3);
 }
 uint thread_value(const char *name) { return self->values[!strcmp(name, "hw_id") ? 0 : !strcmp(name, "sr0") ? 1 : 2]; }
+uint thread_lanes(void) { return self->lanes; }
 uchar *bti(uint number) {
     for (int i = 0; i < n_surfaces; i++)
         if (surfaces[i].number == number) return surfaces[i].start;

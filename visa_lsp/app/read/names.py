@@ -12,6 +12,7 @@ from msgspec import Struct
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
+from visa_lsp.isa.platforms import PLATFORMS
 from visa_lsp.isa.types import ExecControl
 from visa_lsp.program.model import General, Kernel, RawOperand
 from visa_lsp.program.text_form import names_of
@@ -32,6 +33,7 @@ _C_TYPES: Final[dict[DataType, str]] = {
 _R0: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%r0")
 _GROUP_IDS: Final = (1, 6, 7)  # dwords of r0
 _CONTROL: Final = next(number for number, one in enumerate(predefined.VARIABLES) if one.name == "%cr0")
+_STATE: Final = 13  # %sr0
 _THREAD_VALUES: Final = {12: "hw_id", 13: "sr0", 20: "msg0"}
 _GROUP_VARIABLES: Final = {1: 0, 2: 1, 3: 0, 4: 1, 5: 2}
 _MAX_LOCAL_ID: Final = 0x7FFF  # no device has larger groups
@@ -238,6 +240,7 @@ class _LaunchNames:
         for number, name in _THREAD_VALUES.items():
             declared = predefined.VARIABLES[number]
             self.bound[number, 0, declared.type.size] = Bound(f'thread_value("{name}")', declared.type)
+        self.bound[_STATE, 8, 4] = Bound("thread_lanes()", ty.UD)
         for number, axis in _GROUP_VARIABLES.items():
             declared = predefined.VARIABLES[number]
             self.bound[number, 0, declared.type.size] = Bound(f"group_id({axis})", declared.type)
@@ -248,10 +251,13 @@ class _LaunchNames:
             self.bound[_R0, _SCRATCH_STATE, 4] = Bound("scratch_state", ty.UD)
             self.bound[_R0, _THREAD_NUMBER, 1] = Bound("sub_group_id()", ty.UB)
         if info is not None:
-            width = simd or info.env.simd_size
-            layout = LaunchLayout.of(info, Geometry(width, platform.grf_bytes, (1, 1, 1), (1, 1, 1)), platform)
-            if layout.holds(kernel, info):
-                self._fill(layout, platform, width)
+            geometry = Geometry(simd or info.env.simd_size, platform.grf_bytes, (1, 1, 1), (1, 1, 1))
+            # A text does not say its platform, and others with such registers may lay out the payload in another way.
+            for other in (platform, *(one for one in PLATFORMS if one.grf_bytes == platform.grf_bytes)):
+                layout = LaunchLayout.of(info, geometry, other)
+                if layout.holds(kernel, info):
+                    self._fill(layout, other, geometry.simd)
+                    break
 
     def pointer(self, index: int) -> PointerArgument:
         """Return the name and the element type of a pointer argument."""

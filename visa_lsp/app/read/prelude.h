@@ -50,6 +50,7 @@ uint local_id(int axis);
 uint launch_value(const char *name, int axis);
 ulong launch_address(const char *name);
 uint thread_value(const char *name);               /* a register that the machine fills, such as %hw_id */
+uint thread_lanes(void);                           /* the lanes of the thread with a work item, a bit each */
 ulong symbol(const char *name);                    /* the address of data or a function of the program */
 uchar *bti(uint number);                           /* a surface by its place in the binding table */
 uchar *surface_at(ulong handle);                   /* a surface by its handle */
