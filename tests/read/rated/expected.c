@@ -185,7 +185,7 @@ kernel void eval_expr(constant int *code, constant float *consts, global float *
                     if (values_value == 0.0f) {
                         result = 0.0f;
                     } else {
-                        result = scaled_divide_or_one(values[index4], values_value);
+                        result = approx_divide(values[index4], values_value);
                     }
                     values[index4] = result;
                 } break;
@@ -716,7 +716,7 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
             t3 = 0;
         } else {
             float width_f = (float)width;
-            float t4 = scaled_divide_or_one(scale, width_f);
+            float t4 = approx_divide(scale, width_f);
             float t5 = fma(fma(width_f, -0.5f, (float)x), t4, centre.x);
             float t6 = fma(fma((float)height, -0.5f, (float)y), t4, centre.y);
             int i = 0;
@@ -740,7 +740,7 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
             float t10 = mandelbrot_log2(t8);
             float product = t10 * 0.5f;
             float t11 = mandelbrot_log2(product);
-            float t12 = scaled_divide_or_one((float)(i + 1) - t11, (float)max_iter);
+            float t12 = approx_divide((float)(i + 1) - t11, (float)max_iter);
             float difference = 1.0f - t12;
             float t13 = rint(difference * 9.0f * t12 * t12 * t12 * 255.0f);
             t = (char)convert_uchar_sat((t13 == t13) ? t13 : 0.0f);
@@ -924,7 +924,7 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
                 float vel_x = particles[gid].vel.x;
                 float vel_y = particles[gid].vel.y;
                 float vel_z = particles[gid].vel.z;
-                float t = scaled_divide_or_one(drag, mass);
+                float t = approx_divide(drag, mass);
                 new_vel_x = fma(fma(-vel_x, t, gravity.x), dt, vel_x);
                 new_vel_y = fma(fma(-vel_y, t, gravity.y), dt, vel_y);
                 new_vel_z = fma(fma(-vel_z, t, gravity.z), dt, vel_z);

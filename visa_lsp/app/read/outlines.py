@@ -49,7 +49,7 @@ _MEMORY: Final = re.compile(r"const_base|symbol\(")
 _DIVISOR: Final = re.compile(r"recip\(\(float\)\(double\)(\w+)\)")
 _COUNTER: Final = re.compile(r"for \((\w+) = ")
 _CALLS: Final = re.compile(  # of values alone
-    r"(?:fma|fmax|fmin|fabs|abs|min|max|sqrt|rsqrt|recip|exp2|log2|sin|cos|trunc|floor|rint|mul_hi|carry|borrow|clz|scaled_divide\w*|quotient"
+    r"(?:fma|fmax|fmin|fabs|abs|min|max|sqrt|rsqrt|recip|exp2|log2|sin|cos|trunc|floor|rint|mul_hi|carry|borrow|clz|scaled_divide|approx_divide|quotient"
     r"|remainder|symbol|rotate_\w+|convert_\w+|as_\w+)\(\)"
 )
 _CARRY: Final = "{ uint bit_ = "  # a sum or a difference with the bit that leaves it

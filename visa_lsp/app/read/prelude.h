@@ -353,7 +353,8 @@ static inline float scaled_divide(float a, float b) {
     float scale = exponent >= 0x64000000 ? 0x1p-32f : exponent == 0 ? 0x1p32f : 1.0f;
     return recip(b * scale) * a * scale;
 }
-static inline float scaled_divide_or_one(float a, float b) {
+/* a / b as OpenCL C compiles it for floats, which need not be rounded right. */
+static inline float approx_divide(float a, float b) {
     uint bits = as_uint(b);
     return a == b && (bits & 0x7f800000) != 0 && (bits & 0x7fffff) != 0 ? 1.0f : scaled_divide(a, b);
 }

@@ -221,7 +221,7 @@ _IDIOMS: Final = (
     Idiom(
         (*_DIVIDE, *_EQUAL),  # a quotient that is 1 for equal numbers
         {"B": 4, "F": 3, "P": 2},
-        {"P ? 1.0f : recip(D * F) * X * F": "scaled_divide_or_one(X, D)"},
+        {"P ? 1.0f : recip(D * F) * X * F": "approx_divide(X, D)"},
     ),
 )
 
