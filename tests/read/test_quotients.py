@@ -6,8 +6,9 @@ from functools import partial
 
 import pytest
 
-from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor
-from visa_lsp.app.read.tree import leaf, parse
+from visa_lsp.app.read.code_lines import Body, Node
+from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, join_guards
+from visa_lsp.app.read.tree import leaf, parse, step_of
 from visa_lsp.isa import types as ty
 
 EDGES = [0, 1, 2, 6, 7, 8, 299, 300, 2**31 - 2, 2**31 - 1, 2**32 - 1]
@@ -49,8 +50,23 @@ def test_remainders():
         (ty.D, "(x < 0 ? x + 7 : x) >> 3", "x / 8"),
         (ty.D, "(x < 0 ? x + 6 : x) >> 3", None),
         (ty.UD, "(x < 0 ? x + 7 : x) >> 3", None),
+        (ty.D, "(x >= 0 ? x : x + 31) >> 5", "x / 32"),
+        (ty.UD, "(int)((int)x >= 0 ? x : x + 1) >> 1", "(int)x / 2"),
     ],
 )
 def test_a_shift_of_a_value_moved_toward_zero_is_a_division(kind, text, expected):
     quotient = as_quotient(parse(text), lambda _tree: kind)
     assert (None if quotient is None else str(quotient)) == expected
+
+
+def test_a_guard_of_another_divisor_stays():
+    body = Body([], {}, {}, {}, {}, (), frozenset())
+    for text, plain in (
+        ("r = n == 0 ? -1 : m / n;", "r = quotient(m, n);"),
+        ("r = n == 0 ? 0 : m % n + 1;", "r = remainder(m, n) + 1;"),
+        ("r = k == 0 ? -1 : m / n;", "r = (k == 0) ? -1 : m / n;"),
+        ("r = n == 0 ? 1 : m / n;", "r = (n == 0) ? 1 : m / n;"),
+    ):
+        body.code[:] = [Node(text)]
+        join_guards(body)
+        assert str(step_of(body.code[0].text)) == plain

@@ -25,16 +25,20 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.expressions import text_of
+from visa_lsp.app.read.shape import PURE, reads_memory
 from visa_lsp.app.read.tree import (
+    NOTHING,
     Parts,
     Tree,
     filled,
     form,
     in_place_of,
     leaf,
+    linear,
     number_of,
     rewritten,
     step_of,
+    uncast,
 )
 from visa_lsp.isa import types as ty
 
@@ -153,15 +157,11 @@ MODE: Final = "set_cr0(cr0 ^ 48);"  # the other rounding of floats
 _ESTIMATE: Final = "fma(recip((float)D), -3.5762787e-07f, recip((float)D))"
 _QUOTIENT: Final = f"convert_uint((float)X * {_ESTIMATE})"
 _REST: Final = f"{_ESTIMATE} * (fma(-(float)D, (float)Q, (float)X) + fma(-(float)(D - convert_uint((float)D)), (float)Q, (float)(X - convert_uint((float)X))))"
-_X, _Y = "(((X >> 31) + X) ^ (X >> 31))", "(((Y >> 31) + Y) ^ (Y >> 31))"
-_SIGNED: Final = [
-    pair
-    for divisor in ("abs(Y)", _Y)
-    for pair in (
-        (f"({_X} % {divisor} + (X >> 31)) ^ (X >> 31)", "remainder(X, Y)"),
-        (f"(X >> 31) ^ (({_X} / {divisor} + ((Y >> 31) ^ (X >> 31))) ^ (Y >> 31))", "quotient(X, Y)"),
-    )
-]
+_SIGNED: Final = {
+    "(magnitude(X) % magnitude(Y) + sign(X)) ^ sign(X)": "remainder(X, Y)",
+    "sign(X) ^ ((magnitude(X) / magnitude(Y) + (sign(Y) ^ sign(X))) ^ sign(Y))": "quotient(X, Y)",
+}
+_CALLS: Final = {"/": "quotient()", "%": "remainder()", "quotient()": "quotient()", "remainder()": "remainder()"}
 _STEPS: Final = 4  # reciprocal, estimate, quotient, and what the estimate misses
 
 
@@ -220,17 +220,79 @@ def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write quotients and remainders of magnitudes with the sign put back as those of signed integers."""
     counts = set_counts(body.code)
     plain = {name: _without_casts(value) for name, value in _set_once(body).items() if counts[name] == 1}
-    values = {name: value for name, value in plain.items() if value.op in (">>", "^", "abs()")}
+    steps = (">>", "<<", "^", "/", "%", "abs()")
+    values = {name: value for name, value in plain.items() if value.op in steps}
 
     def rule(tree: Tree) -> Tree | None:
-        whole = _expanded(tree, values) if tree.op == "^" else tree
-        for pattern, value in _SIGNED if tree.op == "^" else ():
+        if tree.op != "^":
+            return None
+        whole = _with_magnitudes(_expanded(tree, values))
+        for pattern, value in _SIGNED.items():
             hit = form(pattern, whole)
-            if hit and all(not x.args and counts[x.op] < 2 and type_of(x) is ty.D for x in hit.values()):
-                return filled(value, hit)
+            if hit and not any(reads_memory(x) or any(counts[name] > 1 for name in x.names()) for x in hit.values()):
+                return filled(
+                    value, {name: x if type_of(x) is ty.D else Tree("(int)", (x,)) for name, x in hit.items()}
+                )
         return None
 
     change_lines(body.code, rule)
+
+
+def join_guards(body: Body) -> None:
+    """Write a quotient or a remainder with its value for the divisor 0 as the function that has it."""
+
+    def rule(tree: Tree) -> Tree | None:
+        return _guarded(*tree.args) if tree.op == "?" else None
+
+    change_lines(body.code, rule)
+    for code, index in backwards(body.code, 1):
+        chain = chain_of(code, index - 1)
+        pairs = [
+            assigned(node.inner[0]) if len(node.inner or []) == 1 and node.inner else ("", NOTHING) for node in chain
+        ]
+        if len(chain) != 2 or chain[1].text != "} else {" or not pairs[0][0] or pairs[0][0] != pairs[1][0]:
+            continue
+        value = _guarded(condition_of(chain[0].text), pairs[0][1], pairs[1][1])
+        if value is not None:
+            code[index - 1 : index + 1] = [Node(f"{pairs[0][0]} = {value};", places_of(*walk(chain)))]
+
+
+def _guarded(test: Tree, without: Tree, value: Tree) -> Tree | None:
+    """Return the call for a choice between a number and a quotient or a remainder; its divisor is 0 where the test holds."""
+    total = form("V + N", value)
+    added = number_of(total["N"]) if total else 0
+    division = total["V"] if added else value
+    call, divisor = _CALLS.get(division.op), form("Y == 0", test)["Y"]
+    if call is None or added is None or number_of(without) != added - 1:
+        return None
+    part = form("X * N", uncast(division.args[1]))  # a multiple of a size, which is too small to leave 32 bits
+    if uncast(divisor) not in (uncast(division.args[1]), part["X"] if part["X"].op in PURE else NOTHING):
+        return None
+    return Tree("+", (Tree(call, division.args), total["N"])) if added else Tree(call, division.args)
+
+
+def _with_magnitudes(tree: Tree) -> Tree:
+    """Return a value with names for signs and magnitudes: ``(S + X) ^ S`` is that of X, if S are the signs of its bits."""
+    signs: dict[Tree, Tree] = {}
+
+    def magnitude(part: Tree) -> Tree | None:
+        if part.op == "abs()":
+            return Tree("magnitude()", part.args)
+        sign = form("E >> N", part.args[1]) if part.op == "^" else {}
+        number = number_of(sign["N"]) if sign else None
+        if number is None or number > 31:
+            return None
+        factor, rest = 1 << 31 - number, linear(part.args[0])
+        rest.subtract([str(part.args[1])])
+        rest.subtract({word: count * factor for word, count in linear(sign["E"]).items()})
+        if any(rest.values()):
+            return None
+        value = sign["E"] if factor == 1 else Tree("*", (sign["E"], leaf(factor)))
+        signs[part.args[1]] = Tree("sign()", (value,))
+        return Tree("magnitude()", (value,))
+
+    named = tree.change(magnitude)
+    return named.change(signs.get)
 
 
 def _without_casts(tree: Tree) -> Tree:

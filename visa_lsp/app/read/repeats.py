@@ -21,7 +21,7 @@ from visa_lsp.app.read.code_lines import (
     word_counts,
 )
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, number_of, parse, rewritten, step_of
+from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, linear, parse, rewritten, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -81,28 +81,10 @@ def _plain(tree: Tree) -> Tree:
     def plain(part: Tree) -> Tree | None:
         if part.op != "[]":
             return None
-        factors = _linear(part.args[1])
+        factors = linear(part.args[1])
         return Tree("[]", (part.args[0], leaf(sorted((word, number) for word, number in factors.items() if number))))
 
     return tree.change(plain)
-
-
-def _linear(tree: Tree) -> Counter[str]:
-    """Return the factors of the terms of a sum, by their texts; a number is a factor of the empty text."""
-    number, factors = number_of(tree), Counter[str]()
-    if number is not None:
-        factors[""] = number
-    elif tree.op == "+" and len(tree.args) == 2:
-        for arg in tree.args:
-            factors.update(_linear(arg))
-    elif tree.op == "-" and (number := number_of(tree.args[-1])) is not None and len(tree.args) > 1:
-        factors.update(_linear(tree.args[0]))
-        factors[""] -= number
-    elif tree.op == "*" and (times := number_of(tree.args[1])) is not None:
-        factors.update({word: own * times for word, own in _linear(tree.args[0]).items()})
-    else:
-        factors[str(tree)] = 1
-    return factors
 
 
 def _move_counters(code: list[Node]) -> None:
@@ -254,7 +236,7 @@ def _plain_line(body: Body, text: str) -> str:
 
 def _as_sum(tree: Tree) -> Tree | None:
     """Return an element with its index as a sum of factors, each with its number, and a number."""
-    factors = _linear(tree.args[1]) if tree.op == "[]" else Counter()
+    factors = linear(tree.args[1]) if tree.op == "[]" else Counter()
     words = sorted(word for word in factors if word)
     if not words or len(words) > 1 or min(factors.values()) < 0:
         return None

@@ -53,6 +53,7 @@ from visa_lsp.app.read.quotients import (
     find_divisor,
     high_half,
     join_divisions,
+    join_guards,
     join_halvings,
     join_signs,
 )
@@ -294,6 +295,7 @@ class Tidier:
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
         self._switches(self.code)
         self._choose()
+        join_guards(self.body)
         self._inline_all()
         self._idioms()
         self._float_texels()
@@ -346,6 +348,7 @@ class Tidier:
         self._inline_all()
         self._switches(self.code)
         write_usual_forms(self.body)
+        join_guards(self.body)
         self.shaper.sink_equal()
         self.shaper.halve_last()
         self.shaper.start_loops(self.code, [], {})

@@ -6,6 +6,7 @@ A tree prints as the text that it was parsed from, but for brackets that C does 
 from __future__ import annotations
 
 import re
+from collections import Counter
 from functools import lru_cache
 from typing import TYPE_CHECKING, Final
 
@@ -112,6 +113,26 @@ def sum_of(parts: Sequence[Tree]) -> Tree:
     for term in parts[1:]:
         whole = Tree("+", (whole, term))
     return whole
+
+
+def linear(tree: Tree) -> Counter[str]:
+    """Return the factors of the terms of a sum, by their texts; a number is a factor of the empty text."""
+    number, factors = number_of(tree), Counter[str]()
+    if number is not None:
+        factors[""] = number
+    elif tree.op == "+" and len(tree.args) == 2:
+        for arg in tree.args:
+            factors.update(linear(arg))
+    elif tree.op == "-" and (number := number_of(tree.args[-1])) is not None and len(tree.args) > 1:
+        factors.update(linear(tree.args[0]))
+        factors[""] -= number
+    elif tree.op == "<<" and (shift := number_of(tree.args[1])) is not None:
+        factors.update({word: own << shift for word, own in linear(tree.args[0]).items()})
+    elif tree.op == "*" and (times := number_of(tree.args[1])) is not None:
+        factors.update({word: own * times for word, own in linear(tree.args[0]).items()})
+    else:
+        factors[str(tree)] = 1
+    return factors
 
 
 def number_of(tree: Tree) -> int | None:
