@@ -107,11 +107,11 @@ class Former:
     # ---- before values move
 
     def load_parts(self) -> None:
-        """Load the elements of an array one by one where no variable needs them as a vector."""
+        """Load, and copy, the elements of an array one by one where no variable needs them as a vector."""
         texts = list(texts_of(self.code))
         for code, index in backwards(self.code):
             if code[index].text.startswith("memcpy("):
-                code[index : index + 1] = self._load_array(code[index])
+                code[index : index + 1] = self._copy_elements(code[index])
                 continue
             name, value = assigned(code[index])
             vector = self._vector_of(value)
@@ -128,12 +128,14 @@ class Former:
                 for part in used
             ]
 
-    def _load_array(self, node: Node) -> list[Node]:
-        """Return the lines that load the elements of an array one by one, if lines name them alone; else the line."""
-        hit = form("memcpy(A, &B[I], N)", step_of(node.text).target)
-        name, source = hit["A"].op, hit["B"]
+    def _copy_elements(self, node: Node) -> list[Node]:
+        """Return the lines that copy a small array one element after another, if lines name these alone; else the line."""
+        copy = step_of(node.text).target
+        load = form("memcpy(A, &B[I], N)", copy)
+        hit = load or form("memcpy(&B[I], A, N)", copy)
+        name, other = hit["A"].op, hit["B"]
         declared = _SMALL_ARRAY.fullmatch(self.types.get(name, ""))
-        word = source.op[1:-3] if source.args else self.body.elements.get(source.op, "")
+        word = other.op[1:-3] if other.args else self.body.elements.get(other.op, "")
         kind, own = BY_NAME.get(word), BY_NAME.get(declared[1]) if declared is not None else None
         if kind is None or own is None or kind.size != own.size or kind.is_float != own.is_float:
             return [node]
@@ -141,13 +143,13 @@ class Former:
         numbers = {number_of(part.args[1]) for part in parts}
         if None in numbers or len(parts) + 1 != self.body.uses(name) or name in hit["I"].names():
             return [node]
-        size = number_of(hit["N"]) or 0
-        loaded = sorted(number for number in numbers if number is not None and number * own.size < size)
-        return [
-            Node(f"{name}[{number}] = {text};", node.places, range=text_of(text, 10, kind))
-            for number in loaded
-            for text in [str(Tree("[]", (source, add(hit["I"], number))))]
+        every = range((number_of(hit["N"]) or 0) // own.size)
+        pairs = [
+            (f"{name}[{n}]", str(Tree("[]", (other, add(hit["I"], n))))) for n in every if n in numbers or not load
         ]
+        if not load:
+            return [Node(f"{text} = {element};", node.places) for element, text in pairs]
+        return [Node(f"{element} = {text};", node.places, range=text_of(text, 10, kind)) for element, text in pairs]
 
     def _vector_of(self, tree: Tree) -> tuple[Tree, ty.DataType, int] | None:
         """Return the first element of an array that is accessed as a vector, its type, and the number of elements."""
