@@ -98,6 +98,7 @@ _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared 
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
 _NOTHING: Final = ("%null", "null")
 _POINTER: Final = re.compile(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)")
+_FIRST_FIELD: Final = re.compile(r"(\w+)\[0\]\.(?=at\d)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
 _LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
 _ATOMICS: Final = {
@@ -169,6 +170,8 @@ class CodePrinter:
             Meetings(arrays).insert(main)
         self._declare(main)
         Namer(main, [declared.name for declared in self.names.parameters]).run()
+        for node in walk(main):
+            node.change(lambda text: _FIRST_FIELD.sub(r"\1->", text))
         kind = "kernel" if self.kernel.is_kernel else "function"
         for name in dict.fromkeys(
             re.findall(r"struct \w+", " ".join(declared.text for declared in self.names.parameters))

@@ -103,6 +103,10 @@ class Places:
         every = list(trees_of(self.code))
         found = [(tree, use) for tree in every if (use := self._use_of(tree, (pointer,))) is not None]
         steps = {use.step for _, use in found if use.step}
+        if (
+            found and not steps and all(use.byte >= 0 for _, use in found)
+        ):  # the first structure alone: no index tells its size
+            steps = {max(use.byte + use.kind.size * use.number for _, use in found)}
         is_whole = len(steps) == 1 and len(found) == every.count(leaf(pointer))
         return dict(found), steps.pop() if is_whole and pointer not in words_without_trees(self.code) else 0
 
