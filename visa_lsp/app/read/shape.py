@@ -195,8 +195,6 @@ def normal(tree: Tree) -> Tree:
         else arg
         for arg in args
     )
-    if op in ("==", "!=") and number_of(args[-1]) == 0:
-        args = (args[0].args[0] if args[0].op in ("(int)", "(uint)") else args[0], args[-1])
     if op in (">", ">=") or (op in ("==", "!=") and number_of(args[0]) is not None):
         op, args = MIRROR[op], args[::-1]
     left, right = (number_of(arg) for arg in args)
@@ -205,7 +203,7 @@ def normal(tree: Tree) -> Tree:
     if op == "<" and right is not None and right > 0:
         return Tree("<=", (args[0], leaf(right - 1)))
     if op == "<=" and left == 1 and args[1].op == "(uint)":
-        return Tree("!=", (args[1].args[0], leaf(0)))
+        return Tree("!=", (args[1], leaf(0)))
     return Tree(op, args)
 
 
@@ -640,12 +638,20 @@ class Shaper:
 
     def _same(self, test: Tree, other_test: Tree) -> bool:
         """Return whether two conditions hold together."""
-        test, other_test = normal(test), normal(other_test)
+        test, other_test = self._of_bits(normal(test)), self._of_bits(normal(other_test))
         for left, right in ((test, other_test), (other_test, test)):
             hit, value = form("1 <= X", left), form("X != 0", right)
-            if hit and hit == value and "uint" in (self.body.type_name(hit["X"].op), hit["X"].op.strip("()")):
+            is_word = "uint" in (self.body.type_name(hit["X"].op), hit["X"].op.strip("()")) or hit["X"].op in PURE
+            if hit and hit == value and is_word:
                 return True
         return test == other_test
+
+    def _of_bits(self, test: Tree) -> Tree:
+        """Return a comparison of a number of 32 bits with 0 without its sign."""
+        hit = form("X != 0", test) or form("X == 0", test)
+        own = hit["X"].args[0] if hit["X"].op in ("(int)", "(uint)") else NOTHING
+        is_word = own.op in PURE or self.kinds.get(own.op) in (ty.D, ty.UD)
+        return Tree(test.op, (own, test.args[1])) if is_word else test
 
     def _converted(self, name: str, value: Tree) -> Tree:
         """Return a value as a variable holds it, if it is a variable of the other sign."""
@@ -884,6 +890,7 @@ class Shaper:
             or (most + 1) % divisor
             or most < divisor
             or {name, whole.op} & live
+            or any(name in line.names for line in code[code.index(before) + 1 : index])
             or sum(whole in list(tree.walk()) for line in walk(node.inner) for tree in step_of(line.text).trees) != 3
             or any(line.text.endswith("continue;") for line in own_level(node.inner))
         ):
@@ -925,6 +932,9 @@ class Shaper:
             if others or loop.words[:1] != ("for (",) or loop.words[1] != " = ":
                 continue
             name, start, test = loop.trees[:3]
+            is_own = count_of(rf"\b{name.op}\b", [guard]) == self.body.uses(name.op)
+            if not is_own and name.op in self.live().after.get(id(guard), frozenset()):
+                continue
             holds, begins = condition_of(guard.text), fold(test.put({name.op: start}))
             if self._implies(holds, begins) and self._implies(self.opposite(holds), self.opposite(begins)):
                 inner[0].places = places_of(inner[0], guard)

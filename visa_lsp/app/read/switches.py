@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
 MIN_CASES: Final = 3
 _MAX_TESTS: Final = 2  # of a variable in the lines for some of its numbers
-_LEAST: Final = (0, *(-(1 << bits) for bits in (7, 15, 31)))  # numbers of types
-_MOST: Final = tuple((1 << bits) - 1 for bits in (7, 8, 15, 16, 31, 32))
 _MAX_AROUND: Final = 6  # lines beside inner comparisons, which become part of each case
 
 
@@ -152,17 +150,20 @@ def split_by_tests(branch: Branch, name: str, uses: Mapping[str, int]) -> list[B
     return [part._replace(code=_for_numbers(branch.code, name, part, uses)) for part in parts]
 
 
-def leave_before(name: str, *groups: Sequence[Branch]) -> list[Node]:
-    """Return a condition around the lines for some numbers, which all leave a loop; nothing where that would be no clearer."""
+def leave_before(name: str, least: int, most: int, *groups: Sequence[Branch]) -> list[Node]:
+    """Return a condition around the lines for some numbers, which all leave a loop; nothing where that would be no clearer.
+
+    ``least`` and ``most`` are the limits of the variable.
+    """
     if len(groups) != 1 or len(groups[0]) > _MAX_TESTS:
         return []
     code = groups[0][0].code
     if code[-1].text != "break;" or not _are_plain(code[:-1], _MAX_AROUND):
         return []
     tests = [
-        f"{name} == {low}" if low == high else f"{name} < {high + 1}" if low in _LEAST else f"{name} > {low - 1}"
+        f"{name} == {low}" if low == high else f"{name} < {high + 1}" if low == least else f"{name} > {low - 1}"
         for low, high, _ in groups[0]
-        if low == high or low in _LEAST or high in _MOST
+        if low in (high, least) or high == most
     ]
     if len(tests) < len(groups[0]):
         return []

@@ -677,7 +677,7 @@ class Tidier:
         for part in (part for branch in branches for part in split_by_tests(branch, name, self.counts)):
             is_leaving = any("break;" in node.text for node in own_level(list(part.code)))
             (leaving if is_leaving else groups)[key_of(part)].append(part)
-        before = leave_before(name, *leaving.values())
+        before = leave_before(name, *limits(self.kinds[name]), *leaving.values())
         if leaving and not before:
             return [], None
         ranges = [texts for texts, parts in groups.items() if any(part.low < part.high for part in parts)]
