@@ -1240,6 +1240,12 @@ kernel void seg_scan_block(global float *values, global uchar *heads, global flo
         carryHead[group] = flg_value;
     }
 }
+kernel void r233(global int *in0, global uint *in1, global char *in2, global int *out0, global uint *out1, ulong s0, char s1, int n) {  // 32 lanes
+    uint gid = global_id(0);
+    int in0_gid = in0[gid];
+    out0[gid] = ~(int)rotate_left(n, 8);
+    out1[gid] = (gid - max(in0_gid, 0)) >> 12;
+}
 kernel void smith_waterman_score(global uchar *queries, global uchar *references, global int *ref_offsets, global int *best_scores, global int *best_ref_end, int pair_count, int query_len, int match_score, int mismatch_score, int gap_penalty) {  // 16 lanes
     int gid = global_id(0);
     if (gid < pair_count) {

@@ -41,7 +41,7 @@ from visa_lsp.app.read.tree import (
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
 
 _VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)|half|float|double)([234]) \*\)")
@@ -49,6 +49,8 @@ _SMALL_ARRAY: Final = re.compile(r"(\w+) \w+\[[1-4]\]")
 _MAX_INDEX: Final = 1 << 16
 _MAX_SUM: Final = 5  # parts of a value that indexes repeat
 _MIN_IDS: Final = 2
+_SUMS: Final = ("+", "-", "*", "&", "|", "^", "<<", "u-", "u~")
+_OF_SIGN: Final = ("<", ">", "<=", ">=", ">>", "/", "%", "min()", "max()", "mul_hi()", "(float)", "(double)", "(half)", "(long)", "(ulong)")  # fmt: skip
 _TRUTHS: Final = {"0": "false", "1": "true", "false": "false", "true": "true"}
 
 
@@ -90,6 +92,12 @@ def _without_casts(tree: Tree) -> Tree:
     while tree.op in ("(long)", "(ulong)") or (tree.op in ("(int)", "(uint)") and tree.args[0].op in PURE):
         tree = tree.args[0]
     return Tree("*", tuple([_without_casts(arg) for arg in tree.args])) if tree.op == "*" else tree
+
+
+def _summands(tree: Tree) -> Iterator[Tree]:
+    """Yield the parts of a sum, a product or the like, whose upper bits depend on their sign."""
+    for part in tree.args if tree.op in _SUMS else ():
+        yield from _summands(part) if part.op in _SUMS else (part,)
 
 
 class Former:
@@ -196,6 +204,8 @@ class Former:
         """Give an id a variable where lines need it more than once."""
         every = Counter(tree for tree in trees_of(self.code) if tree.op in ("global_id()", "local_id()", "group_id()"))
         compared = {arg for tree in trees_of(self.code) if tree.op in ("<", ">", "<=", ">=") for arg in tree.args}
+        of_sign = (tree for tree in trees_of(self.code) if tree.op in _OF_SIGN)
+        compared |= {part for tree in of_sign for arg in tree.args for part in _summands(arg)}
         mixed = {part for node in self.code if (value := assigned(node)[1]).op == "*" for part in value.args}
         for call, count in every.items():
             if count < _MIN_IDS and call not in mixed:
