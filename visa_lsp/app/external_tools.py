@@ -15,10 +15,10 @@ from visa_lsp.app.settings import Finder, FolderSettings
 from visa_lsp.diagnostics import Diagnostic, Rule
 from visa_lsp.text import LineIndex, Span, lines_of
 from visa_lsp.toolchain.find_tools import FINALIZER, OCLOC, Tool, find_tool
-from visa_lsp.toolchain.process import ToolError
+from visa_lsp.toolchain.process import Ran, ToolError, run_program
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping, Sequence
 
     from visa_lsp.app.check.report import ReportedFinding
     from visa_lsp.toolchain.finalize import ToolFinding
@@ -53,6 +53,14 @@ def tool_for(tool: Tool, option: str | None, settings: FolderSettings) -> str:
 def find_ocloc(option: str | None) -> str:
     """Return the path of the compiler of OpenCL C for the current folder. Raises MissingToolError with installation advice."""
     return tool_for(OCLOC, option, settings_for(STDIN))
+
+
+def run_tool(command: Sequence[str], folder: Path, seconds: float, environment: Mapping[str, str]) -> Ran:
+    """Run a program with its children in a folder, as ``run_program`` does. Raises UserError if it cannot start."""
+    try:
+        return run_program(command, folder, seconds, environment=environment)
+    except ToolError as error:
+        raise UserError(str(error)) from None
 
 
 def split_options(words: str | None, option: str) -> tuple[str, ...]:

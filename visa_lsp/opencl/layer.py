@@ -10,14 +10,12 @@ import contextlib
 import hashlib
 import os
 import shutil
-import signal
 import stat
-import subprocess
 from pathlib import Path
 from typing import Final
 
 from visa_lsp.app.errors import UserError
-from visa_lsp.children import end_with_us
+from visa_lsp.app.external_tools import run_tool
 from visa_lsp.disk_cache import folder_of_user
 
 SOURCE: Final = Path(__file__).with_name("layer.c")
@@ -112,11 +110,12 @@ def _compile(library: Path, session: Path) -> None:
     compiled = session / library.name
     command = [compiler, *_FLAGS, "-o", str(compiled), str(SOURCE), *_LIBRARIES]
     try:
-        status, words = _run(command, session)
-    except (OSError, subprocess.TimeoutExpired) as error:
+        ran = run_tool(command, session, _COMPILE_SECONDS, {**os.environ, "TMPDIR": str(session)})
+    except UserError as error:
         raise UserError(f"{compiler} cannot compile the OpenCL layer: {error}") from None
-    if status:
-        error_line = next((line for line in words.splitlines() if "error" in line), f"status {status}")
+    if ran.failure or ran.status:
+        errors = (line for line in ran.said.splitlines() if "error" in line)
+        error_line = ran.failure or next(errors, f"status {ran.status}")
         if "CL/" in error_line:
             raise UserError(
                 "the headers of OpenCL are not installed, which the OpenCL layer needs; on Debian and Ubuntu: apt-get install "
@@ -132,21 +131,3 @@ def _compile(library: Path, session: Path) -> None:
             scratch.replace(library)
         finally:
             scratch.unlink(missing_ok=True)
-
-
-def _run(command: list[str], session: Path) -> tuple[int, str]:
-    """Run the compiler; return its status and its messages. None of its processes is left, even if one of them, or this one, is killed."""
-    with (session / "compiler.log").open("w+", errors="replace") as said:
-        process = subprocess.Popen(
-            command, stdin=subprocess.DEVNULL, stdout=said, stderr=said, start_new_session=True,
-            env={**os.environ, "TMPDIR": str(session)},
-        )  # fmt: skip
-        with end_with_us(process):
-            try:
-                process.wait(_COMPILE_SECONDS)
-            finally:
-                with contextlib.suppress(ProcessLookupError):
-                    os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
-        said.seek(0)
-        return process.returncode, said.read()
