@@ -50,6 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import ModuleType
 
+    from visa_lsp.disk_cache import Kept
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
@@ -110,9 +111,10 @@ class LoadedKernel(Struct, eq=False):
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
-    all undefined bytes, and the time for further runs of them; ``reads_unwritten`` if a launch has read memory with such bytes, ``writes_others`` if it may write shared memory to which no argument points;
-    ``is_checked`` after the first. ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a
-    fault is interpreted, which took 166 s for one launch of hashcat.
+    all undefined bytes, and the time for further runs of them. ``reads_unwritten``: a launch has read memory with such bytes;
+    ``writes_others``: it may write shared memory to which no argument points; ``is_checked``: after the first launch.
+    ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a fault is
+    interpreted, which took 166 s for one launch of hashcat.
     """
 
     name: str
@@ -269,14 +271,10 @@ class Programs:
         return compiled
 
     def _cached(self, digest: str) -> CompiledProgram | None:
-        value = self._kept.get(digest) if self._kept is not None else None
-        if not isinstance(value, str):
-            return None
-        try:
-            packed = zlib.decompress(base64.b64decode(value))
-            return msgspec.msgpack.decode(packed, type=CompiledProgram)
-        except (ValueError, zlib.error):
-            return None
+        packed = _unpacked(self._kept, digest)
+        with contextlib.suppress(ValueError):
+            return msgspec.msgpack.decode(packed, type=CompiledProgram) if packed is not None else None
+        return None
 
     def _load(self, program: Program, info: KernelInfo) -> LoadedKernel:
         """Return a kernel, ready for launches. Raises LaunchError and TextProblems if the simulator cannot read its text."""
@@ -297,14 +295,23 @@ class Programs:
         """Return a value of programs from the cache; make it, and store it, if it is not there."""
         if self._kernels is None:
             return make()
-        stored = self._kernels.get(key)
-        if isinstance(stored, str):
-            with contextlib.suppress(ValueError, zlib.error):
-                return unpack(zlib.decompress(base64.b64decode(stored)))
+        packed = _unpacked(self._kernels, key)
+        if packed is not None:
+            with contextlib.suppress(ValueError):
+                return unpack(packed)
         value = make()
         self._kernels.put(key, zlib.compress(pack(value), 1))
         self._kernels.flush()
         return value
+
+
+def _unpacked(kept: Kept | None, key: str) -> bytes | None:
+    """Return what a cache has under a key, without its compression; None if there is nothing, or nothing that is whole."""
+    stored = kept.get(key) if kept is not None else None
+    if isinstance(stored, str):
+        with contextlib.suppress(ValueError, zlib.error):
+            return zlib.decompress(base64.b64decode(stored))
+    return None
 
 
 def _uncached() -> ModuleType:
