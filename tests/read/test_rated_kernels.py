@@ -1,5 +1,8 @@
 """Kernels of the kinds that people read are printed as they would write them: loops, tiles, fields, 64-bit values, names."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +28,17 @@ def test_kernels_read_as_a_person_writes_them():
         assert read is not None, found
         found.append(as_text(read))
     assert "".join(found) == (FOLDER / "expected.c").read_text(encoding="utf-8")
+
+
+def test_each_process_prints_the_same():
+    command = [sys.executable, "-m", "visa_lsp", "read", "cosine.visaasm"]
+    texts = {
+        subprocess.run(
+            command, cwd=FOLDER, env={**os.environ, "PYTHONHASHSEED": seed}, capture_output=True, check=True, text=True
+        ).stdout
+        for seed in ("1", "3")
+    }
+    assert len(texts) == 1
 
 
 @pytest.mark.full

@@ -93,6 +93,129 @@ kernel void copy(global int *a, global int *o) {  // 32 lanes
         o[k] = a[k];
     }
 }
+static float k_cos(float x);
+kernel void k(global float *a, global float *b) {  // 32 lanes
+    long gid = global_id(0);
+    float b_gid = b[gid];
+    float result = k_cos(b_gid);
+    a[gid] = result;
+}
+static float k_cos(float x) {
+    float abs_x = fabs(x);
+    float t;
+    if (abs_x > 10000.0f) {
+        float t2;
+        float t3;
+        int t4;
+        if (abs_x < 2.0f) {
+            float t5 = trunc(fma(0.63661975f, abs_x, 0.5f));
+            float t6 = fma(1.5707963f, -t5, abs_x);
+            float t7 = t6 + (fma(1.5707963f, -t5, abs_x - t6) - fma(t5, 1.5707963f, -(t5 * 1.5707963f)));
+            float t8 = fma(7.5497894e-08f, -t5, t7);
+            float t9 = t8 + (fma(7.5497894e-08f, -t5, t7 - t8) - fma(t5, 7.5497894e-08f, -(t5 * 7.5497894e-08f)));
+            float t10 = fma(5.3903025e-15f, -t5, t9);
+            t2 = t10 + fma(5.3903025e-15f, -t5, t9 - t10);
+            t3 = -fma(t5, 5.3903025e-15f, -(t5 * 5.3903025e-15f));
+            t4 = convert_int(t5);
+        } else {
+            int t5 = as_uint(abs_x) >> 23;
+            uint t6 = 0x800000 | (as_int(x) & 0x7fffff);
+            int t7 = mul_hi(t6, 0xfe5163abu);
+            int product = t6 * 0x3c439041;
+            int2 value;
+            { uint bit_ = carry((uint)((uint)product), (uint)((uint)t7)); value.x = (uint)((uint)product) + (uint)((uint)t7); value.y = bit_; }
+            int t8 = mul_hi(t6, 0x3c439041) + value.y;
+            int product2 = t6 * 0xdb629599;
+            int2 value2;
+            { uint bit_ = carry((uint)((uint)t8), (uint)((uint)product2)); value2.x = (uint)((uint)t8) + (uint)((uint)product2); value2.y = bit_; }
+            int t9 = mul_hi(t6, 0xdb629599u) + value2.y;
+            int product3 = t6 * 0xf534ddc0;
+            int2 value3;
+            { uint bit_ = carry((uint)((uint)t9), (uint)((uint)product3)); value3.x = (uint)((uint)t9) + (uint)((uint)product3); value3.y = bit_; }
+            int t10 = mul_hi(t6, 0xf534ddc0u) + value3.y;
+            int product4 = t6 * 0xfc2757d1;
+            int2 value4;
+            { uint bit_ = carry((uint)((uint)t10), (uint)((uint)product4)); value4.x = (uint)((uint)t10) + (uint)((uint)product4); value4.y = bit_; }
+            int t11 = mul_hi(t6, 0xfc2757d1u) + value4.y;
+            int product5 = t6 * 0x4e441529;
+            int2 value5;
+            { uint bit_ = carry((uint)((uint)t11), (uint)((uint)product5)); value5.x = (uint)((uint)t11) + (uint)((uint)product5); value5.y = bit_; }
+            int t12 = mul_hi(t6, 0x4e441529) + value5.y;
+            int product6 = t6 * 0xa2f9836e;
+            int2 value6;
+            { uint bit_ = carry((uint)((uint)t12), (uint)((uint)product6)); value6.x = (uint)((uint)t12) + (uint)((uint)product6); value6.y = bit_; }
+            uint difference = t5 - 120;
+            int t13 = (difference > 31) ? value5.x : value6.x;
+            int t14 = (difference > 31) ? value4.x : value5.x;
+            int t15 = (difference > 31) ? value3.x : value4.x;
+            int t16 = (difference > 31) ? value2.x : value3.x;
+            int t17 = (difference > 31) ? value.x : value2.x;
+            int t18 = (difference > 31) ? -32 : 0;
+            uint difference2 = t18 + t5 - 120;
+            int t19 = (difference2 > 31) ? t14 : t13;
+            int t20 = (difference2 > 31) ? t15 : t14;
+            int t21 = (difference2 > 31) ? t16 : t15;
+            int t22 = (difference2 > 31) ? t17 : t16;
+            int t23 = (difference2 > 31) ? -32 : 0;
+            bool flag = t23 + t18 + difference > 31;
+            int t24 = flag ? t20 : t19;
+            int t25 = flag ? t21 : t20;
+            int t26 = flag ? t22 : t21;
+            uint t27 = (flag ? -32 : 0) + t23 + difference2;
+            int t28 = (t27 > 31) ? t24 : (flag ? t19 : ((difference2 > 31) ? t13 : ((difference > 31) ? value6.x : mul_hi(t6, 0xa2f9836eu) + value6.y)));
+            uint t29 = (t27 > 31) ? t25 : t24;
+            uint t30 = (t27 > 31) ? t26 : t25;
+            uint t31 = (t27 > 31) ? (flag ? ((difference2 > 31) ? ((difference > 31) ? t6 * -0x1ae9c55 : value.x) : t17) : t22) : t26;
+            int t32 = difference & 31;
+            int t33 = (24 - t5) & 31;
+            bool flag2 = ((t27 > 31) ? -32 : 0) == -(long)(int)t27;
+            uint t34 = flag2 ? t28 : (t28 << t32) | (t29 >> t33);
+            uint t35 = flag2 ? t29 : (t29 << t32) | (t30 >> t33);
+            uint t36 = flag2 ? t30 : (t30 << t32) | (t31 >> t33);
+            int t37 = t34 >> 29;
+            int t38 = t37 & 1;
+            int t39 = t37 << 31;
+            uint t40 = -t38 ^ ((t34 << 2) | (t35 >> 30));
+            uint t41 = -t38 ^ ((t35 << 2) | (t36 >> 30));
+            int t42 = clz(t40);
+            int t43 = (t42 + 1) & 31;
+            int t44 = (31 - t42) & 31;
+            uint t45 = (t40 << t43) | (t41 >> t44);
+            uint t46 = (t41 << t43) | ((-t38 ^ ((t36 << 2) | (t31 >> 30))) >> t44);
+            float t47 = as_float((int)(t39 | ((t45 >> 9) | (0x3f000000 - (t42 << 23)))));
+            uint t48 = (t45 << 23) | (t46 >> 9);
+            int t49 = clz(t48);
+            uint t50 = (t48 << ((t49 + 1) & 31)) | (t46 >> ((31 - t49) & 31));
+            float t51 = as_float((int)(t39 | ((t50 >> 9) | (0x33800000 - ((t42 + t49 + 1) << 23)))));
+            float t52 = fma(t51, 1.5707963f, fma(t47, 7.5497894e-08f, fma(t47, 1.5707963f, -(t47 * 1.5707963f))));
+            t2 = fma(1.5707963f, t47, t52);
+            t3 = t52 - fma(1.5707963f, -t47, t2);
+            t4 = t38 + (t34 >> 30);
+        }
+        float product7 = t2 * t2;
+        float t53;
+        if ((t4 & 1) != 0) {
+            float product = t2 * product7;
+            float t5 = fma(fma(0.5f, t3, -(product * fma(fma(fma(fma(1.589691e-10f, product7, -2.505076e-08f), product7, 2.725e-06f), product7, -0.00019840087f), product7, 0.008333332f))), product7, -t3);
+            t53 = -(t2 - fma(0.16666667f, product, t5));
+        } else {
+            uint t5 = as_int(t2) & 0x7fffffff;
+            float t6 = (t5 > 0x3f480000) ? 0.28125f : ((t5 - 0x3e99999a < 0xae6667) ? as_float((int)(t5 + 0xff000000)) : 0.0f);
+            float t7 = fma(product7 * fma(fma(fma(fma(fma(1.1359648e-11f, -product7, 2.0875723e-09f), product7, -2.7301013e-07f), product7, 2.48006e-05f), product7, -0.0013888888f), product7, 0.041666668f), product7, -(t2 * t3));
+            t53 = 1.0f - t6 - (fma(0.5f, product7, -t6) - t7);
+        }
+        bool flag3 = as_uint(abs_x) > 0x7f7fffff;
+        t = flag3 ? as_float(0x7fc00000u) : as_float(as_int(t53) ^ ((t4 << 30) & (int)0x80000000));
+    } else {
+        float t2 = fma(x + 1.5707964f, 0.31830987f, 1.2582912e+07f);
+        float difference = t2 - 1.2582912e+07f - 0.5f;
+        float t3 = fma(difference, -5.126688e-12f, fma(difference, -1.5099067e-07f, fma(difference, -0.0009675026f, fma(difference, -3.140625f, x))));
+        float product = t3 * t3;
+        float t4 = as_float((as_int(t2) << 31) ^ as_int(t3));
+        t = fma(product * fma(fma(fma(product, 2.6057805e-06f, -0.00019809602f), product, 0.0083330665f), product, -0.1666666f), t4, t4);
+    }
+    return t;
+}
 kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 lanes
     int gid = global_id(0);
     if (gid < n) {

@@ -234,7 +234,10 @@ class CodePrinter:
             self.outlines = move_out(body, _identifier(self.kernel.name))
             write_doubles(body)
         for outline in self.outlines:
-            for name in declarations.keys() & names_of(outline.code):
+            inside = names_of(outline.code)
+            for name in [
+                name for name in declarations if name in inside
+            ]:  # in order, so that each process prints the same
                 _place(outline.code, name, declarations[name])
         used, top = names_of(main), list[Node]()
         for name in declarations:
