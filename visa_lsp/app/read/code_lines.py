@@ -126,16 +126,16 @@ class Body:
 
     def new(self, kind: DataType, count: int = 0) -> str:
         """Return a new variable, or an array."""
-        name = f"V_{len(self.types)}"
-        self.types[name] = f"{c_type(kind)} {name}" + (f"[{count}]" if count else "")
-        if not count:
+        name = self.new_vector(c_type(kind))
+        if count:
+            self.types[name] += f"[{count}]"
+        else:
             self.kinds[name] = kind
         return name
 
     def copy_of(self, name: str) -> str:
         """Return a new variable of the type of another one."""
-        word = self.type_name(name)
-        return self.new(self.kinds[name]) if name in self.kinds else self.new_vector(word)
+        return self.new(self.kinds[name]) if name in self.kinds else self.new_vector(self.type_name(name))
 
     def new_vector(self, word: str) -> str:
         """Return the name of a new variable of a vector type."""

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import assigned, change_lines, set_counts, trees_of, walk
-from visa_lsp.app.read.tree import Tree, form, in_place_of, leaf
+from visa_lsp.app.read.tree import WORDS, Tree, form, in_place_of, leaf, without_casts
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body
 
-_WORDS = ("uint2", "int2", "ulong", "long")
-_BITS = tuple(f"as_{word}()" for word in _WORDS)
+HOLDERS: Final = ("uint2", "int2", "ulong", "long")  # types of variables that have the bits of a double
+_BITS: Final = tuple(f"as_{word}()" for word in HOLDERS)
 
 
 def write_doubles(body: Body) -> None:
@@ -26,7 +26,7 @@ def write_doubles(body: Body) -> None:
         for node in walk(body.code):
             name, value = assigned(node)
             double = _as_double(body, value)
-            if body.type_name(name) not in _WORDS or double is None or counts[name] != 1:
+            if body.type_name(name) not in HOLDERS or double is None or counts[name] != 1:
                 continue
             if body.uses(name) == casts[name] + 1:
                 body.kinds[name], body.types[name] = ty.DF, f"double {name}"
@@ -46,10 +46,8 @@ def _as_double(body: Body, value: Tree) -> Tree | None:
         return place
     if value.op not in ("{int2}", "{uint2}"):
         return None
-    low, high = (
-        part.change(lambda tree: tree.args[0] if tree.op in ("(int)", "(uint)") else None) for part in value.args
-    )
+    low, high = (without_casts(part, WORDS) for part in value.args)
     hit = form("V.y & 0x7fffffff", high)
-    if hit and low == Tree(".x", (hit["V"],)) and body.type_name(hit["V"].op) in _WORDS[:2]:
+    if hit and low == Tree(".x", (hit["V"],)) and body.type_name(hit["V"].op) in HOLDERS[:2]:
         return Tree("fabs()", (Tree("as_double()", (hit["V"],)),))
     return None

@@ -11,7 +11,16 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from visa_lsp.app.read.element_indexes import divided
-from visa_lsp.app.read.tree import Parts, Tree, form, leaf, number_of, sum_of, terms
+from visa_lsp.app.read.tree import (
+    INTEGERS,
+    Parts,
+    Tree,
+    form,
+    leaf,
+    number_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -21,7 +30,6 @@ if TYPE_CHECKING:
 
 BITS: Final = 32  # of a half
 _ONES: Final = (1 << BITS) - 1
-_CASTS: Final = ("(int)", "(uint)", "(long)", "(ulong)")
 _RING: Final = ("+", "-", "*", "&", "|", "^", "u-", "u~")  # their lower bits depend on the lower bits of their operands
 _SUMS: Final = ("+", "-", "u-")
 _COMMUTATIVE: Final = ("+", "*", "&", "|", "^")
@@ -45,7 +53,7 @@ LOW, HIGH = "lower()", "upper()"  # in keys: a half of a value of 64 bits
 
 def number(tree: Tree) -> int | None:
     """Return the value of an integer constant of any size."""
-    if tree.op in (*_CASTS, "u-") and len(tree.args) == 1:
+    if tree.op in (*INTEGERS, "u-") and len(tree.args) == 1:
         value = number(tree.args[0])
         return None if value is None else -value if tree.op == "u-" else value
     return number_of(leaf(tree.op.rstrip("ULul"))) if not tree.args and tree.op[0].isdigit() else None
@@ -136,7 +144,10 @@ class Halves:
     def peel(self, tree: Tree) -> Tree:
         """Drop casts that keep a dword."""
         while (
-            tree.op in _CASTS and (own := self.type_of(tree.args[0])) is not None and own.is_int and own is not ty.BOOL
+            tree.op in INTEGERS
+            and (own := self.type_of(tree.args[0])) is not None
+            and own.is_int
+            and own is not ty.BOOL
         ):
             tree = tree.args[0]
         return tree

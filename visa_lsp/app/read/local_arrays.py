@@ -27,7 +27,17 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.element_indexes import divided, factor_of
 from visa_lsp.app.read.fold import SHARED_TAG
 from visa_lsp.app.read.names import BY_NAME, type_named
-from visa_lsp.app.read.tree import NOTHING, Tree, form, in_place_of, leaf, number_of, sum_of, terms
+from visa_lsp.app.read.tree import (
+    NOTHING,
+    WORDS,
+    Tree,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.program.elements import cl_bytes
 
 if TYPE_CHECKING:
@@ -38,7 +48,6 @@ if TYPE_CHECKING:
 
 
 _OFFSET: Final = "slm_offset()"
-_INTEGER_CASTS: Final = ("(int)", "(uint)")
 _MAX_STEPS: Final = 3  # sums of sums
 _BEFORE: Final = 3  # elements before an array in the index of one of its own, as of a stencil
 
@@ -105,7 +114,7 @@ def write_local_arguments(body: Body) -> None:
 
 def _plain(tree: Tree) -> Tree:
     """Return a sum without the casts of its parts to integers of 32 bits."""
-    if tree.op in ("(int)", "(uint)") and tree.args[0].op in ("+", "-", *_INTEGER_CASTS, _OFFSET):
+    if tree.op in WORDS and tree.args[0].op in ("+", "-", *WORDS, _OFFSET):
         return _plain(tree.args[0])
     return Tree(tree.op, tuple(map(_plain, tree.args))) if tree.op in ("+", "-") else tree
 

@@ -101,14 +101,14 @@ class Places:
     def _find_uses(self, pointer: str) -> tuple[dict[Tree, _Use], int]:
         """Return the accesses of a pointer to a structure, and its size; 0 if they do not agree about it, or other lines name it."""
         every = list(trees_of(self.code))
-        found = [(tree, use) for tree in every if (use := self._use_of(tree, (pointer,))) is not None]
-        steps = {use.step for _, use in found if use.step}
-        if (
-            found and not steps and all(use.byte >= 0 for _, use in found)
-        ):  # the first structure alone: no index tells its size
-            steps = {max(use.byte + use.kind.size * use.number for _, use in found)}
-        is_whole = len(steps) == 1 and len(found) == every.count(leaf(pointer))
-        return dict(found), steps.pop() if is_whole and pointer not in words_without_trees(self.code) else 0
+        accesses = [(tree, use) for tree in every if (use := self._use_of(tree, (pointer,))) is not None]
+        uses = dict(accesses)
+        steps = {use.step for use in uses.values() if use.step}
+        # Of the first structure alone: no index tells its size.
+        if uses and not steps and all(use.byte >= 0 for use in uses.values()):
+            steps = {max(use.byte + use.kind.size * use.number for use in uses.values())}
+        is_whole = len(steps) == 1 and len(accesses) == every.count(leaf(pointer))
+        return uses, steps.pop() if is_whole and pointer not in words_without_trees(self.code) else 0
 
     def _use_of(self, tree: Tree, pointers: Sequence[str]) -> _Use | None:
         """Return the access through one of some pointers that a tree is."""
@@ -224,8 +224,8 @@ class Places:
             return
         pairs = map(assigned, walk(self.code))
         whole = {name: uses[value] for name, value in pairs if value in uses and uses[value].number > 1}
-        found = self._find_kinds(whole, uses)
-        kinds |= {byte: kind for byte, kind in found.items() if kind.is_float != kinds[byte].is_float}
+        unanimous = self._find_kinds(whole, uses)
+        kinds |= {byte: kind for byte, kind in unanimous.items() if kind.is_float != kinds[byte].is_float}
         for name in whole:
             self.body.types[name] = f"struct {structure} {name}"
 

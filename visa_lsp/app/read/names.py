@@ -253,7 +253,7 @@ class _LaunchNames:
         if info is not None:
             geometry = Geometry(simd or info.env.simd_size, platform.grf_bytes, (1, 1, 1), (1, 1, 1))
             # A text does not say its platform, and others with such registers may lay out the payload in another way.
-            for other in (platform, *(one for one in PLATFORMS if one.grf_bytes == platform.grf_bytes)):
+            for other in (platform, *(like for like in PLATFORMS if like.grf_bytes == platform.grf_bytes)):
                 layout = LaunchLayout.of(info, geometry, other)
                 if layout.holds(kernel, info):
                     self._fill(layout, other, geometry.simd)

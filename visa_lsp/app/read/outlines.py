@@ -28,6 +28,7 @@ from visa_lsp.app.read.code_lines import (
     walk,
     words_without_trees,
 )
+from visa_lsp.app.read.doubles import HOLDERS
 from visa_lsp.app.read.names import c_type
 from visa_lsp.app.read.shape import Shaper, own_level
 from visa_lsp.app.read.tree import COMPONENTS, WORD, Tree, leaf
@@ -54,13 +55,12 @@ _CALLS: Final = re.compile(  # of values alone
 )
 _CARRY: Final = "{ uint bit_ = "  # a sum or a difference with the bit that leaves it
 _RESULTS: Final = 4  # of a function that scales a vector
-_DOUBLES: Final = ("uint2", "int2", "ulong", "long")  # of which lines take the bits of a double
 
 
 class _Sign(NamedTuple):
-    """What only the body of one function has: constants, or text of a loop.
+    """The name of a function, and what its body alone has: constants, or text of a loop.
 
-    ``before`` is how many lines before its branches may belong to it, ``results`` how many numbers it gives, 0 for as many as it takes.
+    At most ``before`` lines before its branches belong to it. ``results`` is the number of its results; 0: it changes its inputs.
     """
 
     name: str
@@ -121,13 +121,19 @@ class Outline(Struct):
 
 
 class _Region(NamedTuple):
-    """The lines of a function in a list: those before its branches, and the branches; its results and inputs."""
+    """The lines of a function in a list: those before its branches, and the branches; its results, their type, and its inputs."""
 
     name: str
     before: list[Node]
     chain: list[Node]
     results: list[str]
+    kind: DataType
     inputs: list[str]
+
+    @property
+    def type(self) -> str:
+        """The type of all results together."""
+        return c_type(self.kind) + (str(len(self.results)) if len(self.results) > 1 else "")
 
 
 def move_out(body: Body, kernel: str) -> list[Outline]:
@@ -140,50 +146,49 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
             region = _region(body, code, index, live) if id(code) not in moved and index < len(code) else None
             if region is None:
                 continue
-            name, before, chain, results, inputs = region
-            moved |= {id(inner) for node in chain for inner in lists_of(node.inner or [])}
-            arguments = [f"as_double({word})" if body.type_name(word) in _DOUBLES else word for word in inputs]
-            types = tuple("double" if body.type_name(word) in _DOUBLES else body.type_name(word) for word in inputs)
-            own_names = dict(zip(inputs, _INPUTS, strict=False))
-            own_names |= {word: body.copy_of(word) for word in results if word not in own_names}
-            lines = [*before, *chain]
-            for word in inputs:
-                if body.type_name(word) in _DOUBLES:
-                    change_lines(lines, partial(_as_double, word, body.type_name(word)))
-            new = [_renamed(node, own_names) for node in lines]
-            key = (name, *types, *_canonical(new, body))
-            own = functions.get(key)
-            whole_kind = _result_kind(body, results[0], inputs)
-            bits = [word for word in results if body.kinds.get(word) is not whole_kind]
-            assert whole_kind is not None
-            kind = c_type(whole_kind) + (str(len(results)) if len(results) > 1 else "")
-            if own is None:
-                number = sum(key[0] == name for key in functions)
-                whole = f"{kernel}_{name}{f'_{number + 1}' if number else ''}"
-                values = ", ".join(
-                    f"as_double({own_names[word]})" if word in bits else own_names[word] for word in results
-                )
-                new.append(Node(f"return ({kind}){{{values}}};" if len(results) > 1 else f"return {values};"))
-                own = functions[key] = Outline(whole, kind, types, new)
-            result = body.new_vector(kind) if len(results) > 1 or bits else results[0]
-            call = Node(f"{result} = {own.name}({', '.join(arguments)});", places_of(*walk(lines)))
-            taken = (
-                zip(results, COMPONENTS if len(results) > 1 else ("",), strict=False) if result not in results else ()
+            moved |= {id(inner) for node in region.chain for inner in lists_of(node.inner or [])}
+            types = tuple(
+                "double" if body.type_name(word) in HOLDERS else body.type_name(word) for word in region.inputs
             )
-            code[index : index + len(chain)] = [
-                call,
-                *(
-                    Node(
-                        f"{word} = as_{body.type_name(word)}({result}{part});"
-                        if word in bits
-                        else f"{word} = {result}{part};",
-                        call.places,
-                    )
-                    for word, part in taken
-                ),
-            ]
-            code[:] = [node for node in code if not any(node is line for line in before)]
+            lines = _lines_of_function(body, region)
+            key = (region.name, *types, *_canonical(lines, body))
+            if key not in functions:
+                number = sum(other[0] == region.name for other in functions)
+                name = f"{kernel}_{region.name}{f'_{number + 1}' if number else ''}"
+                functions[key] = Outline(name, region.type, types, lines)
+            code[index : index + len(region.chain)] = _lines_of_call(body, region, functions[key].name)
+            code[:] = [node for node in code if not any(node is line for line in region.before)]
     return list(functions.values())
+
+
+def _lines_of_function(body: Body, region: _Region) -> list[Node]:
+    """Return the lines of a region with the names of a function's inputs, and variables of its own for the results."""
+    names = dict(zip(region.inputs, _INPUTS, strict=False))
+    names |= {word: body.copy_of(word) for word in region.results if word not in names}
+    lines = [*region.before, *region.chain]
+    for word in region.inputs:
+        if body.type_name(word) in HOLDERS:
+            change_lines(lines, partial(_as_double, word, body.type_name(word)))
+    lines = [_renamed(node, names) for node in lines]
+    values = [
+        names[word] if body.kinds.get(word) is region.kind else f"as_double({names[word]})" for word in region.results
+    ]
+    whole = f"({region.type}){{{', '.join(values)}}}" if len(values) > 1 else values[0]
+    return [*lines, Node(f"return {whole};")]
+
+
+def _lines_of_call(body: Body, region: _Region, function: str) -> list[Node]:
+    """Return the lines that call a function in place of a region, and set the variables that are its results."""
+    places, results = places_of(*walk([*region.before, *region.chain])), region.results
+    arguments = [f"as_double({word})" if body.type_name(word) in HOLDERS else word for word in region.inputs]
+    is_plain = len(results) == 1 and body.kinds.get(results[0]) is region.kind
+    target = results[0] if is_plain else body.new_vector(region.type)
+    lines = [Node(f"{target} = {function}({', '.join(arguments)});", places)]
+    for word, part in zip(results, COMPONENTS if len(results) > 1 else ("",), strict=False) if not is_plain else ():
+        value = f"{target}{part}"
+        is_bits = body.kinds.get(word) is not region.kind
+        lines.append(Node(f"{word} = {f'as_{body.type_name(word)}({value})' if is_bits else value};", places))
+    return lines
 
 
 def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region | None:
@@ -207,14 +212,9 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
                 continue
             before.insert(0, node)
         parts = _results_and_inputs(body, before, chain, live)
-        name = _function_of([*before, *lines], len(before), *parts) if parts is not None else ""
-        if (
-            parts is not None
-            and name
-            and not between & set(parts[1])
-            and (best is None or len(parts[1]) < len(best.inputs))
-        ):
-            best = _Region(name, list(before), chain, *parts)
+        if parts is not None and not between & set(parts[2]) and (best is None or len(parts[2]) < len(best.inputs)):
+            name = _function_of([*before, *lines], len(before), parts[0], parts[2])
+            best = _Region(name, list(before), chain, *parts) if name else best
         if len(before) >= most:
             break
     return best
@@ -223,7 +223,7 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
 def _result_kind(body: Body, word: str, inputs: list[str]) -> DataType | None:
     """Return the type of a result: that of a double where a function of doubles gives its bits."""
     kind = body.kinds.get(word)
-    is_bits = body.type_name(word) in _DOUBLES and any(
+    is_bits = body.type_name(word) in HOLDERS and any(
         body.type_name(name) in ("double", "uint2", "int2") for name in inputs
     )
     return ty.DF if is_bits else kind
@@ -258,8 +258,8 @@ def _function_of(lines: Sequence[Node], count: int, results: list[str], inputs: 
 
 def _results_and_inputs(
     body: Body, before: list[Node], chain: list[Node], live: Liveness
-) -> tuple[list[str], list[str]] | None:
-    """Return the variables that a region sets, and those that it needs; None if it is no function of numbers."""
+) -> tuple[list[str], DataType, list[str]] | None:
+    """Return the variables that a region sets, their type, and those that it needs; None if it is no function of numbers."""
     alive, after = live.before.get(id(chain[0])), live.after.get(id(chain[0]))
     if alive is None or after is None:
         return None
@@ -280,20 +280,20 @@ def _results_and_inputs(
     divisor = _DIVISOR.search(text)
     inputs = [*sorted(needed - own - (set() if not is_whole else set(results) - alive)), *scalars]
     inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
-    if not all(word in body.kinds or body.type_name(word) in _DOUBLES for word in results):
+    if not all(word in body.kinds or body.type_name(word) in HOLDERS for word in results):
         return None
     changed = sets & set(inputs)
     kinds = {_result_kind(body, word, inputs) for word in results}
-    same = len(kinds) == 1 and None not in kinds
-    if changed - set(results) or not same or not 0 < len(results) <= _RESULTS or len(inputs) > len(_INPUTS):
+    kind = kinds.pop() if len(kinds) == 1 else None
+    if changed - set(results) or kind is None or not 0 < len(results) <= _RESULTS or len(inputs) > len(_INPUTS):
         return None
     if not is_whole and set(results) != set(inputs):
         return None
-    if any(body.type_name(word) in _DOUBLES for word in changed):
+    if any(body.type_name(word) in HOLDERS for word in changed):
         return None
-    types = (*_DOUBLES, "float2", "float3", "float4")
+    types = (*HOLDERS, "float2", "float3", "float4")
     numbers = all(word in body.kinds or word in body.scalars or body.type_name(word) in types for word in inputs)
-    return (results, inputs) if numbers else None
+    return (results, kind, inputs) if numbers else None
 
 
 def _is_value(chain: list[Node]) -> bool:

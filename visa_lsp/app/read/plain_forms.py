@@ -26,6 +26,8 @@ from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.shape import PURE, conjuncts, reads_memory
 from visa_lsp.app.read.tree import (
+    WIDE,
+    WORDS,
     Parts,
     Tree,
     form,
@@ -89,7 +91,7 @@ def _moved(element: Tree, number: int) -> Tree:
 
 def _without_casts(tree: Tree) -> Tree:
     """Return a product of ids without conversions between integers."""
-    while tree.op in ("(long)", "(ulong)") or (tree.op in ("(int)", "(uint)") and tree.args[0].op in PURE):
+    while tree.op in WIDE or (tree.op in WORDS and tree.args[0].op in PURE):
         tree = tree.args[0]
     return Tree("*", tuple([_without_casts(arg) for arg in tree.args])) if tree.op == "*" else tree
 

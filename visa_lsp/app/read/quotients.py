@@ -27,6 +27,7 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.shape import PURE, reads_memory
 from visa_lsp.app.read.tree import (
+    INTEGERS,
     NOTHING,
     Parts,
     Tree,
@@ -39,6 +40,7 @@ from visa_lsp.app.read.tree import (
     rewritten,
     step_of,
     uncast,
+    without_casts,
 )
 from visa_lsp.isa import types as ty
 
@@ -168,7 +170,7 @@ _STEPS: Final = 4  # reciprocal, estimate, quotient, and what the estimate misse
 def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write the steps with floats by which compilers divide unsigned integers as a quotient or a remainder."""
     sets = _set_once(body)
-    plain = {name: _without_casts(value) for name, value in sets.items()}
+    plain = {name: without_casts(value, INTEGERS) for name, value in sets.items()}
     values = {name: value for name, value in plain.items() if value.op in ("(float)", "abs()", "recip()", "fma()")}
     for code in lists_of(body.code):
         index = len(code) - _STEPS - 1
@@ -219,7 +221,7 @@ def drop_zeros(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree |
 def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     """Write quotients and remainders of magnitudes with the sign put back as those of signed integers."""
     counts = set_counts(body.code)
-    plain = {name: _without_casts(value) for name, value in _set_once(body).items() if counts[name] == 1}
+    plain = {name: without_casts(value, INTEGERS) for name, value in _set_once(body).items() if counts[name] == 1}
     steps = (">>", "<<", "^", "/", "%", "abs()")
     values = {name: value for name, value in plain.items() if value.op in steps}
 
@@ -295,13 +297,9 @@ def _with_magnitudes(tree: Tree) -> Tree:
     return named.change(signs.get)
 
 
-def _without_casts(tree: Tree) -> Tree:
-    return tree.change(lambda part: part.args[0] if part.op in ("(int)", "(uint)", "(long)", "(ulong)") else None)
-
-
 def _expanded(tree: Tree, values: Mapping[str, Tree]) -> Tree:
     """Return a value without casts of integers, and with the steps of a division in place of their variables."""
-    plain = _without_casts(tree)
+    plain = without_casts(tree, INTEGERS)
     while (new := plain.put(values)) != plain:
         plain = new
     return plain

@@ -32,6 +32,7 @@ from visa_lsp.app.read.shape import NUMBERED, stores
 from visa_lsp.app.read.tree import (
     NOTHING,
     WORD,
+    WORDS,
     Parts,
     Step,
     Tree,
@@ -44,6 +45,7 @@ from visa_lsp.app.read.tree import (
     step_of,
     sum_of,
     terms,
+    without_casts,
 )
 from visa_lsp.isa import types as ty
 
@@ -495,7 +497,7 @@ def _index_in(name: str, tree: Tree, bases: Mapping[str, Tree]) -> Tree | None:
 
 def _column(index: Tree, lanes: int) -> Tree | None:
     """Return the row of an index whose lane is the own one; None for another index."""
-    plain = index.change(lambda part: part.args[0] if part.op in ("(ushort)", "(short)", "(int)", "(uint)") else None)
+    plain = without_casts(index, ("(ushort)", "(short)", *WORDS))
     plain = plain.change(
         lambda part: (
             divided(part.args[0], number, set())

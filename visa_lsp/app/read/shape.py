@@ -43,6 +43,7 @@ from visa_lsp.app.read.tree import (
     NEGATED,
     NOTHING,
     SETS,
+    WORDS,
     Step,
     Tree,
     filled,
@@ -110,7 +111,7 @@ def is_constant(tree: Tree) -> bool:
 
 def copied(value: Tree) -> str:
     """Return the variable that a value is a copy of, as 32 bits; empty for another value."""
-    while value.op in ("(int)", "(uint)"):
+    while value.op in WORDS:
         value = value.args[0]
     return "" if value.args else value.op
 
@@ -154,7 +155,7 @@ def fold_one(tree: Tree) -> Tree | None:
         return FALSE if FALSE in args else open_tests[0] if len(open_tests) == 1 else TRUE if not open_tests else None
     if op == "(uint)" and (inner := args[0].args[0] if args[0].op == "(int)" else args[0]).op in PURE:
         return inner
-    if op in ("(int)", "(uint)") and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:
+    if op in WORDS and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:
         return leaf(value)
     values = [number_of(arg) if _real(arg) is None else _real(arg) for arg in args]
     if not args or None in values or any(abs(arg or 0) > _EXACT for arg in values):
@@ -188,11 +189,7 @@ def normal(tree: Tree) -> Tree:
         return tree
     has_number = any(number_of(arg) is not None for arg in args)  # ids are never negative as integers
     args = tuple(
-        arg.args[0]
-        if arg.op in ("(int)", "(uint)") and number_of(arg.args[0]) is not None
-        else _plain_id(arg)
-        if has_number
-        else arg
+        arg.args[0] if arg.op in WORDS and number_of(arg.args[0]) is not None else _plain_id(arg) if has_number else arg
         for arg in args
     )
     if op in (">", ">=") or (op in ("==", "!=") and number_of(args[0]) is not None):
@@ -209,7 +206,7 @@ def normal(tree: Tree) -> Tree:
 
 def _plain_id(tree: Tree) -> Tree:
     """Return an id or a size without a cast to an integer of 32 bits, which does not change its number."""
-    return tree.args[0] if tree.op in ("(int)", "(uint)") and tree.args[0].op in PURE else tree
+    return tree.args[0] if tree.op in WORDS and tree.args[0].op in PURE else tree
 
 
 class Shaper:
@@ -649,7 +646,7 @@ class Shaper:
     def _of_bits(self, test: Tree) -> Tree:
         """Return a comparison of a number of 32 bits with 0 without its sign."""
         hit = form("X != 0", test) or form("X == 0", test)
-        own = hit["X"].args[0] if hit["X"].op in ("(int)", "(uint)") else NOTHING
+        own = hit["X"].args[0] if hit["X"].op in WORDS else NOTHING
         is_word = own.op in PURE or self.kinds.get(own.op) in (ty.D, ty.UD)
         return Tree(test.op, (own, test.args[1])) if is_word else test
 
@@ -878,7 +875,6 @@ class Shaper:
         whole, divisor, most = hit["X"], number_of(hit["N"]), number_of(test["M"])
         before = next((line for line in code[:index][::-1] if whole.op in line.names), node)
         own, start = assigned(before)
-        live = self.live().after.get(id(node), frozenset())
         if (
             self.kinds.get(whole.op) is not ty.D
             or self.kinds.get(name) is not ty.D
@@ -889,10 +885,10 @@ class Shaper:
             or most is None
             or (most + 1) % divisor
             or most < divisor
-            or {name, whole.op} & live
             or any(name in line.names for line in code[code.index(before) + 1 : index])
             or sum(whole in list(tree.walk()) for line in walk(node.inner) for tree in step_of(line.text).trees) != 3
             or any(line.text.endswith("continue;") for line in own_level(node.inner))
+            or {name, whole.op} & self.live().after.get(id(node), frozenset())
         ):
             return
         value = self._converted(own, start)

@@ -63,6 +63,7 @@ from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.sub_groups import fold_sub_groups
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, leave_before, split_by_tests, test_of
 from visa_lsp.app.read.tree import (
+    INTEGERS,
     NARROW,
     NEGATED,
     NOTHING,
@@ -78,6 +79,7 @@ from visa_lsp.app.read.tree import (
     parse,
     rewritten,
     step_of,
+    without_casts,
 )
 from visa_lsp.app.read.uniform_arrays import spread_uniform_arrays
 from visa_lsp.app.read.usual_forms import write_usual_forms
@@ -106,7 +108,6 @@ _LANES: Final = re.compile(
     r"if \((?:lane <= (?P<last>\d+)|lane >= (?P<first>\d+)|(?P<low>\d+) <= lane && lane <= (?P<high>\d+))\) (?P<text>.+;)"
 )
 _COPY: Final = re.compile(r"\w+\[\d+\] = (?P<source>\w+)\[\d+\];")
-_WIDE: Final = ("(int)", "(uint)", "(long)", "(ulong)")
 _ELEMENT: Final = r"\(\((?P<word>\w+?)(?P<count>\d+) \*\)(?P<pointer>\w+)\)\[(?P<index>.+)\]"
 _VECTOR_STORE: Final = re.compile(rf"{_ELEMENT} = (?P<name>\w+);")
 _VECTOR_LOAD: Final = re.compile(rf"(?P<name>\w+) = {_ELEMENT};")
@@ -165,7 +166,7 @@ def plain_value(tree: Tree) -> Tree | None:
         return half["X"]
     if tree.op == "u*" and tree.args[0].op == "u&":
         return tree.args[0].args[0]
-    if tree.op in NARROW and tree.args[0].op in _WIDE and tree.args[0].args[0].op == tree.op:
+    if tree.op in NARROW and tree.args[0].op in INTEGERS and tree.args[0].args[0].op == tree.op:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
         return Tree("-", (tree.args[0], *tree.args[1].args))
@@ -173,7 +174,7 @@ def plain_value(tree: Tree) -> Tree | None:
         return Tree("[]", (tree.args[0], *tree.args[1].args))
     if tree.op not in ("image_at()", "sampler_at()"):
         return rewritten(tree, _PLAIN_VALUES)
-    handle = tree.args[0].change(lambda part: part.args[0] if part.op in _WIDE else None)
+    handle = without_casts(tree.args[0], INTEGERS)
     own = (form("H | 1", handle) or form("H | 1UL", handle) or {"H": handle})["H"]  # the lowest bit is a tag
     if own.op == "inline_sampler()":
         return Tree("constant_sampler()", own.args)
@@ -808,7 +809,7 @@ class Tidier:
         hit = form("*P", place)["P"]
         element = form("&E", hit.args[0])["E"] if hit.op.endswith(" *)") else NOTHING
         own = self.body.elements.get(element.args[0].op, "") if element.op == "[]" else ""
-        return element if own and hit.op in (f"(u{own} *)", f"({own[1:]} *)") and own[1:] != "nsigned" else None
+        return element if own and hit.op in (f"(u{own} *)", f"({own[1:]} *)") else None
 
     def _store_as_declared(self) -> None:
         """Store a number into an element of a buffer as it is, where the line stores it with the other sign."""

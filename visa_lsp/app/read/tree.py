@@ -19,6 +19,8 @@ WORD: Final = re.compile(r"[A-Za-z_]\w*")
 NEGATED: Final = {"<": ">=", ">": "<=", "<=": ">", ">=": "<", "!=": "==", "==": "!="}
 COMPONENTS: Final = (".x", ".y", ".z", ".w")
 WIDE: Final = ("(long)", "(ulong)")
+WORDS: Final = ("(int)", "(uint)")
+INTEGERS: Final = (*WORDS, *WIDE)
 NARROW: Final = ("(char)", "(uchar)", "(short)", "(ushort)")
 MIRROR: Final = {"<": ">", ">": "<", "<=": ">=", ">=": "<=", "!=": "!=", "==": "=="}
 _TOKEN: Final = re.compile(
@@ -149,6 +151,11 @@ def uncast(tree: Tree) -> Tree:
     while tree.op.startswith("(") and tree.op.endswith(")") and len(tree.args) == 1:
         tree = tree.args[0]
     return tree
+
+
+def without_casts(tree: Tree, casts: Sequence[str]) -> Tree:
+    """Return a value without some casts, at any depth."""
+    return tree.change(lambda part: part.args[0] if part.op in casts else None)
 
 
 def matched(pattern: Tree, tree: Tree, trees_by_name: dict[str, Tree]) -> bool:

@@ -26,6 +26,7 @@ from visa_lsp.app.read.tree import (
     NARROW,
     NEGATED,
     NOTHING,
+    WORDS,
     Tree,
     filled,
     form,
@@ -38,7 +39,6 @@ from visa_lsp.isa import types as ty
 if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body
 
-_WIDER: Final = ("(int)", "(uint)")
 _COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
 _POINTER: Final = re.compile(r"\((\w+) \*\)")
 _SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
@@ -217,7 +217,7 @@ def _store_narrow(body: Body, code: list[Node]) -> None:
     for node in code:
         step = step_of(node.text)
         value = step.value if step.op == "=" else NOTHING
-        if value.op not in _WIDER or value.args[0].op not in NARROW or step.target.op != "[]":
+        if value.op not in WORDS or value.args[0].op not in NARROW or step.target.op != "[]":
             continue
         if body.elements.get(step.target.args[0].op, "").removeprefix("u") in ("char", "short", "int"):
             node.text = f"{step.target} = {value.args[0]};"
