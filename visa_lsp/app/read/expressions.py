@@ -56,6 +56,7 @@ _FUNCTIONS: Final = {
 }  # fmt: skip
 _RESULTS: Final = {"lzd": ty.D, "cbit": ty.D, "fbh": ty.UD, "fbl": ty.UD, "bfrev": ty.UD, "bfi": ty.UD}
 _GROWING: Final = RING | {"shl"}
+_ORDERED: Final = {"min", "max", "div", "mod", "asr"}  # words whose result depends on all bits of the operands
 _INVERSE: Final = (1, 0, 5, 4, 3, 2)  # the operator of each relation, by code
 _UNEQUAL: Final = 1  # the code of a relation
 ATOM, UNARY, SUM, RELATION, AND, CHOICE = 10, 9, 7, 5, 2, 0
@@ -370,7 +371,11 @@ class Printer:
             texts = [self._spread(self._source(a, extended, control), wide) for a in args]
             tree = self._tree(value.meaning, texts, wide, exec_type.bits)
             return self.convert(tree, wide, value.type, saturate=value.saturate)
-        texts = [self._into(self._source(a, extended, control), extended) for a in args]
+        sources = [self._source(a, extended, control) for a in args]
+        # The negative of a dword may need another bit, which counts where operands are compared or divided.
+        if word in _ORDERED and extended.size == ty.D.size and not all(source.fits(extended) for source in sources):
+            extended = ty.Q
+        texts = [self._into(source, extended) for source in sources]
         if word in ("shr", "asr") and types[1].size >= ty.D.size:
             texts[1] = self.low(args[1], 4, control)
         tree = self._tree(value.meaning, texts, extended, 64 if value.type.size == ty.Q.size else exec_type.bits)
