@@ -973,16 +973,17 @@ kernel void primes(global int *o, int n) {  // 16 lanes
 }
 static float3 k_normalize(float x, float y, float z);
 kernel void k(global float3 *a, global float3 *b) {  // 32 lanes
-    long t = (long)global_id(0) << 4;
-    float3 t_value = *(float3 *)(t + (ulong)b);
-    float t2 = t_value.z;
-    float t3 = t_value.y;
-    float t4 = t_value.x;
-    float3 t5 = k_normalize(t2, t3, t4);
-    t2 = t5.x;
-    t3 = t5.y;
-    t4 = t5.z;
-    *(float3 *)(t + (ulong)a) = (float3){t4, t3, t2};
+    long gid = global_id(0);
+    float b_value = ((float *)b)[gid * 4 + 2];
+    float b_value2 = ((float *)b)[gid * 4 + 1];
+    float b_value3 = ((float *)b)[gid * 4];
+    float3 t = k_normalize(b_value, b_value2, b_value3);
+    b_value = t.x;
+    b_value2 = t.y;
+    b_value3 = t.z;
+    ((float *)a)[gid * 4] = b_value3;
+    ((float *)a)[gid * 4 + 1] = b_value2;
+    ((float *)a)[gid * 4 + 2] = b_value;
 }
 static float3 k_normalize(float x, float y, float z) {
     if (!(z == 0.0f && y == 0.0f && x == 0.0f)) {
@@ -1471,16 +1472,16 @@ kernel void step_bodies(global struct body_t *b, int n, float dt, float g) {  //
         float at28 = b[gid].at28;
         float new_at24 = fma(-dt, g, b[gid].at24);
         b[gid].at24 = new_at24;
-        float3 result;
-        result.x = fma(dt, at20, b[gid].at0);
-        float t = fma(dt, new_at24, b[gid].at4);
-        float result2 = fma(dt, at28, b[gid].at8);
-        float3 new_b = (float3){result.x, t, result2};
-        *(float3 *)&b[gid].at0 = new_b;
-        if (t < 0.0f) {
-            result.y = -t;
-            result.z = result2;
-            *(float3 *)&b[gid].at0 = result;
+        float new_at0 = fma(dt, at20, b[gid].at0);
+        float new_at4 = fma(dt, new_at24, b[gid].at4);
+        float new_at8 = fma(dt, at28, b[gid].at8);
+        b[gid].at0 = new_at0;
+        b[gid].at4 = new_at4;
+        b[gid].at8 = new_at8;
+        if (new_at4 < 0.0f) {
+            b[gid].at0 = new_at0;
+            b[gid].at4 = -new_at4;
+            b[gid].at8 = new_at8;
             b[gid].at24 = new_at24 * -0.5f;
             b[gid].at32 = 2;
         }

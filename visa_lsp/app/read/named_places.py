@@ -13,6 +13,7 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     backwards,
     change_lines,
+    places_of,
     setters,
     steps_of,
     trees_of,
@@ -20,9 +21,9 @@ from visa_lsp.app.read.code_lines import (
     words_without_trees,
 )
 from visa_lsp.app.read.names import BY_NAME, RESERVED, c_type, fields_text
-from visa_lsp.app.read.plain_forms import split_constant
+from visa_lsp.app.read.plain_forms import add, next_element, split_constant
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import COMPONENTS, Step, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Parts, Step, Tree, form, leaf, number_of, rewritten, step_of
 from visa_lsp.isa import types as ty
 from visa_lsp.program.elements import cl_bytes
 
@@ -75,6 +76,8 @@ class Places:
             elif (vector := _VECTOR.fullmatch(word)) is not None:
                 self._name_components(name, vector[1], int(vector[2]))
         for structure, names in pointers.items():
+            if structure not in self.body.records:
+                self._split_accesses(names)
             sizes = {name: size for name in names if (size := self._find_uses(name)[1])}
             record = self.body.records.get(structure)
             if record is not None and sizes and all(self._loads_of_record(name, record) is not None for name in sizes):
@@ -97,6 +100,77 @@ class Places:
             return Tree(f".{'xyzw'[number]}", (Tree("[]", (leaf(pointer), scaled["X"])),))
 
         change_lines(self.code, rule)
+
+    def _split_accesses(self, pointers: Sequence[str]) -> None:
+        """Store the numbers of vectors one by one in structures, and load two fields of 32 bits one by one."""
+        for code, index in backwards(self.code):
+            step = step_of(code[index].text)
+            place = form("*Q", step.target)["Q"] if step.op == "=" else NOTHING
+            element = _element_of(place, pointers) if _POINTER.fullmatch(place.op) is not None else None
+            if element is not None:
+                self._split_store(code, index, int(place.op[-4]) if place.op[-4].isdecimal() else 1, element)
+                continue
+            name, value = assigned(code[index])
+            if (
+                value.op == "[]"
+                and value.args[0].op in ("(ulong *)", "(long *)")
+                and value.args[0].args[0].op in pointers
+            ):
+                self._split_pair(code, index, leaf(name), value)
+            elif value.op == "[]" and value.args[0].args and value.args[0].args[0].op in pointers:
+                self._split_vector(code, index, leaf(name), value)
+
+    def _split_store(self, code: list[Node], index: int, count: int, element: Tree) -> None:
+        """Store the components of a vector as the elements from one on."""
+        start, value = index, step_of(code[index].text).value
+        name, above = assigned(code[index - 1]) if index else ("", NOTHING)
+        if name == value.op and above.op[0] == "{" and self.body.uses(name) == 2:
+            start, value = index - 1, above
+        values = value.args if value.op[0] == "{" else tuple([Tree(part, (value,)) for part in COMPONENTS[:count]])
+        if (value.op[0] == "{" or not value.args) and not any(map(reads_memory, values[1:])):
+            places = places_of(*code[start : index + 1])
+            code[start : index + 1] = [
+                Node(f"{next_element(element, number)} = {part};", places) for number, part in enumerate(values)
+            ]
+
+    def _split_pair(self, code: list[Node], index: int, name: Tree, value: Tree) -> None:
+        """Load the halves of a variable as two, if lines name nothing else of it."""
+        high = Tree(">>", (name, leaf(32)))
+        halves = [Tree(word, (half,)) for half in (name, high) for word in ("(int)", "(uint)")]
+        count = sum(tree in halves for tree in trees_of(self.code))
+        rest, number = split_constant(value.args[1])
+        scaled = form("X * N", rest) if rest is not None else Parts()
+        if not scaled or count + 1 != self.body.uses(name.op) or len(setters(self.code, name.op)) != 1:
+            return
+        row = Tree("*", (scaled["X"], leaf(2 * (number_of(scaled["N"]) or 0))))
+        array, places = Tree("(int *)", value.args[0].args), code[index].places
+        new = (leaf(self.body.new(ty.D)), leaf(self.body.new(ty.D)))
+        code[index : index + 1] = [
+            Node(f"{own} = {Tree('[]', (array, add(row, 2 * number + part)))};", places) for part, own in enumerate(new)
+        ]
+        parts = (new[0], Tree("(uint)", new[:1]), new[1], Tree("(uint)", new[1:]))
+        change_lines(self.code, dict(zip(halves, parts, strict=True)).get)
+
+    def _split_vector(self, code: list[Node], index: int, name: Tree, value: Tree) -> None:
+        """Load the components of a variable as several, if it is less than a structure and lines name nothing else of it."""
+        shape, (rest, number) = _POINTER.fullmatch(value.args[0].op), split_constant(value.args[1])
+        scaled = form("X * N", rest) if rest is not None else Parts()
+        kind, size = (BY_NAME.get(shape[1]), int(shape[2] or 1)) if shape is not None else (None, 1)
+        names = [tree for tree in trees_of(self.code) if tree.op in COMPONENTS and tree.args == (name,)]
+        is_split = kind is not None and size in (2, 4) and len(names) + 1 == self.body.uses(name.op)
+        if kind is None or not is_split or not scaled or len(setters(self.code, name.op)) != 1:
+            return
+        array = Tree(f"({c_type(kind)} *)", value.args[0].args)
+        row = Tree("*", (scaled["X"], leaf(size * (number_of(scaled["N"]) or 0))))
+        new = {tree: leaf(self.body.new(kind)) for tree in sorted(set(names), key=str)}
+        code[index : index + 1] = [
+            Node(
+                f"{own} = {Tree('[]', (array, add(row, size * number + COMPONENTS.index(tree.op))))};",
+                code[index].places,
+            )
+            for tree, own in new.items()
+        ]
+        change_lines(self.code, new.get)
 
     def _find_uses(self, pointer: str) -> tuple[dict[Tree, _Use], int]:
         """Return the accesses of a pointer to a structure, and its size; 0 if they do not agree about it, or other lines name it."""
@@ -270,7 +344,7 @@ class Places:
         """Return the types of fields of four bytes, by the first byte, that all lines use as integers, or all as floats."""
         answers: dict[int, set[DataType]] = defaultdict(set)
 
-        def add(use: _Use, byte: int, word: str) -> None:
+        def note(use: _Use, byte: int, word: str) -> None:
             """Add the type of a number: that of the access, or the other one where the lines convert its bits by ``word``."""
             if use.kind.size == ty.F.size:
                 other = {"as_int()": ty.D, "as_float()": ty.F}.get(word)
@@ -280,17 +354,24 @@ class Places:
             for part in tree.args:
                 if part.op[0] == "." and part.args[0].op in whole:
                     use = whole[part.args[0].op]
-                    add(use, use.bytes["xyzw".index(part.op[1])], tree.op)
+                    note(use, use.bytes["xyzw".index(part.op[1])], tree.op)
                 elif part in uses and uses[part].number == 1:
-                    add(uses[part], uses[part].byte, tree.op)
+                    note(uses[part], uses[part].byte, tree.op)
         for step in steps_of(self.code):
             if step.op == "=" and step.target in uses:
                 use = uses[step.target]
                 for byte, value in zip(use.bytes, _parts_of(step.value), strict=True):
-                    add(use, byte, {"as_int()": "as_float()", "as_float()": "as_int()"}.get(value.op, ""))
+                    note(use, byte, {"as_int()": "as_float()", "as_float()": "as_int()"}.get(value.op, ""))
         return {byte: said.pop() for byte, said in answers.items() if len(said) == 1}
 
     # ---- halves
+
+
+def _element_of(place: Tree, pointers: Sequence[str]) -> Tree | None:
+    """Return the element of one of some pointers at which a vector is stored; None for another place."""
+    element = form("&E", place.args[0])["E"]
+    is_own = element.op == "[]" and element.args[0].args and element.args[0].args[0].op in pointers
+    return element if is_own and place.op.startswith(element.args[0].op[:-3]) else None
 
 
 class _Part(NamedTuple):

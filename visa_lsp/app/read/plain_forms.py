@@ -84,7 +84,7 @@ def split_constant(tree: Tree) -> tuple[Tree | None, int]:
     return Tree(tree.op, (left, right)), left_number + sign * right_number
 
 
-def _moved(element: Tree, number: int) -> Tree:
+def next_element(element: Tree, number: int) -> Tree:
     """Return an element behind another one."""
     return Tree("[]", (element.args[0], add(element.args[1], number)))
 
@@ -131,7 +131,7 @@ class Former:
             word = re.compile(rf"\b{name}\b(?!\.[xyzw]\b)")
             if sum(len(word.findall(text)) for text in texts) != 1:
                 continue
-            parts = {f"{name}.{part}": str(_moved(element, number)) for number, part in enumerate("xyzw"[:count])}
+            parts = {f"{name}.{part}": str(next_element(element, number)) for number, part in enumerate("xyzw"[:count])}
             used = [part for part in parts if any(part in text for text in texts)] or [f"{name}.x"]
             code[index : index + 1] = [
                 Node(f"{part} = {parts[part]};", code[index].places, range=text_of(parts[part], 10, kind))
@@ -349,7 +349,7 @@ class Former:
         values = step.value.args
         if vector is None or step.value.op[0] != "{" or any(reads_memory(part) for part in values[1:]):
             return [node]
-        return [Node(f"{_moved(vector[0], n)} = {value};", node.places) for n, value in enumerate(values)]
+        return [Node(f"{next_element(vector[0], n)} = {value};", node.places) for n, value in enumerate(values)]
 
     def _by_ranges(self, code: list[Node], limits: Mapping[str, int]) -> None:
         """Write addresses as elements where the numbers of these are known to be small."""

@@ -35,7 +35,7 @@ from visa_lsp.app.read.code_lines import (
     trees_of,
     walk,
 )
-from visa_lsp.app.read.element_indexes import divided, short_index
+from visa_lsp.app.read.element_indexes import count_elements, divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements
@@ -321,6 +321,7 @@ class Tidier:
         self._halves()
         self._inline_all()
         Places(self.body).run()
+        self._split()
         change_lines(self.code, self._select)
         self.signs.run()
         self._inline_all()
@@ -343,6 +344,8 @@ class Tidier:
         self.shaper.drop_dead()
         write_insertions(self.body)
         write_local_arguments(self.body)
+        self.shaper.drop_dead()
+        self._scale()
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         roller.take_columns(self.filled)  # again, because more indexes are whole by now
@@ -473,9 +476,7 @@ class Tidier:
         """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements."""
         for _ in range(_SCALE_ROUNDS):
             change_lines(self.code, self._signed_offset)
-            quotients = (form("X / N", tree) for tree in trees_of(self.code))
-            names = dict.fromkeys(hit["X"].op for hit in quotients if hit["N"].op in ("2", "4", "8", "16"))
-            if not sum(self._scale_one(name) for name in names if name in self.types):
+            if not count_elements(self.body):
                 break
         self._count_words()
         self._spread_copies()
@@ -506,31 +507,6 @@ class Tidier:
         index = divided(self.signs.low(hit["X"].put(values), ty.D.size), BY_NAME[own].size, set())
         place = Tree("u&", (Tree("[]", (hit["P"], index)),)) if index is not None else None
         return place if place is None or word == own else Tree(tree.op, (place,))
-
-    def _scale_one(self, name: str) -> bool:
-        """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
-        quotients = [form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code)]
-        divisors = [number_of(hit["N"]) or 0 for hit in quotients if hit]
-        sets = setters(self.code, name)
-        steps = [step for node in sets if (step := step_of(node.text)).op in ("=", "+=", "-=")]
-        if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
-            return False
-        least, others = min(divisors), set(self.types.keys() - {name})
-        sizes: list[tuple[int, set[str]]] = [(size, set()) for size in (64, 32, 16, 8, 4, 2)]
-        for size, rests in (*sizes, (least, others)):
-            values = [divided(step.value, size, rests) for step in steps]
-            fits = all(number % least == 0 and (not size % number or not number % size) for number in divisors)
-            if fits and all(value is not None and name not in value.names() for value in values):
-                break
-        else:
-            return False
-        for node, step, value in zip(sets, steps, values, strict=True):
-            node.text, node.range = f"{name} {step.op} {value};", as_index(node.range)
-        for divisor in set(divisors):
-            factor = Tree("*", (leaf(name), leaf(size // divisor))) if size > divisor else leaf(name)
-            new = factor if size >= divisor else Tree("/", (leaf(name), leaf(divisor // size)))
-            change_lines(self.code, in_place_of(Tree("/", (leaf(name), leaf(divisor))), new))
-        return True
 
     # ---- values
 
@@ -979,8 +955,3 @@ def change_texts(code: list[Node], change: Callable[[str], str]) -> None:
     """Change the texts of all lines."""
     for node in walk(code):
         node.change(change)
-
-
-def as_index(value: Text | None) -> Text | None:
-    """Return what is known of a value that becomes an index."""
-    return None if value is None else replace(value, low=-(1 << 31), high=(1 << 31) - 1)

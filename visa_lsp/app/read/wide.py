@@ -31,7 +31,7 @@ from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, leaf, step_of, sum_of, terms
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, in_place_of, leaf, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -555,20 +555,28 @@ class Widener:
             if self.kinds.get(name) not in (ty.Q, ty.UQ) or "(ulong)" not in str(value):
                 continue
             rest, inputs = code[index + 1 :], value.names() & self.types.keys()
-            if any(self._sets(self.code, word) != 1 for word in (name, *inputs)) or any(
+            if any(len(self._sets(self.code, word)) != 1 for word in (name, *inputs)) or any(
                 self._sets(rest, word) for word in inputs
             ):
                 continue
             uses = [tree for tree in trees_of(rest) if tree.op.endswith(" *)") and name in tree.names()]
+            loads = [tree for tree in value.walk() if tree.op in ("[]", "u*")]
+            kind = self.signs.type_of(loads[0]) if len(loads) == 1 else None
+            if loads and kind is None:
+                continue
+            # Memory may change before the uses.
+            loaded = leaf(self.body.new(kind)) if kind is not None else NOTHING
+            value = value.change(in_place_of(loads[0], loaded)) if loads else value
             elements = {tree: self.element(tree.put({name: value})) for tree in uses}
-            if uses and len(uses) + 1 == self.body.uses(name) and None not in elements.values():
-                change_lines(rest, elements.get, code[index].places)
-                del code[index]
+            if not uses or len(uses) + 1 != self.body.uses(name) or None in elements.values():
+                continue
+            change_lines(rest, elements.get, code[index].places)
+            code[index : index + 1] = [Node(f"{loaded} = {loads[0]};", code[index].places)] if loads else []
         change_lines(self.code, self.element)
 
-    def _sets(self, code: list[Node], name: str) -> int:
-        """Return how often lines set a variable, without stores to what it points to."""
-        return sum(_STORE.match(node.text) is None for node in setters(code, name))
+    def _sets(self, code: list[Node], name: str) -> list[Node]:
+        """Return the lines that set a variable, without stores to what it points to."""
+        return [node for node in setters(code, name) if _STORE.match(node.text) is None]
 
     def element(self, tree: Tree) -> Tree | None:
         """Return an address in bytes of a part of an argument as that of an element; None for another one."""
@@ -601,7 +609,7 @@ class Widener:
         """Return a term of an address, divided by the size of an element."""
         if self.signs.type_of(term) not in (ty.Q, ty.UQ):
             return None
-        steady = setters(self.code, term.op) if not term.args else []
+        steady = self._sets(self.code, term.op) if not term.args else []
         is_multiple = len(steady) == 1 and divided(assigned(steady[0])[1], size, set()) is not None
         index = divided(term, size, {term.op} if is_multiple else set()) if size > 1 else term
         inner = index.args[0] if index is not None and index.op in ("(long)", "(ulong)") else None
