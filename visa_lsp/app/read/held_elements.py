@@ -1,4 +1,4 @@
-"""Drops stores of values that an element of a private array holds already.
+"""Makes one private array of several that are copies, and drops stores of values that an element holds already.
 
 Compilers keep small arrays in registers, and copy the whole array where two paths meet. Knows lines and the arrays of one
 lane. Invariant: what is known of an element ends with any line that may set it, its copy, or an element that is not known.
@@ -7,13 +7,26 @@ lane. Invariant: what is known of an element ends with any line that may set it,
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Final
+from functools import partial
+from typing import TYPE_CHECKING, Final, NamedTuple
 
-from visa_lsp.app.read.code_lines import chain_of, set_in
+from visa_lsp.app.read.code_lines import (
+    COUNTED,
+    Node,
+    assigned,
+    chain_of,
+    lists_of,
+    set_in,
+    setters_by_name,
+    walk,
+    words_without_trees,
+)
+from visa_lsp.app.read.liveness import Liveness
+from visa_lsp.app.read.shape import is_copy
 from visa_lsp.app.read.tree import Tree, form, number_of, set_names, step_of
 
 if TYPE_CHECKING:
-    from visa_lsp.app.read.code_lines import Body, Node
+    from visa_lsp.app.read.code_lines import Body, Line
 
 Copies = dict[str, Tree]  # variable -> the element that it equals
 _ARRAY: Final = re.compile(r"(\w+) (\w+)\[\d+\]")
@@ -89,3 +102,61 @@ class HeldElements:
 
     def _without(self, copies: Copies, names: set[str] | frozenset[str]) -> Copies:
         return {name: own for name, own in copies.items() if name not in names and own.args[0].op not in names}
+
+
+class _Copy(NamedTuple):
+    """A loop that copies an array: its line, and what it has in its head, in its only line and at its end."""
+
+    node: Node
+    head: str
+    line: Node
+    tail: Line | None
+    counter: str
+
+
+def unite_arrays(body: Body) -> None:
+    """Make one array of two that a loop copies, if they are never needed with two values."""
+    copies = [copy for node in walk(body.code) if (copy := _whole_copy(body, node)) is not None]
+    for copy in copies:
+        target, value = (part.args[0] for part in step_of(copy.line.text).trees)
+        copy.node.text, copy.node.inner, copy.node.tail = f"{target} = {value};", None, None
+    live = Liveness(body.code, body.types, frozenset()) if copies else None
+    setting, odd = setters_by_name(body.code), words_without_trees(body.code)
+    for copy in copies if live is not None else ():
+        name, source = assigned(copy.node)[0], assigned(copy.node)[1].op
+        if name != source and odd.isdisjoint({name, source}) and not _interfere(live, setting, name, source):
+            live.rename_in(body.code, source, name)
+            setting[name] += setting.pop(source, [])
+            word = re.compile(rf"\b{source}\b")
+            for node in walk(body.code):
+                if source in node.own_names():
+                    node.change(partial(word.sub, name))
+    for copy in copies:
+        name, value = assigned(copy.node)
+        copy.node.text = "" if name == value.op else copy.head
+        copy.line.text = f"{name}[{copy.counter}] = {value}[{copy.counter}];"
+        copy.node.inner, copy.node.tail = ([copy.line], copy.tail) if copy.node.text else (None, None)
+    for code in lists_of(body.code):
+        code[:] = [node for node in code if node.text]
+
+
+def _whole_copy(body: Body, node: Node) -> _Copy | None:
+    """Return a loop that copies an array to another one of its type; None for another line."""
+    hit = COUNTED.fullmatch(node.text)
+    step = step_of(node.inner[0].text) if hit is not None and len(node.inner or []) == 1 and node.inner else step_of("")
+    if hit is None or step.op != "=" or any(tree.op != "[]" or tree.args[1].op != hit[1] for tree in step.trees):
+        return None
+    names = [tree.args[0].op for tree in step.trees]
+    shapes = {body.types.get(name, "").replace(name, "") for name in names}
+    whole = _ARRAY.fullmatch(body.types.get(names[0], ""))
+    is_whole = whole is not None and len(shapes) == 1 and shapes.pop().endswith(f"[{hit[2]}]")
+    return _Copy(node, node.text, node.inner[0], node.tail, hit[1]) if is_whole and node.inner else None
+
+
+def _interfere(live: Liveness, setting: dict[str, list[Node]], name: str, source: str) -> bool:
+    """Return whether two arrays are needed with different values at one place."""
+    return any(
+        other in live.after.get(id(node), ()) and not is_copy(node, own, other)
+        for own, other in ((name, source), (source, name))
+        for node in setting[own]
+    )

@@ -21,7 +21,7 @@ from visa_lsp.app.read.code_lines import (
     word_counts,
 )
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, linear, parse, rewritten, step_of
+from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, linear, parse, rewritten, step_of, sum_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -182,7 +182,7 @@ def _find_steps(body: Body, uses: Counter[str], code: Sequence[Node], size: int)
         after = code[size * len(rows) : size * len(rows) + 1]
         kinds = {column.kind for column in series if column.factor}
         is_loop = _HALVES in kinds <= {_HALVES, _DOUBLES} or (
-            kinds == {_COUNTS} and size > 1 and len(rows) >= _MIN_COUNTED
+            kinds == {_COUNTS} and (size > 1 or code[0].inner) and len(rows) >= _MIN_COUNTED
         )
         if len(series) == len(columns) and is_loop and not (after and after[0].continues):
             bases = {kind: min(c.factor for c in series if c.kind == kind) for kind in kinds}
@@ -238,11 +238,10 @@ def _as_sum(tree: Tree) -> Tree | None:
     """Return an element with its index as a sum of factors, each with its number, and a number."""
     factors = linear(tree.args[1]) if tree.op == "[]" else Counter()
     words = sorted(word for word in factors if word)
-    if not words or len(words) > 1 or min(factors.values()) < 0:
+    if not words or min(factors.values()) < 0:
         return None
-    return Tree(
-        "[]", (tree.args[0], Tree("+", (Tree("*", (parse(words[0]), leaf(factors[words[0]]))), leaf(factors[""]))))
-    )
+    products = [Tree("*", (parse(word), leaf(factors[word]))) for word in words]
+    return Tree("[]", (tree.args[0], Tree("+", (sum_of(products), leaf(factors[""])))))
 
 
 def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_Series]) -> list[Node]:

@@ -746,7 +746,14 @@ class Shaper:
             node.text = str(Step((*step.words[:-2], *words), step.trees[:-1] if is_one else (*step.trees[:-1], right)))
 
     def say_positively(self) -> None:
-        """Write conditions without a sign that negates a longer one."""
+        """Write conditions without a sign that negates a longer one, and without an empty branch before another."""
+        for code, index in backwards(self.code):
+            node, *others = chain_of(code, index)
+            if node.text.startswith("if (") and not node.inner and len(others) == 1 and others[0].text == "} else {":
+                node.text = f"if ({self.opposite(condition_of(node.text))}) {{"
+                node.inner, node.places = others[0].inner, places_of(node, others[0])
+                node.tail = others[0].tail
+                del code[index + 1]
         change_lines(
             self.code,
             lambda tree: (

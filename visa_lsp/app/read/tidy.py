@@ -38,7 +38,7 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.element_indexes import count_elements, divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
-from visa_lsp.app.read.held_elements import HeldElements
+from visa_lsp.app.read.held_elements import HeldElements, unite_arrays
 from visa_lsp.app.read.insertions import write_insertions
 from visa_lsp.app.read.integer_forms import write_integers
 from visa_lsp.app.read.local_arrays import write_local_arguments
@@ -325,6 +325,7 @@ class Tidier:
         change_lines(self.code, self._select)
         self.signs.run()
         self._inline_all()
+        unite_arrays(self.body)
         HeldElements(self.body).run()
         self.shaper.drop_dead()
         self._inline_all()
@@ -349,6 +350,7 @@ class Tidier:
         write_integers(self.body, self.signs.type_of)
         self._inline_all()
         roller.take_columns(self.filled)  # again, because more indexes are whole by now
+        unite_arrays(self.body)
         self._inline_all()
         self._switches(self.code)
         write_usual_forms(self.body)
