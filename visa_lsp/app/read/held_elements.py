@@ -120,9 +120,11 @@ def unite_arrays(body: Body) -> None:
     for copy in copies:
         target, value = (part.args[0] for part in step_of(copy.line.text).trees)
         copy.node.text, copy.node.inner, copy.node.tail = f"{target} = {value};", None, None
-    live = Liveness(body.code, body.types, frozenset()) if copies else None
+    if not copies:
+        return
+    live = Liveness(body.code, body.types, frozenset())
     setting, odd = setters_by_name(body.code), words_without_trees(body.code)
-    for copy in copies if live is not None else ():
+    for copy in copies:
         name, source = assigned(copy.node)[0], assigned(copy.node)[1].op
         if name != source and odd.isdisjoint({name, source}) and not _interfere(live, setting, name, source):
             live.rename_in(body.code, source, name)

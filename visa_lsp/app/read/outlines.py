@@ -195,7 +195,7 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
     """Return the region of a library function whose branches begin at a line: the one with the fewest inputs."""
     chain = chain_of(code, index)
     lines = list(walk(chain))
-    if len(lines) < _MIN_LINES or not code[index].text.startswith("if (") or not _is_value(chain):
+    if len(lines) < _MIN_LINES or not code[index].text.startswith("if (") or not _is_value(body, chain):
         return None
     text, before = "\n".join(node.text for node in lines), list[Node]()
     most = max((sign.before for sign in _FUNCTIONS if any(mark in text for mark in sign.marks)), default=-1)
@@ -205,7 +205,7 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
         if node is not None:
             word = assigned(node)[0]
             uses = count_of(rf"\b{word}\b", [*before, *chain, node]) if word else 0
-            if not word or uses != body.uses(word) or not _is_value([node]):
+            if not word or uses != body.uses(word) or not _is_value(body, [node]):
                 between |= set_in([node])
                 if node.inner is not None or len(between) > most:
                     break
@@ -271,6 +271,7 @@ def _results_and_inputs(
     counters |= {
         word for node in walk(chain) if node.text.startswith(_CARRY) for word in names_of([node]) & body.types.keys()
     }
+    counters |= _tables(body, chain)
     inner = {word for word in counters if count_of(rf"\b{word}\b", chain) == body.uses(word)}
     alive, results = alive - inner, [word for word in results if word not in inner]
     own = {assigned(node)[0] for node in before}
@@ -296,8 +297,17 @@ def _results_and_inputs(
     return (results, kind, inputs) if numbers else None
 
 
-def _is_value(chain: list[Node]) -> bool:
+def _tables(body: Body, chain: list[Node]) -> set[str]:
+    """Return the arrays that only a chain of branches names, and that take constants from memory."""
+    targets = {
+        tree.args[0].op for tree in trees_of(chain) if tree.op == "memcpy()" and _MEMORY.search(str(tree.args[1]))
+    }
+    return {name for name in targets & body.types.keys() if count_of(rf"\b{name}\b", chain) == body.uses(name)}
+
+
+def _is_value(body: Body, chain: list[Node]) -> bool:
     """Return whether a chain of branches only computes: no memory but constants, no other lanes, no way out."""
+    tables = _tables(body, chain)
     plain = [node for node in walk(chain) if not node.text.startswith(_CARRY)]
     words = words_without_trees([replace(node, inner=None) for node in plain])
     if words - {"else", "break", "do", "for"} or any(_JUMPS.search(text) for text in texts_of(chain)):
@@ -305,6 +315,8 @@ def _is_value(chain: list[Node]) -> bool:
     if any(_BREAKS.search(text) for node in own_level(chain) for text in node.texts()):
         return False
     for tree in trees_of(chain):
+        if tree.op in ("[]", "memcpy()") and tree.args[0].op in tables:
+            continue
         if tree.op in ("[]", "u&") or (tree.op == "u*" and not _MEMORY.search(str(tree))):
             return False
         if tree.op.endswith("()") and not _CALLS.fullmatch(tree.op):

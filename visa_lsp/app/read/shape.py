@@ -749,8 +749,9 @@ class Shaper:
         """Write conditions without a sign that negates a longer one, and without an empty branch before another."""
         for code, index in backwards(self.code):
             node, *others = chain_of(code, index)
-            if node.text.startswith("if (") and not node.inner and len(others) == 1 and others[0].text == "} else {":
-                node.text = f"if ({self.opposite(condition_of(node.text))}) {{"
+            test = condition_of(node.text) if node.text.startswith(("if (", "} else if (")) else NOTHING
+            if test is not NOTHING and not node.inner and len(others) == 1 and others[0].text == "} else {":
+                node.text = node.text.replace(f"({test})", f"({self.opposite(test)})")
                 node.inner, node.places = others[0].inner, places_of(node, others[0])
                 node.tail = others[0].tail
                 del code[index + 1]
