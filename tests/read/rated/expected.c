@@ -934,10 +934,9 @@ kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *ha
                 position += 4;
             }
         }
-        uint t2 = difference & 3;
         bool found = false;
         int value;
-        switch (t2) {
+        switch (difference & 3) {
             case 0: found = true; break;
             case 1: value = 0; break;
             case 2: value = (uint)*(uchar *)(position + 1) << 8; break;
@@ -1319,9 +1318,8 @@ kernel void seg_scan_block(global float *values, global uchar *heads, global flo
     bool in_range = gid < total.at0;
     short result;
     if (in_range) {
-        uchar heads_gid = heads[gid];
         buf[lid] = values[gid];
-        result = heads_gid >> 7;
+        result = heads[gid] >> 7;
     } else {
         buf[lid] = 0.0f;
         result = 1;

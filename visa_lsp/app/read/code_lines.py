@@ -115,13 +115,14 @@ class Body:
     code: list[Node]
     types: dict[str, str]  # declarations of variables
     kinds: dict[str, DataType]  # of variables that are no arrays and no vectors
-    elements: Mapping[str, str]  # pointers, and the array of local memory -> types of their elements
+    elements: dict[str, str]  # pointers, and the array of local memory -> types of their elements
     scalars: Mapping[str, str]  # arguments -> their types
     sizes: Sequence[int]  # of a group, if a launch must have them; zeros else
     surfaces: frozenset[str]  # arrays that offsets of 32 bits address: no index is negative
     lanes: int = 0  # of a thread
     private_bytes: int = 0  # of scratch memory, for the arrays of all lanes
     fields: dict[str, str] = field(default_factory=dict)  # structures with their fields
+    locals: frozenset[str] = frozenset()  # arrays in shared local memory
     records: Mapping[str, Record] = field(default_factory=dict)  # structures of the source by name
 
     def new(self, kind: DataType, count: int = 0) -> str:

@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.code_lines import assigned, change_line, change_lines, setters, setters_by_name, trees_of, walk
-from visa_lsp.app.read.tree import Tree, form, in_place_of, leaf, number_of, step_of
+from visa_lsp.app.read.tree import Tree, form, in_place_of, leaf, number_of, step_of, uncast
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from collections.abc import Set as AbstractSet
 
     from visa_lsp.app.read.code_lines import Body
     from visa_lsp.app.read.expressions import Text
+    from visa_lsp.isa.types import DataType
 
 _DIVISORS: Final = ("2", "4", "8", "16")
 _SIZES: Final = (64, 32, 16, 8, 4, 2)
@@ -103,6 +105,33 @@ def _without_factor(tree: Tree) -> Tree | None:
     return index.args[0] if not any(part.op.endswith("()") for part in index.walk()) else index
 
 
+def find_multiples(body: Body, size: int) -> set[str]:
+    """Return the integer variables all of whose values are multiples of a power of two."""
+    values = {
+        name: [step_of(node.text) for node in nodes]
+        for name, nodes in setters_by_name(body.code).items()
+        if (kind := body.kinds.get(name)) is not None and kind.is_int and kind.size >= ty.D.size
+    }
+    names = {name for name, steps in values.items() if all(step.op in ("=", "+=", "-=") for step in steps)}
+    while odd := {
+        name for name in names if any(divided(step.value, size, set(), names) is None for step in values[name])
+    }:
+        names -= odd
+    return names
+
+
+def index_of_term(
+    term: Tree, size: int, multiples: AbstractSet[str], type_of: Callable[[Tree], DataType | None]
+) -> Tree | None:
+    """Return a term of 64 bits of an address, divided by the size of an element; None if it is no multiple."""
+    if type_of(term) not in (ty.Q, ty.UQ):
+        return None
+    index = divided(term, size, set(), multiples) if size > 1 else term
+    inner = index.args[0] if index is not None and index.op in ("(long)", "(ulong)") else None
+    same = ty.D if index is not None and index.op == "(long)" else ty.UD
+    return inner if inner is not None and type_of(inner) is same else index
+
+
 def count_elements(body: Body) -> bool:
     """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements; return whether one does."""
     quotients = (form("X / N", tree) for tree in trees_of(body.code))
@@ -119,19 +148,6 @@ class _Scales:
         self.multiples: dict[
             int, set[str]
         ] = {}  # divisor -> the variables all of whose values are multiples, once computed
-
-    def _find_multiples(self, size: int) -> set[str]:
-        values = {
-            name: [step_of(node.text) for node in nodes]
-            for name, nodes in setters_by_name(self.code).items()
-            if (kind := self.body.kinds.get(name)) is not None and kind.is_int and kind.size >= ty.D.size
-        }
-        names = {name for name, steps in values.items() if all(step.op in ("=", "+=", "-=") for step in steps)}
-        while odd := {
-            name for name in names if any(divided(step.value, size, set(), names) is None for step in values[name])
-        }:
-            names -= odd
-        return names
 
     def _divisors(self, name: str) -> list[int]:
         """Return the numbers that lines divide a variable by."""
@@ -153,7 +169,7 @@ class _Scales:
                 break
         else:
             if least not in self.multiples:
-                self.multiples[least] = self._find_multiples(least)
+                self.multiples[least] = find_multiples(self.body, least)
             size = least
             values = [divided(step.value, size, others, self.multiples[least]) for step in steps]
         if any(number % least for number in divisors) or any(
@@ -169,14 +185,18 @@ class _Scales:
         return True
 
     def unscale(self, name: str) -> bool:
-        """Multiply where a variable is used, if it is the offset in bytes of a structure; return whether it is."""
+        """Multiply where a variable is used, if it is the offset in bytes of a structure, or another variable times a number.
+
+        Return whether it is.
+        """
         divisors, sets = self._divisors(name), setters(self.code, name)
         value = assigned(sets[0])[1] if len(sets) == 1 else leaf("")
         source, factor = factor_of(value) or (leaf(""), 1)
         indexes = [tree for tree in trees_of(self.code) if tree.op == "[]" and name in tree.args[1].names()]
         pointers = {part.op for tree in indexes for part in tree.args[0].walk()}
         is_record = any(self.body.elements.get(pointer, "").startswith("struct") for pointer in pointers)
-        if not is_record or any(not number or factor % number for number in divisors) or factor == 1:
+        is_multiple = len(sets) == 1 and not uncast(source).args and uncast(source).op in self.body.types
+        if not (is_record or is_multiple) or any(not number or factor % number for number in divisors) or factor == 1:
             return False
         sets[0].text, sets[0].range = f"{name} = {source};", as_index(sets[0].range)
         product = Tree("*", (leaf(name), leaf(factor)))

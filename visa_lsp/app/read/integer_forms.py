@@ -15,6 +15,7 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     change_lines,
     condition_of,
+    count_of,
     lists_of,
     places_of,
     set_counts,
@@ -74,7 +75,7 @@ def write_integers(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
     _split_words(body)
     _split_stores(body)
     _count_as_int(body)
-    _index_by_source(body, body.code, [], type_of)
+    index_by_source(body, body.code, [], type_of)
     change_lines(body.code, partial(_plain, body, type_of))
     _declare_bytes(body, type_of)
     change_lines(body.code, partial(_byte_range, type_of))
@@ -411,14 +412,14 @@ def _count_as_int(body: Body) -> None:
         change_lines([node], in_place_of(Tree("(int)", (leaf(head[1]),)), leaf(head[1])))
 
 
-def _index_by_source(
+def index_by_source(
     body: Body, code: list[Node], facts: list[Tree], type_of: Callable[[Tree], DataType | None]
 ) -> None:
     """Index by a number of 32 bits instead of its copy with 64, where that is the same."""
     for node in list(code):
         if node.inner is not None:
             test = condition_of(node.text) if node.text.startswith("if (") else NOTHING
-            _index_by_source(body, node.inner, [*facts, *(conjuncts(test) if test is not NOTHING else [])], type_of)
+            index_by_source(body, node.inner, [*facts, *(conjuncts(test) if test is not NOTHING else [])], type_of)
             continue
         name, value = assigned(node)
         source = value.args[0] if value.op in WIDE else value
@@ -426,21 +427,44 @@ def _index_by_source(
         is_copy = body.kinds.get(name) in (ty.Q, ty.UQ) and not source.args and number_of(source) is None
         if not is_copy or kind is None or not kind.is_int or kind.size > ty.D.size:
             continue
-        if len(setters(body.code, name)) != 1 or len(setters(body.code, source.op)) > 1:
+        rest = code[code.index(node) + 1 :]
+        last = max((number + 1 for number, line in enumerate(rest) if name in line.names), default=0)
+        is_steady = len(setters(body.code, source.op)) <= 1 or (
+            source.op not in set_in(rest[:last]) and count_of(rf"\b{name}\b", rest) + 1 == body.uses(name)
+        )
+        if len(setters(body.code, name)) != 1 or not is_steady:
             continue
         mirrored = [Tree(MIRROR[fact.op], fact.args[::-1]) if fact.op == ">" else fact for fact in facts]
         is_less = any(fact.op == "<" and fact.args[0] == source and type_of(fact.args[1]) is kind for fact in mirrored)
-        indexes = (
-            (leaf(name), Tree("+", (leaf(name), leaf(1)))) if is_less and kind.size == ty.D.size else (leaf(name),)
-        )
-        free = sum(tree.op == "[]" and tree.args[1] in indexes for tree in trees_of(body.code))
+        rule = partial(_as_source, body, leaf(name), source, type_of, is_less and kind.size == ty.D.size)
+        free = sum(rule(tree) is not None for tree in trees_of(body.code))
         copies = sum(
             step.op == "=" and step.value == leaf(name) and body.kinds.get(step.target.op) in (ty.Q, ty.UQ)
             for step in steps_of(body.code)
         )
         if free and free + copies + 1 == body.uses(name):
             code.remove(node)
-            change_lines(body.code, in_place_of(leaf(name), source), node.places)
+            change_lines(body.code, rule, node.places)
+            change_lines(body.code, in_place_of(leaf(name), source))
+
+
+def _as_source(
+    body: Body, copy: Tree, source: Tree, type_of: Callable[[Tree], DataType | None], is_less: bool, tree: Tree
+) -> Tree | None:
+    """Write the source of a copy with 64 bits where that is the same: as an index, beside 64 bits, and times a number."""
+    if copy not in tree.args:
+        return None
+    if tree.op == "[]" and tree.args[1] == copy:
+        return Tree("[]", (tree.args[0], source))
+    others = [arg for arg in tree.args if arg != copy]
+    if len(tree.args) != 2 or len(others) != 1:
+        return None
+    if tree.op == "*" and number_of(others[0]) is not None:
+        return Tree("*", tuple([Tree("(long)", (source,)) if arg == copy else arg for arg in tree.args]))
+    wide = type_of(others[0]) in (ty.Q, ty.UQ) or body.elements.get(others[0].op) is not None
+    if tree.op == "+" and (wide or (is_less and others[0] == leaf(1))):
+        return Tree("+", tuple([source if arg == copy else arg for arg in tree.args]))
+    return None
 
 
 def _join_equal(body: Body, code: list[Node]) -> None:

@@ -273,9 +273,13 @@ class CodePrinter:
         elements |= {pointer.name: pointer.element for pointer in self._local_pointers()}
         scalars = dict(text.split()[::-1] for text in parameters if text.count(" ") == 1)
         names = self.names
+        own = frozenset(
+            {pointer.name for pointer in self._local_pointers()}
+            | {text.split("*")[1] for text in parameters if text.startswith("local ")}
+        )
         return Body(
             main, declarations, kinds, elements, scalars, names.group_size, self._surfaces(), names.simd, names.private_bytes,
-            records=names.records,
+            locals=own, records=names.records,
         )  # fmt: skip
 
     def _local_pointers(self) -> tuple[PointerArgument, ...]:

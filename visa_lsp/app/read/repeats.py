@@ -21,7 +21,7 @@ from visa_lsp.app.read.code_lines import (
     word_counts,
 )
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, WORD, Step, Tree, leaf, linear, parse, rewritten, step_of, sum_of
+from visa_lsp.app.read.tree import NOTHING, WIDE, WORD, Step, Tree, leaf, linear, parse, rewritten, step_of, sum_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -76,12 +76,14 @@ def _continues(first: Node, second: Node, head: re.Match[str], other: re.Match[s
 
 
 def _plain(tree: Tree) -> Tree:
-    """Return a tree whose indexes have their terms in one order."""
+    """Return a tree whose indexes have their terms in one order, as numbers of any size."""
 
     def plain(part: Tree) -> Tree | None:
         if part.op != "[]":
             return None
-        factors = linear(part.args[1])
+        factors = linear(
+            part.args[1].change(lambda own: own.args[0] if own.op in WIDE and not own.args[0].args else None)
+        )
         return Tree("[]", (part.args[0], leaf(sorted((word, number) for word, number in factors.items() if number))))
 
     return tree.change(plain)
@@ -122,6 +124,8 @@ def _move_counters(code: list[Node]) -> None:
 
 _HALVES, _DOUBLES, _COUNTS = "halves", "doubles", "counts"
 _MIN_COUNTED: Final = 4
+_MIN_SINGLE: Final = 8  # of steps of one line
+_STARTED: Final = re.compile(r"for \((\w+) = (\d+);(.*); \1(?:\+\+| \+= (\d+))\) \{")
 
 
 class _Series(NamedTuple):
@@ -158,8 +162,33 @@ def _roll_steps(body: Body, code: list[Node]) -> None:
             nodes = code[index : index + size * count]
             if _find_steps(body, uses, nodes, size) == (count, series):
                 code[index : index + len(nodes)] = _loop_of_steps(body, nodes, size, series)
+                index -= _begin_earlier(code, index)
             break
         index += 1
+
+
+def _begin_earlier(code: list[Node], index: int) -> int:
+    """Let a loop that counts do what lines before it do, where that is the step before its first one; return the number of lines."""
+    loop, count = code[index], 0
+    hit, inner = _STARTED.fullmatch(loop.text), loop.inner or []
+    while hit is not None and (start := int(hit[2]) - int(hit[4] or 1)) >= 0 and index - count >= len(inner):
+        above = code[index - count - len(inner) : index - count]
+        steps = [(step_of(line.text), step_of(own.text)) for line, own in zip(above, inner, strict=True)]
+        is_plain = not any(line.inner for line in (*above, *inner)) and all(own.trees for _, own in steps)
+        moved = {hit[1]: leaf(start)}
+        if not is_plain or any(
+            line.words != own.words or list(map(_plain, line.trees)) != [_plain(tree.put(moved)) for tree in own.trees]
+            for line, own in steps
+        ):
+            break
+        count += len(inner)
+        loop.text, loop.places = (
+            loop.text.replace(f"{hit[1]} = {hit[2]};", f"{hit[1]} = {start};", 1),
+            places_of(loop, *above),
+        )
+        hit = _STARTED.fullmatch(loop.text)
+    del code[index - count : index]
+    return count
 
 
 def _find_steps(body: Body, uses: Counter[str], code: Sequence[Node], size: int) -> tuple[int, list[_Series]]:
@@ -182,7 +211,7 @@ def _find_steps(body: Body, uses: Counter[str], code: Sequence[Node], size: int)
         after = code[size * len(rows) : size * len(rows) + 1]
         kinds = {column.kind for column in series if column.factor}
         is_loop = _HALVES in kinds <= {_HALVES, _DOUBLES} or (
-            kinds == {_COUNTS} and (size > 1 or code[0].inner) and len(rows) >= _MIN_COUNTED
+            kinds == {_COUNTS} and len(rows) >= (_MIN_COUNTED if size > 1 or code[0].inner else _MIN_SINGLE)
         )
         if len(series) == len(columns) and is_loop and not (after and after[0].continues):
             bases = {kind: min(c.factor for c in series if c.kind == kind) for kind in kinds}

@@ -20,7 +20,9 @@ from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Step, Tree, leaf, number
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_DECLARATION: Final = re.compile(r"(?:for \()?(?:shared |local |struct )?[A-Za-z]\w* \*?(\w+)(?:\[\d*\])?(?: = |;)")
+_DECLARATION: Final = re.compile(
+    r"(?:for \()?(?:shared |local |global |struct )?[A-Za-z]\w* \*?(\w+)(?:\[\d*\])?(?: = |;)"
+)
 _IDS: Final = {
     "global_id()": ("gid", "xyz", ""),
     "local_id()": ("lid", "xyz", "l"),
@@ -72,6 +74,7 @@ class Namer:
         self.vectors: set[str] = set()  # whose parts lines set
         self.arrays: set[str] = set()  # of the lane
         self.elements: set[Tree] = set()
+        self.pointers: set[str] = set()
         self.inputs: set[str] = set()  # filled by the launch, without a name
         self.names: dict[str, str] = {}
         self.pending: set[str] = set()  # variables with names, or whose names are being chosen
@@ -106,6 +109,8 @@ class Namer:
             is_for = text.startswith("for (")
             if hit is not None:
                 self.scopes.setdefault(hit[1], inside if is_for else path)
+                if text.startswith("global "):
+                    self.pointers.add(hit[1])
                 if "payload + " in text:
                     self.inputs.add(hit[1])
                 if f"{hit[1]}[" in text and not text.startswith(("shared", "local", "for")) and " = " not in text:
@@ -161,6 +166,9 @@ class Namer:
             return ("input",)
         if name in self.arrays:
             return ("values",)
+        if name in self.pointers:
+            base = next((base for value in values if (base := self._base(value))), "")
+            return (f"p_{base}" if base else "p",)
         if len(steps) == 1 and (role_names := self._id(start)):
             return role_names
         if signs & {">>=", "<<="} and len(steps) > 1:
@@ -214,6 +222,18 @@ class Namer:
         if not values:
             return ("value",)
         return (*(word for word in (*along, described) if word), *self._by_value(name, start))
+
+    def _base(self, address: Tree, depth: int = 4) -> str:
+        """Return the argument that an address is computed from; empty if that is not seen."""
+        for part in terms(uncast(address)):
+            own = uncast(part).op
+            is_pointer = part.op == "(ulong)" or (own in self.parameters and part is terms(address)[0])
+            if own in self.parameters and is_pointer:
+                return own
+            values = [step.value for step, _ in self.steps[own] if len(step.trees) > 1] if depth else []
+            if len(values) == 1 and (base := self._base(values[0], depth - 1)):
+                return base
+        return ""
 
     def _id(self, value: Tree) -> tuple[str, ...]:
         if value.op not in _IDS:
@@ -291,7 +311,10 @@ class Namer:
             return ()
         if part not in ("", *"xyzw"):
             return (part,)  # a field of a structure
-        word, part = self.names.get(place, place).removeprefix("slm_").rstrip("_"), f"_{part}" if part else ""
+        word, part = (
+            self.names.get(place, place).removeprefix("slm_").removeprefix("p_").rstrip("_"),
+            f"_{part}" if part else "",
+        )
         index = value.args[1] if value.op == "[]" else NOTHING
         own = self._name(uncast(index).op) if value.op == "[]" and not uncast(index).args else ""
         if own and not NUMBERED.fullmatch(own):

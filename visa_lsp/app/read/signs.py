@@ -56,7 +56,7 @@ class Signs:
                 self._retype(name, ty.B if kind is ty.UB else ty.W)
             elif is_plain and wanted is not None and self.asked[name] == {wanted}:
                 self._retype(name, BY_NAME[wanted])
-        change_lines(self.code, self._without_cast)
+        change_lines(self.code, self.without_cast)
         for node in walk(self.code):
             step = step_of(node.text)
             trees = list(step.trees)
@@ -147,7 +147,7 @@ class Signs:
 
     # ---- casts
 
-    def _without_cast(self, tree: Tree) -> Tree | None:
+    def without_cast(self, tree: Tree) -> Tree | None:
         """Drop a cast to the type that a value has, and those of both sides of a comparison for equality."""
         if tree.op in ("(uint)", "(int)", *_SIGNED) and self.type_of(tree.args[0]) is BY_NAME[tree.op[1:-1]]:
             return tree.args[0]
@@ -170,7 +170,7 @@ class Signs:
             return None
         left, right = tree.args
         if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
-            return self._without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
+            return self.without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
         if (products := _with_products(tree)) is not None:
             return products
         for index, (arg, other) in enumerate(((left, right), (right, left))):

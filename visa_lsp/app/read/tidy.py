@@ -40,11 +40,12 @@ from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements, unite_arrays
 from visa_lsp.app.read.insertions import write_insertions
-from visa_lsp.app.read.integer_forms import write_integers
+from visa_lsp.app.read.integer_forms import index_by_source, write_integers
 from visa_lsp.app.read.local_arrays import write_local_arguments
 from visa_lsp.app.read.named_places import Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
+from visa_lsp.app.read.pointers import Pointers
 from visa_lsp.app.read.quotients import (
     HighHalf,
     as_quotient,
@@ -75,6 +76,7 @@ from visa_lsp.app.read.tree import (
     form,
     in_place_of,
     leaf,
+    linear,
     number_of,
     parse,
     rewritten,
@@ -190,13 +192,14 @@ class Idiom(NamedTuple):
 
 
 class _Moving(NamedTuple):
-    """A value that moves to the only use of its variable: the words in it, its instructions, and whether it reads memory."""
+    """A value that moves to the only use of its variable: the words in it, its instructions, whether it reads memory, and the elements if it reads nothing else."""
 
     name: str
     value: Text
     reads: set[str]
     places: tuple[int, ...]
     loads: bool
+    elements: list[Tree] | None
 
 
 _DIVIDE: Final = (
@@ -226,6 +229,13 @@ _IDIOMS: Final = (
         {"P ? 1.0f : recip(D * F) * X * F": "approx_divide(X, D)"},
     ),
 )
+
+
+def _elements(value: Tree) -> list[Tree] | None:
+    """Return the elements of arrays that a value loads; None for a value that depends on other memory or calls."""
+    parts = list(value.walk())
+    is_plain = not any(part.op in ("u*", "u&") or part.op.endswith("()") for part in parts)
+    return [part for part in parts if part.op == "[]"] if is_plain else None
 
 
 class Tidier:
@@ -354,6 +364,10 @@ class Tidier:
         self._inline_all()
         self._switches(self.code)
         write_usual_forms(self.body)
+        Pointers(self.body, self.signs.type_of).run()
+        self._scale()
+        index_by_source(self.body, self.code, [], self.signs.type_of)
+        change_lines(self.code, self.signs.without_cast)
         join_guards(self.body)
         self.shaper.sink_equal()
         self.shaper.halve_last()
@@ -544,7 +558,29 @@ class Tidier:
         if len(value.text) > _MAX_VALUE or name not in self.types or text is None:
             return False
         reads, loads = set(WORD.findall(value.text)), bool(_MEMORY.search(value.text))
-        return self._move_into(code[index + 1 :], _Moving(name, text, reads, node.places, loads)) is True
+        return (
+            self._move_into(
+                code[index + 1 :], _Moving(name, text, reads, node.places, loads, _elements(parse(text.text)))
+            )
+            is True
+        )
+
+    def _stores_elsewhere(self, text: str, loads: list[Tree] | None) -> bool:
+        """Return whether a line only stores an element that is none of those that a value loads."""
+        step = step_of(text)
+        is_store = step.op == "=" and step.target.op == "[]" and not step.words[0]
+        return bool(loads) and is_store and all(self._differ(step.target, load) for load in loads or ())
+
+    def _differ(self, place: Tree, other: Tree) -> bool:
+        """Return whether two elements are in arrays of other memories, or so many elements apart in one."""
+        arrays = [(tree.args[0].args or tree.args)[0].op for tree in (place, other)]
+        spaces = {name in self.body.locals for name in arrays}
+        if len(spaces) == 2 and all(name in self.body.elements for name in arrays):
+            return True
+        distance = linear(place.args[1])
+        distance.subtract(linear(other.args[1]))
+        words = [word for word, number in distance.items() if number]
+        return place.args[0] == other.args[0] and not place.args[0].args and words == [""]
 
     def _as_declared(self, value: Text, name: str) -> Text | None:
         kind = self.kinds.get(name)
@@ -593,6 +629,8 @@ class Tidier:
         )
         if node.is_loop or (stops and _STOPS.search(text)):
             return True
+        if self._stores_elsewhere(text, moving.elements):
+            return False
         if loads and (_STORE.search(text) or "memcpy" in text or "write_texel" in text or "write_image" in text):
             return True
         target = re.match(r"(?:if \(.*?\) )?(?:each_lane\(.*?\) |once )?\*?\(?\(?(\w+)", text)

@@ -130,7 +130,7 @@ def linear(tree: Tree) -> Counter[str]:
         factors[""] -= number
     elif tree.op == "<<" and (shift := number_of(tree.args[1])) is not None:
         factors.update({word: own << shift for word, own in linear(tree.args[0]).items()})
-    elif tree.op == "*" and any(numbers := [number_of(arg) for arg in tree.args]):
+    elif tree.op == "*" and (numbers := [number_of(arg) for arg in tree.args]) != [None, None]:
         place = 1 if numbers[1] is not None else 0
         times = numbers[place] or 0
         factors.update({word: own * times for word, own in linear(tree.args[1 - place]).items()})

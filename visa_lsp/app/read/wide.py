@@ -25,7 +25,7 @@ from visa_lsp.app.read.code_lines import (
     trees_of,
     walk,
 )
-from visa_lsp.app.read.element_indexes import divided
+from visa_lsp.app.read.element_indexes import divided, index_of_term
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
@@ -607,14 +607,9 @@ class Widener:
 
     def _divided(self, term: Tree, size: int) -> Tree | None:
         """Return a term of an address, divided by the size of an element."""
-        if self.signs.type_of(term) not in (ty.Q, ty.UQ):
-            return None
         steady = self._sets(self.code, term.op) if not term.args else []
         is_multiple = len(steady) == 1 and divided(assigned(steady[0])[1], size, set()) is not None
-        index = divided(term, size, {term.op} if is_multiple else set()) if size > 1 else term
-        inner = index.args[0] if index is not None and index.op in ("(long)", "(ulong)") else None
-        same = ty.D if index is not None and index.op == "(long)" else ty.UD
-        return inner if inner is not None and self.signs.type_of(inner) is same else index
+        return index_of_term(term, size, {term.op} if is_multiple else set(), self.signs.type_of)
 
 
 def _is_place(tree: Tree) -> bool:
