@@ -322,7 +322,9 @@ class Places:
             if step.op != "=" or step.target not in uses:
                 continue
             use, lines = uses[step.target], []
-            for byte, value in zip(use.bytes, _parts_of(step.value), strict=True):
+            if use.number > 1 and (step.value in uses or step.value.op in whole):
+                continue  # a whole structure
+            for byte, value in zip(use.bytes, _parts_of(step.value, use.number), strict=True):
                 own = value if use.kind.is_int and kinds[byte].is_int else _bits_as(value, use.kind, kinds[byte])
                 own = rewritten(own, _SAME_BITS) or own
                 lines.append(Node(f"{use.pointer}[{use.owner}].at{byte} = {own};", code[index].places))
@@ -360,7 +362,7 @@ class Places:
         for step in steps_of(self.code):
             if step.op == "=" and step.target in uses:
                 use = uses[step.target]
-                for byte, value in zip(use.bytes, _parts_of(step.value), strict=True):
+                for byte, value in zip(use.bytes, _parts_of(step.value, use.number), strict=True):
                     note(use, byte, {"as_int()": "as_float()", "as_float()": "as_int()"}.get(value.op, ""))
         return {byte: said.pop() for byte, said in answers.items() if len(said) == 1}
 
@@ -422,6 +424,8 @@ def _bits_as(value: Tree, kind: DataType, wanted: DataType) -> Tree:
     return Tree(f"as_{word}()" if kind.is_float or wanted.is_float else f"({word})", (value,))
 
 
-def _parts_of(value: Tree) -> tuple[Tree, ...]:
-    """Return the components of a new vector; a value that is none is one component."""
-    return value.args if value.op[0] == "{" else (value,)
+def _parts_of(value: Tree, number: int) -> tuple[Tree, ...]:
+    """Return so many components of a value."""
+    if number == 1:
+        return (value,)
+    return value.args if value.op[0] == "{" else tuple([Tree(part, (value,)) for part in COMPONENTS[:number]])

@@ -109,6 +109,11 @@ def is_constant(tree: Tree) -> bool:
     return not inner.args and (inner.op[0].isdigit() or inner.op in ("true", "false", "INFINITY", "NAN"))
 
 
+def _has_label(code: list[Node]) -> bool:
+    """Return whether a jump may lead into some lines."""
+    return any(line.text.endswith(":;") for line in walk(code))
+
+
 def copied(value: Tree) -> str:
     """Return the variable that a value is a copy of, as 32 bits; empty for another value."""
     while value.op in WORDS:
@@ -425,11 +430,11 @@ class Shaper:
             inner = node.inner or []
             if node.text == "if (true) {" and not rest:
                 code[index : index + 1] = inner
-            elif node.text == "if (false) {" and rest and rest[0].text == "} else {":
+            elif node.text == "if (false) {" and rest and rest[0].text == "} else {" and not _has_label(inner):
                 code[index : index + 2] = rest[0].inner or []
             elif node.text in ("if (true) break;", "if (true) continue;", "if (true) return;"):
                 node.text = node.text.removeprefix("if (true) ")
-                end = next((n for n in range(index + 1, len(code)) if code[n].text.endswith(":;")), len(code))
+                end = next((n for n in range(index + 1, len(code)) if _has_label([code[n]])), len(code))
                 del code[index + 1 : end]
             elif node.text.startswith("if (") and not rest and [n.text for n in inner] in (["break;"], ["continue;"]):
                 code[index] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
@@ -591,7 +596,11 @@ class Shaper:
         leaving = [f"{flag} = true;"] if flag else []
         for index, node in enumerate(code):
             if node.text == "break;":
-                return [*code[:index], *(Node(text, node.places) for text in leaving)]
+                return (
+                    None
+                    if _has_label(code[index:])
+                    else [*code[:index], *(Node(text, node.places) for text in leaving)]
+                )
             chain = chain_of(code, index)
             if not any(line.text.endswith("break;") for line in own_level(chain)):
                 continue
@@ -602,6 +611,8 @@ class Shaper:
                 branches.append(("} else {", []))
             falls = [not inner or not JUMP.search(inner[-1].text) for _, inner in branches]
             start, following = code[:index], list[Node]()
+            if not any(falls) and _has_label(rest):
+                return None
             if sum(falls) > 1 and rest:  # lanes of several branches meet there
                 start += [] if flag else [Node(f"{(flag := self.body.new(ty.BOOL))} = false;", node.places)]
                 later = self._nest(rest, flag if leaving else "")

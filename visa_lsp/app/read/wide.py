@@ -25,13 +25,13 @@ from visa_lsp.app.read.code_lines import (
     trees_of,
     walk,
 )
-from visa_lsp.app.read.element_indexes import divided, index_of_term
+from visa_lsp.app.read.element_indexes import divided, factor_of, index_of_term
 from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.halves import BITS, HIGH, LOW, SWAPPED, Halves
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, in_place_of, leaf, step_of, sum_of, terms
+from visa_lsp.app.read.tree import NOTHING, Step, Tree, filled, in_place_of, leaf, number_of, step_of, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -555,23 +555,24 @@ class Widener:
             if self.kinds.get(name) not in (ty.Q, ty.UQ) or "(ulong)" not in str(value):
                 continue
             rest, inputs = code[index + 1 :], value.names() & self.types.keys()
-            if any(len(self._sets(self.code, word)) != 1 for word in (name, *inputs)) or any(
-                self._sets(rest, word) for word in inputs
-            ):
+            if len(self._sets(self.code, name)) != 1:
                 continue
+            # What changes before the uses gets a variable: memory, and variables that lines set again.
+            changing = [tree for tree in value.walk() if tree.op in ("[]", "u*")]
+            if any(len(self._sets(self.code, word)) != 1 or self._sets(rest, word) for word in inputs):
+                terms_of_value = [term for term in terms(value) if term.op != "(ulong)"]
+                changing = [(factor_of(term) or (term, 1))[0] for term in terms_of_value if number_of(term) is None]
+            kind = self.signs.type_of(changing[0]) if len(changing) == 1 else None
+            if changing and kind is None:
+                continue
+            source = leaf(self.body.new(kind)) if kind is not None else NOTHING
+            value = value.change(in_place_of(changing[0], source)) if changing else value
             uses = [tree for tree in trees_of(rest) if tree.op.endswith(" *)") and name in tree.names()]
-            loads = [tree for tree in value.walk() if tree.op in ("[]", "u*")]
-            kind = self.signs.type_of(loads[0]) if len(loads) == 1 else None
-            if loads and kind is None:
-                continue
-            # Memory may change before the uses.
-            loaded = leaf(self.body.new(kind)) if kind is not None else NOTHING
-            value = value.change(in_place_of(loads[0], loaded)) if loads else value
             elements = {tree: self.element(tree.put({name: value})) for tree in uses}
             if not uses or len(uses) + 1 != self.body.uses(name) or None in elements.values():
                 continue
             change_lines(rest, elements.get, code[index].places)
-            code[index : index + 1] = [Node(f"{loaded} = {loads[0]};", code[index].places)] if loads else []
+            code[index : index + 1] = [Node(f"{source} = {changing[0]};", code[index].places)] if changing else []
         change_lines(self.code, self.element)
 
     def _sets(self, code: list[Node], name: str) -> list[Node]:
