@@ -166,7 +166,8 @@ class Body:
 
     def uses(self, name: str) -> int:
         """Return how often lines name a variable."""
-        return count_of(rf"\b{name}\b", self.code)
+        lines = (node.texts() for node in walk(self.code) if name in node.own_names())
+        return sum(WORD.findall(text).count(name) for texts in lines for text in texts)
 
 
 def texts_of(code: Iterable[Node]) -> Iterator[str]:

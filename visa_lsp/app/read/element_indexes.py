@@ -5,6 +5,7 @@ Invariant: a value that is no sum of whole elements stays as it is.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from typing import TYPE_CHECKING, Final
 
 from msgspec.structs import replace
@@ -134,10 +135,8 @@ def index_of_term(
 
 def count_elements(body: Body) -> bool:
     """Let variables that are only used as `V / 4`, because they are offsets in bytes, count elements; return whether one does."""
-    quotients = (form("X / N", tree) for tree in trees_of(body.code))
-    names = dict.fromkeys(hit["X"].op for hit in quotients if hit["N"].op in _DIVISORS)
     scales = _Scales(body)
-    return bool(sum(scales.unscale(name) or scales.scale(name) for name in names if name in body.types))
+    return bool(sum(scales.unscale(name) or scales.scale(name) for name in scales.divisors if name in body.types))
 
 
 class _Scales:
@@ -148,15 +147,19 @@ class _Scales:
         self.multiples: dict[
             int, set[str]
         ] = {}  # divisor -> the variables all of whose values are multiples, once computed
-
-    def _divisors(self, name: str) -> list[int]:
-        """Return the numbers that lines divide a variable by."""
-        quotients = (form("X / N", tree, X=leaf(name)) for tree in trees_of(self.code))
-        return [number_of(hit["N"]) or 0 for hit in quotients if hit]
+        self.divisors: defaultdict[str, list[int]] = defaultdict(list)  # that lines divide variables by
+        self.arrays: defaultdict[str, set[str]] = defaultdict(set)  # that they index
+        for tree in trees_of(self.code):
+            if tree.op == "/" and tree.args[1].op in _DIVISORS and not tree.args[0].args:
+                self.divisors[tree.args[0].op].append(int(tree.args[1].op))
+            elif tree.op == "[]":
+                arrays = {part.op for part in tree.args[0].walk()}
+                for name in tree.args[1].names():
+                    self.arrays[name] |= arrays
 
     def scale(self, name: str) -> bool:
         """Let a variable that is only used as `V / 4` count elements, if its values are multiples; return whether it does."""
-        divisors, sets = self._divisors(name), setters(self.code, name)
+        divisors, sets = self.divisors[name], setters(self.code, name)
         steps = [step for node in sets if (step := step_of(node.text)).op in ("=", "+=", "-=")]
         if not steps or len(steps) < len(sets) or self.body.uses(name) != len(divisors) + len(sets):
             return False
@@ -189,12 +192,10 @@ class _Scales:
 
         Return whether it is.
         """
-        divisors, sets = self._divisors(name), setters(self.code, name)
+        divisors, sets = self.divisors[name], setters(self.code, name)
         value = assigned(sets[0])[1] if len(sets) == 1 else leaf("")
         source, factor = factor_of(value) or (leaf(""), 1)
-        indexes = [tree for tree in trees_of(self.code) if tree.op == "[]" and name in tree.args[1].names()]
-        pointers = {part.op for tree in indexes for part in tree.args[0].walk()}
-        is_record = any(self.body.elements.get(pointer, "").startswith("struct") for pointer in pointers)
+        is_record = any(self.body.elements.get(array, "").startswith("struct") for array in self.arrays[name])
         is_multiple = len(sets) == 1 and not uncast(source).args and uncast(source).op in self.body.types
         if not (is_record or is_multiple) or any(not number or factor % number for number in divisors) or factor == 1:
             return False

@@ -6,7 +6,7 @@ Knows lines and the types of their variables. Invariant: an address that is no s
 from __future__ import annotations
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -51,13 +51,25 @@ class Pointers:
         self.setters = setters_by_name(body.code)
         self.multiples: dict[int, set[str]] = {}
         self.pointers: dict[str, _Pointer] = {}
+        self.accesses: defaultdict[str, list[Tree]] = defaultdict(list)  # through each variable
+        self.others: Counter[str] = (
+            Counter()
+        )  # other uses of variables: in comparisons with 0, and in sums that are addresses
 
     def run(self) -> None:
         """Change the lines and the types of variables in place."""
         odd = words_without_trees(self.code)
-        for name, kind in self.body.kinds.items():
-            if kind in (ty.Q, ty.UQ) and name not in odd and (pointer := self._pointer(name)) is not None:
-                self.pointers[name] = pointer
+        wide = {name for name, kind in self.body.kinds.items() if kind in (ty.Q, ty.UQ) and name not in odd}
+        for tree in trees_of(self.code):
+            if _ACCESS.fullmatch(tree.op) is not None:
+                for name in tree.names() & wide:
+                    self.accesses[name].append(tree)
+            elif tree.op in ("==", "!=") and tree.args[1].op in _NULL:
+                self.others[tree.args[0].op] += 1
+        for name, value in map(assigned, walk(self.code)):
+            if name in wide:
+                self.others.update(own for term in terms(value) if (own := uncast(term).op) != name)
+        self.pointers = {name: pointer for name in self.accesses if (pointer := self._pointer(name)) is not None}
         if not self.pointers:
             return
         change_lines(self.code, self._as_place)
@@ -100,17 +112,12 @@ class Pointers:
 
     def _pointer(self, name: str) -> _Pointer | None:
         """Return what a variable points to; None if it is no address of elements of one type."""
-        uses = 0
-        words: Counter[str] = Counter()
-        for tree in trees_of(self.code):
+        accesses, words = self.accesses[name], Counter[str]()
+        for tree in accesses:
             shape = _ACCESS.fullmatch(tree.op)
-            if shape is not None and name in tree.names():
-                if [uncast(term).op for term in terms(tree.args[0])].count(name) != 1:
-                    return None
-                words[shape[2]] += 1
-                uses += 1
-            elif tree.op in ("==", "!=") and tree.args[0] == leaf(name) and tree.args[1].op in _NULL:
-                uses += 1
+            if shape is None or [uncast(term).op for term in terms(tree.args[0])].count(name) != 1:
+                return None
+            words[shape[2]] += 1
         sizes = {BY_NAME[word].size if word in BY_NAME else 0 for word in words}
         if not words or len(sizes) != 1 or len({BY_NAME[word].is_float for word in words}) != 1:
             return None
@@ -119,24 +126,14 @@ class Pointers:
         steps = [step_of(node.text) for node in sets]
         moves = [step.value for step in steps if step.op in ("+=", "-=")]
         is_set = any(step.op == "=" for step in steps) and all(step.op in ("=", "+=", "-=") for step in steps)
-        places = (term for tree in trees_of(self.code) if _ACCESS.fullmatch(tree.op) for term in self._rest(tree, name))
+        places = (term for tree in accesses for term in self._rest(tree, name))
         divided = (self._divided(term, pointer.size) for term in (*moves, *places))
-        is_used = self.body.uses(name) == uses + len(sets) + self._uses_in_others(name)
+        is_used = self.body.uses(name) == len(accesses) + len(sets) + self.others[name]
         return pointer if is_set and is_used and None not in divided else None
 
     def _sets(self, code: list[Node], name: str) -> list[Node]:
         """Return the lines that set a variable, without stores to what it points to."""
         return [node for node in setters(code, name) if leaf(name) in step_of(node.text).targets]
-
-    def _uses_in_others(self, name: str) -> int:
-        """Return how often other variables are set to a sum with this one."""
-        values = (assigned(node) for node in walk(self.code))
-        return sum(
-            uncast(term).op == name
-            for own, value in values
-            if own != name and self.body.kinds.get(own) in (ty.Q, ty.UQ)
-            for term in terms(value)
-        )
 
     def _rest(self, place: Tree, name: str) -> list[Tree]:
         """Return the terms of an address beside a variable; none if it is not in it."""

@@ -276,8 +276,9 @@ class Shaper:
                 chain, leaves = chain_of(code, index), GOTO if node.is_loop else LEAVES
                 if node.continues or node.inner is None or any(leaves.search(line.text) for line in walk(chain)):
                     continue
-                for name in sorted(names_of(chain) - live.before[id(node)] - live.after[id(node)]):
-                    own = count_of(rf"\b{name}\b", chain) if name in self.kinds else 0
+                inside = word_counts(chain)
+                for name in sorted(inside.keys() & self.kinds.keys() - live.before[id(node)] - live.after[id(node)]):
+                    own = inside[name]
                     if own and own < counts[name]:
                         fresh += 1
                         new = f"{name}_{'abcdefghijklmnopqrstuvwxyz'[fresh % 26]}{fresh}"
@@ -1024,12 +1025,11 @@ class Shaper:
         """Let a loop count at its end, if it does so at its beginning and then uses the old number."""
         node, inner = code[index], code[index].inner or []
         name, step = step_of(inner[0].text).target.op, step_of(inner[0].text)
-        after = self.live().after.get(id(node), frozenset())
         if (
             node.text != "do {"
             or step.words[1:] != ("++;",)
             or self.kinds.get(name) not in (ty.D, ty.UD)
-            or name in after
+            or name in self.live().after.get(id(node), frozenset())
         ):
             return
         old = Tree("-", (leaf(name), leaf(1)))

@@ -21,7 +21,6 @@ from visa_lsp.app.read.code_lines import (
     set_counts,
     set_in,
     setters,
-    steps_of,
     trees_of,
     walk,
 )
@@ -124,7 +123,11 @@ class Widener:
         self.drop_signs()
 
     def _plan_all(self) -> dict[str, _Plan]:
-        plans = {name: self._plan(name) for name, word in self.vectors.items() if word in _WIDE}
+        lines: defaultdict[str, list[Node]] = defaultdict(list)
+        for node in walk(self.code):
+            for name in node.own_names() & self.vectors.keys():
+                lines[name].append(node)
+        plans = {name: self._plan(name, lines[name]) for name, word in self.vectors.items() if word in _WIDE}
         return {name: plan for name, plan in plans.items() if plan is not None}
 
     def drop_signs(self) -> None:
@@ -161,7 +164,7 @@ class Widener:
         word = self.vectors[name]
         own, wide = leaf(name), _WIDE[word]
         wholes, reads = self._parts(name)
-        plan = self._plan(name)
+        plan = self._plan(name, [node for node in walk(self.code) if name in node.own_names()])
         assert plan is not None
         filled_by = []
         for code, first, second, whole in plan.stores:
@@ -197,13 +200,14 @@ class Widener:
             reads[Tree(f".{letter}", (own,))] = Tree(f"({word[:-1]})", (value,))
         return wholes, reads
 
-    def _plan(self, name: str) -> _Plan | None:
-        """Return how lines use a vector of dwords; None if they need it as one."""
+    def _plan(self, name: str, lines: list[Node]) -> _Plan | None:
+        """Return how the lines that name a vector of dwords use it; None if they need it as one."""
         word, own = self.vectors[name], leaf(name)
         _, reads = self._parts(name)
         targets = [tree for tree in reads if tree.op[0] == "."]
         count, is_wide = 0, False
-        for step in steps_of(self.code):
+        steps = [step for node in lines for text in node.texts() if (step := step_of(text)).trees]
+        for step in steps:
             for tree in step.trees:
                 parts = [part for part in tree.walk() if part in reads]
                 count += len(parts)
@@ -212,7 +216,7 @@ class Widener:
                 other = step.trees[step.trees[0] == own]
                 count += other.op == f"as_{word}()" or (_is_place(other) and other.args[0].op == f"({word} *)")
                 is_wide = is_wide or other.op == f"as_{word}()" or self._is_wide_place(other)
-        stores = self._stores(targets) if count == self.body.uses(name) else None
+        stores = self._stores(targets, steps, set(map(id, lines))) if count == self.body.uses(name) else None
         return _Plan(is_wide, stores) if stores is not None else None
 
     def _whole(self, tree: Tree, word: str, wide: str) -> Tree:
@@ -233,11 +237,13 @@ class Widener:
             self.body.elements.get(name, "").startswith(("long", "ulong")) for name in tree.names()
         )
 
-    def _stores(self, targets: list[Tree]) -> list[tuple[list[Node], int, int, int]] | None:
+    def _stores(
+        self, targets: list[Tree], steps: list[Step], lines_of_vector: set[int]
+    ) -> list[tuple[list[Node], int, int, int]] | None:
         """Return, for each two parts of a vector that lines set together, their list and indexes, and which they are; None if one is set alone."""
         stores = []
         for code in lists_of(self.code):
-            places = ((index, assigned_to(node)[0]) for index, node in enumerate(code))
+            places = ((n, assigned_to(node)[0]) for n, node in enumerate(code) if id(node) in lines_of_vector)
             lines = [(index, targets.index(place)) for index, place in places if place in targets]
             while lines:
                 index, part = lines.pop(0)
@@ -250,7 +256,7 @@ class Widener:
                     return None
                 lines.remove(other)
                 stores.append((code, index, other[0], part // 2))
-        parts = sum(tree in targets for step in steps_of(self.code) for tree in step.targets)
+        parts = sum(tree in targets for step in steps for tree in step.targets)
         return stores if parts == 2 * len(stores) else None
 
     def _may_move(self, code: list[Node], first: int, second: int) -> bool:
