@@ -1311,13 +1311,11 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
         }
     }
 }
-struct uint32 { uint at0; };
-kernel void seg_scan_block(global float *values, global uchar *heads, global float *out, global float *carry, global uchar *carryHead, local float *buf, local uchar *flg, struct uint32 total) {  // 32 lanes
+kernel void seg_scan_block(global float *values, global uchar *heads, global float *out, global float *carry, global uchar *carryHead, local float *buf, local uchar *flg, uint total) {  // 32 lanes
     uint lid = local_id(0);
     uint gid = global_id(0);
-    bool in_range = gid < total.at0;
     short result;
-    if (in_range) {
+    if (gid < total) {
         buf[lid] = values[gid];
         result = heads[gid] >> 7;
     } else {
@@ -1352,7 +1350,7 @@ kernel void seg_scan_block(global float *values, global uchar *heads, global flo
             index3 ^= 1;
         }
     }
-    if (in_range) {
+    if (gid < total) {
         out[gid] = buf[index2 * local_size(0) + lid];
     }
     int group = group_id(0);

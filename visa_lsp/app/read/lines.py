@@ -353,7 +353,9 @@ class CodePrinter:
         """Return whether all lanes access one place."""
         control = access_control(access)
         spans = [
-            self.cells.span(term, control) for term, _ in _terms(access.address, 1) if not isinstance(term, Immediate)
+            self.cells.span(term, control)
+            for term, _ in _terms(self.printer, access.address, 1)
+            if not isinstance(term, Immediate)
         ]
         return control.exec_size > 1 and all(span is not None and span.lanes is None for span in spans)
 
@@ -802,12 +804,14 @@ class CodePrinter:
             and memory.variable < 0
         ):
             return self.names.surfaces.get(memory.operand.bits)
-        for term, factor in _terms(access.address, 1, tagged=is_slm) if is_slm or _is_flat(memory) else ():
+        for term, factor in (
+            _terms(self.printer, access.address, 1, tagged=is_slm) if is_slm or _is_flat(memory) else ()
+        ):
             if factor == 1 and (pointer := self._pointer(term)) is not None:
                 return pointer
         if not is_slm or self._has_tags:
             return None
-        terms, number = _split_address(access)
+        terms, number = _split_address(self.printer, access)
         array = owner_of(
             self.names.local_arrays, number, has_terms=bool(terms), is_falling=any(factor < 0 for _, factor in terms)
         )
@@ -834,7 +838,7 @@ class CodePrinter:
         if pointer is None or access.scale != 1 or not (access.offset is None or isinstance(access.offset, Immediate)):
             return None
         control, summands = access_control(access), list[str]()
-        terms, number = _split_address(access, element)
+        terms, number = _split_address(self.printer, access, element)
         if _is_slm(access.memory) or _is_flat(access.memory):
             bases = [term for term in terms if term[1] == 1 and self._pointer(term[0]) is not None]
             terms = [term for term in terms if not bases or term is not bases[0]]
@@ -905,7 +909,7 @@ class CodePrinter:
 
     def _slm(self, access: Transfer, element: int) -> str:
         """Return an address in shared local memory; generic pointers have a tag in it."""
-        terms, number = _split_address(access, element)
+        terms, number = _split_address(self.printer, access, element)
         summands: list[str] = []
         for term, factor in terms:
             text = self._index_term(term, access_control(access))
@@ -1003,6 +1007,10 @@ class CodePrinter:
             call = f"{args[0]} & 1" if own is not None and own.lanes is not None else f"{args[0]} >> lane & 1"
         elif (effect := effect_of(inst.row.meaning).partition("_")[0]) in _ORDERING:
             return [Node(f"{effect}();", places)]
+        elif (
+            effect == "nop" and not args
+        ):  # the lanes of a sub-group run together, so that its barrier only marks a place
+            return [Node("sub_group_barrier();", places)]
         else:
             call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
         left = f"{results[0]} = " if results else ""
@@ -1171,13 +1179,13 @@ def _address_of(place: str) -> str:
     return place[1:] if place.startswith("*(") else f"&{place}"
 
 
-def _split_address(access: Transfer, element: int = 0) -> tuple[list[tuple[Expr, int]], int]:
+def _split_address(printer: Printer, access: Transfer, element: int = 0) -> tuple[list[tuple[Expr, int]], int]:
     """Return the terms of the address of an element with their factors, and the sum of its numbers.
 
     A number in shared local memory, which may be negative, has no bits that mark it as one.
     """
     is_slm = _is_slm(access.memory)
-    every = list(_terms(access.address, access.scale, tagged=is_slm))
+    every = list(_terms(printer, access.address, access.scale, tagged=is_slm))
     number = sum(_to_number(term) * factor for term, factor in every if isinstance(term, Immediate))
     number += element * access.size + (_signed(access.offset.bits) if isinstance(access.offset, Immediate) else 0)
     if is_slm:
@@ -1211,20 +1219,20 @@ def _is_flat(memory: MemoryPlace) -> bool:
     return not memory.shared and memory.variable < 0 and memory.model == codes.ADDRTYPE_FLAT
 
 
-def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:
+def _terms(printer: Printer, value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[Expr, int]]:
     """Yield the terms of a sum with their factors; conversions between integers are skipped."""
     if tagged and isinstance(value, Calc) and value.meaning.word == "or" and not value.saturate:
         kept = [arm for arm in value.meaning.args if not _is_tag(arm, value.args)]
         if len(kept) == 1 and not isinstance(kept[0], int):
             number = kept[0].args[0] if kept[0].word == "src" else None
             rest = value.args[number] if isinstance(number, int) else replace(value, meaning=kept[0])
-            yield from _terms(rest, factor, tagged=True)
+            yield from _terms(printer, rest, factor, tagged=True)
             return
         args = tuple(
             replace(arg, bits=arg.bits % SHARED_TAG) if isinstance(arg, Immediate) else arg for arg in value.args
         )
         if len(args) == 2 and isinstance(args[1], Immediate) and not args[1].bits & _mask_of(args[0]):
-            yield from _terms(args[0], factor, tagged=True)
+            yield from _terms(printer, args[0], factor, tagged=True)
             yield args[1], factor
             return
         yield replace(value, args=args), factor
@@ -1232,18 +1240,21 @@ def _terms(value: Expr, factor: int, *, tagged: bool = False) -> Iterator[tuple[
     match value:
         case Calc(meaning, args, type_, False, OperandModifier.NONE) if type_.is_int and type_.size >= 4:
             flat = all(not isinstance(a, int) and a.word == "src" for a in meaning.args)
+            if any(printer.type_of(arg).is_float for arg in args):
+                yield value, factor
+                return
             if meaning == S0:
-                yield from _terms(args[0], factor, tagged=tagged)
+                yield from _terms(printer, args[0], factor, tagged=tagged)
                 return
             if flat and meaning.word in ("add", "add3"):
                 for summand in args:
-                    yield from _terms(summand, factor, tagged=tagged)
+                    yield from _terms(printer, summand, factor, tagged=tagged)
                 return
             if flat and meaning.word == "shl" and isinstance(args[1], Immediate):
-                yield from _terms(args[0], factor << (args[1].bits & 31), tagged=tagged)
+                yield from _terms(printer, args[0], factor << (args[1].bits & 31), tagged=tagged)
                 return
             if flat and meaning.word == "mul" and isinstance(args[1], Immediate):
-                yield from _terms(args[0], factor * _to_number(args[1]), tagged=tagged)
+                yield from _terms(printer, args[0], factor * _to_number(args[1]), tagged=tagged)
                 return
     yield value, factor
 

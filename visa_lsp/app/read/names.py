@@ -47,6 +47,15 @@ BY_NAME: Final = {name: type_ for type_, name in _C_TYPES.items()}
 _OPAQUE: Final = re.compile(r"(?:image\w+|sampler|event|queue|pipe|opaque)_t")
 _SCALARS: Final = {"bool": ty.UB, "size_t": ty.UQ, "uintptr_t": ty.UQ, "intptr_t": ty.Q, "ptrdiff_t": ty.Q}
 
+# Names that programs give to numbers of so many bits.
+_ALIASES: Final = {
+    f"{prefix}{bits}{suffix}": f"{sign}{word}"
+    for sign, prefixes in (("u", ("u", "uint")), ("", ("i", "s", "int")))
+    for prefix in prefixes
+    for bits, word in ((8, "char"), (16, "short"), (32, "int"), (64, "long"))
+    for suffix in ("", "_t")
+}
+
 
 def c_type(type_: DataType) -> str:
     """Return the name of a type in C; that of vISA for other types."""
@@ -193,6 +202,8 @@ def type_named(name: str) -> DataType:
 def _parameter_type(name: str) -> str:
     """Return a type of OpenCL as the prelude knows it."""
     base = name.rstrip("*").strip()
+    if base in _ALIASES:
+        return _ALIASES[base] + " *" * name.count("*")
     if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or _OPAQUE.fullmatch(base):
         return name
     return f"struct {_identifier(base.removeprefix('struct '), set())}{' *' * name.count('*')}"
@@ -326,11 +337,11 @@ class _LaunchNames:
 
     def _bind_value(self, entry: PayloadArgument, root: int, byte: int, name: str) -> None:
         assert self.info is not None
-        type_name = self.info.type_of(entry.arg_index)
+        type_name = _parameter_type(self.info.type_of(entry.arg_index))
         vector = _VECTOR.fullmatch(type_name)
         start = max(0, entry.source_offset)
         if vector is None and type_name not in _SCALARS:
-            whole, skipped = _parameter_type(type_name), max(0, -byte)
+            whole, skipped = type_name, max(0, -byte)
             sizes = (a.type_name.rpartition(";")[2] for a in self.info.arguments if a.index == entry.arg_index)
             bytes_text = next(sizes, "")
             self.structures[whole] = int(bytes_text) if bytes_text.isdecimal() and len(bytes_text) < 6 else 0

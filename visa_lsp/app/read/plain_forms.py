@@ -167,8 +167,11 @@ class Former:
         element = form("&A[I]", tree.args[0].args[0]) if shape is not None else Parts()
         array = element["A"]
         kind = BY_NAME.get(array.op[1:-3] if array.args else self.body.elements.get(array.op, ""))
-        if shape is None or kind is None or kind.size != BY_NAME[shape[1]].size:
+        own = BY_NAME[shape[1]] if shape is not None else None
+        if shape is None or own is None or kind is None or kind.size != own.size:
             return None
+        if kind.is_float != own.is_float:  # the bits of the elements
+            kind, array = own, Tree(f"({shape[1]} *)", array.args or (array,))
         return Tree("[]", (array, element["I"])), kind, int(shape[2])
 
     def spread_sums(self) -> None:

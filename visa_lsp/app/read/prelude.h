@@ -120,6 +120,10 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
 #define barrier() barrier_at(__LINE__)
 #define fence() ((void)0)
 #define work_group_barrier() barrier()             /* a fence, then a barrier */
+#define sub_group_barrier() sync_lanes()
+#define yield() ((void)0)                          /* changes no values, as the next two */
+#define breakpoint() ((void)0)
+#define sampler_cache_flush() ((void)0)
 #define each_lane(first, last) \
     for (int lane = lanes_meet_at(__LINE__) ? (first) : (last) + 1; lane <= (last) || lanes_part_at(__LINE__); lane++)
 #define once for (int once_ = lanes_meet_at(__LINE__); once_ || lanes_part_at(__LINE__); once_ = 0)

@@ -256,7 +256,9 @@ def join_guards(body: Body) -> None:
             continue
         value = _guarded(condition_of(chain[0].text), pairs[0][1], pairs[1][1])
         if value is not None:
-            code[index - 1 : index + 1] = [Node(f"{pairs[0][0]} = {value};", places_of(*walk(chain)))]
+            line = Node(f"{pairs[0][0]} = {value};", places_of(*walk(chain)))
+            others = Node("} else {", inner=[line], tail=chain[1].tail)
+            code[index - 1 : index + 1] = [others if chain[0].continues else line]
 
 
 def _guarded(test: Tree, without: Tree, value: Tree) -> Tree | None:
