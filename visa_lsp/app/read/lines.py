@@ -1007,9 +1007,7 @@ class CodePrinter:
             call = f"{args[0]} & 1" if own is not None and own.lanes is not None else f"{args[0]} >> lane & 1"
         elif (effect := effect_of(inst.row.meaning).partition("_")[0]) in _ORDERING:
             return [Node(f"{effect}();", places)]
-        elif (
-            effect == "nop" and not args
-        ):  # the lanes of a sub-group run together, so that its barrier only marks a place
+        elif effect == "nop" and "fence" in inst.row.mnemonic:  # of a sub-group, whose lanes run together
             return [Node("sub_group_barrier();", places)]
         else:
             call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
