@@ -13,13 +13,16 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     backwards,
     change_lines,
+    lists_of,
     places_of,
+    set_in,
     setters,
     steps_of,
     trees_of,
     walk,
     words_without_trees,
 )
+from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, RESERVED, c_type, fields_text
 from visa_lsp.app.read.plain_forms import add, next_element, split_constant
 from visa_lsp.app.read.shape import reads_memory
@@ -107,8 +110,11 @@ class Places:
             step = step_of(code[index].text)
             place = form("*Q", step.target)["Q"] if step.op == "=" else NOTHING
             element = _element_of(place, pointers) if _POINTER.fullmatch(place.op) is not None else None
+            count = int(place.op[-4]) if element is not None and place.op[-4].isdecimal() else 1
+            if step.op == "=" and (vector := _vector_at(step.target, pointers)) is not None:
+                element, _, count = vector
             if element is not None:
-                self._split_store(code, index, int(place.op[-4]) if place.op[-4].isdecimal() else 1, element)
+                self._split_store(code, index, count, element)
                 continue
             name, value = assigned(code[index])
             if (
@@ -117,19 +123,22 @@ class Places:
                 and value.args[0].args[0].op in pointers
             ):
                 self._split_pair(code, index, leaf(name), value)
-            elif value.op == "[]" and value.args[0].args and value.args[0].args[0].op in pointers:
-                self._split_vector(code, index, leaf(name), value)
+            elif (vector := _vector_at(value, pointers)) is not None:
+                self._split_vector(code, index, leaf(name), *vector)
+        for code in lists_of(self.code):
+            code[:] = [node for node in code if node.text]
 
     def _split_store(self, code: list[Node], index: int, count: int, element: Tree) -> None:
         """Store the components of a vector as the elements from one on."""
-        start, value = index, step_of(code[index].text).value
-        name, above = assigned(code[index - 1]) if index else ("", NOTHING)
-        if name == value.op and above.op[0] == "{" and self.body.uses(name) == 2:
-            start, value = index - 1, above
+        value, places = step_of(code[index].text).value, code[index].places
+        start = next((n for n in range(index - 1, -1, -1) if assigned(code[n])[0] == value.op), index)
+        above, between = assigned(code[start])[1], code[start + 1 : index]
+        is_own = above.op[0] == "{" and self.body.uses(value.op) == 2 and not any(map(reads_memory, above.args))
+        if is_own and above.names().isdisjoint(set_in(between)):
+            value, places, code[start].text = above, places_of(code[start], code[index]), ""
         values = value.args if value.op[0] == "{" else tuple([Tree(part, (value,)) for part in COMPONENTS[:count]])
         if (value.op[0] == "{" or not value.args) and not any(map(reads_memory, values[1:])):
-            places = places_of(*code[start : index + 1])
-            code[start : index + 1] = [
+            code[index : index + 1] = [
                 Node(f"{next_element(element, number)} = {part};", places) for number, part in enumerate(values)
             ]
 
@@ -146,28 +155,21 @@ class Places:
         array, places = Tree("(int *)", value.args[0].args), code[index].places
         new = (leaf(self.body.new(ty.D)), leaf(self.body.new(ty.D)))
         code[index : index + 1] = [
-            Node(f"{own} = {Tree('[]', (array, add(row, 2 * number + part)))};", places) for part, own in enumerate(new)
+            _load(own, Tree("[]", (array, add(row, 2 * number + part))), ty.D, places) for part, own in enumerate(new)
         ]
         parts = (new[0], Tree("(uint)", new[:1]), new[1], Tree("(uint)", new[1:]))
         change_lines(self.code, dict(zip(halves, parts, strict=True)).get)
 
-    def _split_vector(self, code: list[Node], index: int, name: Tree, value: Tree) -> None:
-        """Load the components of a variable as several, if it is less than a structure and lines name nothing else of it."""
-        shape, (rest, number) = _POINTER.fullmatch(value.args[0].op), split_constant(value.args[1])
-        scaled = form("X * N", rest) if rest is not None else Parts()
-        kind, size = (BY_NAME.get(shape[1]), int(shape[2] or 1)) if shape is not None else (None, 1)
+    def _split_vector(
+        self, code: list[Node], index: int, name: Tree, element: Tree, kind: DataType, count: int
+    ) -> None:
+        """Load the components of a variable, from an element on, as several, if lines name nothing else of it."""
         names = [tree for tree in trees_of(self.code) if tree.op in COMPONENTS and tree.args == (name,)]
-        is_split = kind is not None and size in (2, 4) and len(names) + 1 == self.body.uses(name.op)
-        if kind is None or not is_split or not scaled or len(setters(self.code, name.op)) != 1:
+        if count not in (2, 4) or len(names) + 1 != self.body.uses(name.op) or len(setters(self.code, name.op)) != 1:
             return
-        array = Tree(f"({c_type(kind)} *)", value.args[0].args)
-        row = Tree("*", (scaled["X"], leaf(size * (number_of(scaled["N"]) or 0))))
         new = {tree: leaf(self.body.new(kind)) for tree in sorted(set(names), key=str)}
         code[index : index + 1] = [
-            Node(
-                f"{own} = {Tree('[]', (array, add(row, size * number + COMPONENTS.index(tree.op))))};",
-                code[index].places,
-            )
+            _load(own, next_element(element, COMPONENTS.index(tree.op)), kind, code[index].places)
             for tree, own in new.items()
         ]
         change_lines(self.code, new.get)
@@ -367,6 +369,23 @@ class Places:
         return {byte: said.pop() for byte, said in answers.items() if len(said) == 1}
 
     # ---- halves
+
+
+def _load(name: Tree, element: Tree, kind: DataType, places: tuple[int, ...]) -> Node:
+    """Return the line that loads an element."""
+    return Node(f"{name} = {element};", places, range=text_of(str(element), 10, kind))
+
+
+def _vector_at(place: Tree, pointers: Sequence[str]) -> tuple[Tree, DataType, int] | None:
+    """Return the first number of a vector that is a part of a structure, its type, and how many there are; None for another place."""
+    shape = _POINTER.fullmatch(place.args[0].op) if place.op == "[]" else None
+    if shape is None or shape[1] not in BY_NAME or not shape[2] or place.args[0].args[0].op not in pointers:
+        return None
+    rest, number = split_constant(place.args[1])
+    scaled, count = form("X * N", rest) if rest is not None else Parts(), int(shape[2])
+    index = Tree("*", (scaled["X"], leaf(count * (number_of(scaled["N"]) or 0))))
+    element = Tree("[]", (Tree(f"({shape[1]} *)", place.args[0].args), add(index, count * number)))
+    return (element, BY_NAME[shape[1]], count) if scaled else None
 
 
 def _element_of(place: Tree, pointers: Sequence[str]) -> Tree | None:

@@ -758,7 +758,7 @@ class Shaper:
             node.text = str(Step((*step.words[:-2], *words), step.trees[:-1] if is_one else (*step.trees[:-1], right)))
 
     def say_positively(self) -> None:
-        """Write conditions without a sign that negates a longer one, and without an empty branch before another."""
+        """Write conditions without a sign that negates a longer one, and without empty branches."""
         for code, index in backwards(self.code):
             node, *others = chain_of(code, index)
             test = condition_of(node.text) if node.text.startswith(("if (", "} else if (")) else NOTHING
@@ -767,6 +767,14 @@ class Shaper:
                 node.inner, node.places = others[0].inner, places_of(node, others[0])
                 node.tail = others[0].tail
                 del code[index + 1]
+            elif (
+                test is not NOTHING
+                and node.inner == []
+                and not others
+                and not node.continues
+                and not CALLS.search(node.text)
+            ):
+                del code[index]
         change_lines(
             self.code,
             lambda tree: (

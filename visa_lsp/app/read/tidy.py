@@ -134,7 +134,7 @@ _ANY_PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>.*);
 _PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>-?\w+(?:\.[xyzw])?);")
 _PLAIN_VALUES: Final = {
     "resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)",
-    "as_float(as_int(X) & 0x7fffffff)": "fabs(X)", "as_float(as_uint(X) & 0x7fffffff)": "fabs(X)",
+    "as_int(as_float(X))": "(int)X", "as_uint(as_float(X))": "(uint)X", "as_float(as_int(X) & 0x7fffffff)": "fabs(X)", "as_float(as_uint(X) & 0x7fffffff)": "fabs(X)",
 }  # fmt: skip
 
 
