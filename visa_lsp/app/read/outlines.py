@@ -71,6 +71,7 @@ class _Sign(NamedTuple):
 
 # The first that fits counts.
 _FUNCTIONS: Final = (
+    _Sign("pow", ("0.0082917195f", "3.1946183e-05f"), 28),
     _Sign("log2", ("0.20825222f",)),
     _Sign("log10", ("0.06269017f",)),
     _Sign("log", ("0.13984437f", "0.20010406f")),
