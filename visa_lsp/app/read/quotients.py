@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final
@@ -14,12 +15,14 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     backwards,
     chain_of,
+    change_line,
     change_lines,
     condition_of,
     count_of,
     lists_of,
     places_of,
     set_counts,
+    set_in,
     setters,
     trees_of,
     walk,
@@ -164,6 +167,7 @@ _SIGNED: Final = {
     "sign(X) ^ ((magnitude(X) / magnitude(Y) + (sign(Y) ^ sign(X))) ^ sign(Y))": "quotient(X, Y)",
 }
 _CALLS: Final = {"/": "quotient()", "%": "remainder()", "quotient()": "quotient()", "remainder()": "remainder()"}
+_WHOLE: Final = re.compile(r"(\d+)\.0f")
 _STEPS: Final = 4  # reciprocal, estimate, quotient, and what the estimate misses
 
 
@@ -179,14 +183,16 @@ def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             if code[index].text != MODE or code[index + _STEPS + 1].text != MODE:
                 continue
             steps = [assigned(node) for node in code[index + 1 : index + _STEPS + 1]]
-            expanded = [_expanded(value, values) for _, value in steps]
+            expanded = [_expanded(value, values).change(_as_integer) for _, value in steps]
             name, rest = (leaf(steps[number][0]) for number in (2, 3))
             parts = form(_QUOTIENT, expanded[2]) if all(own for own, _ in steps) else Parts()
             if not parts or not form(_REST, expanded[3], **parts, Q=name):
                 continue
             divisor = form("recip((float)D)", steps[0][1])["D"]
-            number = _origin(steps[2][1].args[0].args[0], sets)
-            if number is None or {type_of(divisor), type_of(number)} != {ty.UD}:
+            number = _origin(steps[2][1].args[0].args[0].change(_as_integer), sets)
+            if number is None or type_of(divisor) is not ty.UD:
+                continue
+            if type_of(number) is not ty.UD and (number_of(number) or -1) < 0:
                 continue
             value = Tree("/", (number, divisor))
             places = places_of(*code[index : index + _STEPS + 2])
@@ -196,6 +202,44 @@ def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             remainder = _expanded(filled("X % D", division), values)
             rests = {own for own, value in map(assigned, code) if own and _expanded(value, values) == remainder}
             change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor, values), values))
+    divisors = _rests(body, _set_once(body))
+    change_lines(body.code, partial(_compared_rest, divisors))
+    for code, index in backwards(body.code) if divisors else ():
+        flag, truth = assigned(code[index])
+        if truth.op in ("false", "true") and flag in body.kinds and len(setters(body.code, flag)) == 1:
+            places = code.pop(index).places
+            change_lines(body.code, in_place_of(leaf(flag), truth), places)
+
+
+def _as_integer(tree: Tree) -> Tree | None:
+    """Write a float that is an integer as the conversion of one."""
+    hit = _WHOLE.fullmatch(tree.op)
+    return Tree("(float)", (leaf(hit[1]),)) if hit is not None else None
+
+
+def _rests(body: Body, sets: Mapping[str, Tree]) -> dict[str, Tree]:
+    """Return the variables that are what a division of unsigned integers leaves, with the divisors."""
+    rests: dict[str, Tree] = {}
+    for name, value in sets.items():
+        hit = form("A % D", value)
+        whole = form("A - Q * D", value)
+        quotient = sets.get(whole["Q"].op, NOTHING)
+        quotient = sets.get(quotient.op, quotient)  # the quotient may be a copy
+        if whole and form("A / D", quotient, A=whole["A"], D=whole["D"]):
+            hit = whole
+        parts = [hit["A"], hit["D"]]
+        if hit and all(
+            not part.args and (number_of(part) or body.kinds.get(part.op) in (ty.UD, ty.UW, ty.UB)) for part in parts
+        ):
+            rests[name] = hit["D"]
+    return rests
+
+
+def _compared_rest(rests: Mapping[str, Tree], tree: Tree) -> Tree | None:
+    """Write a comparison of what a division leaves with the divisor as what it is."""
+    if tree.op in (">=", "<") and rests.get(tree.args[0].op) == tree.args[1]:
+        return leaf("false" if tree.op == ">=" else "true")
+    return None
 
 
 def _set_once(body: Body) -> dict[str, Tree]:
@@ -215,7 +259,7 @@ def drop_zeros(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree |
         return filled("(A * N + B) << K", hit | {"N": Tree("u-", (leaf((1 << room) - number),))})
     is_integer = tree.op in ("==", "!=") and None not in (type_of(tree.args[0]), type_of(tree.args[1]))
     rules = {"A + B == B": "A == 0", "A + B != B": "A != 0"} if is_integer else {}
-    return rewritten(tree, {"true ? A : B": "A"} | rules)
+    return rewritten(tree, {"true ? A : B": "A", "false ? A : B": "B", "A + false": "A", "A & -false": "0"} | rules)
 
 
 def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
@@ -225,19 +269,37 @@ def join_signs(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
     steps = (">>", "<<", "^", "/", "%", "abs()")
     values = {name: value for name, value in plain.items() if value.op in steps}
 
-    def rule(tree: Tree) -> Tree | None:
-        if tree.op != "^":
-            return None
-        whole = _with_magnitudes(_expanded(tree, values))
-        for pattern, value in _SIGNED.items():
-            hit = form(pattern, whole)
-            if hit and not any(reads_memory(x) or any(counts[name] > 1 for name in x.names()) for x in hit.values()):
-                return filled(
-                    value, {name: x if type_of(x) is ty.D else Tree("(int)", (x,)) for name, x in hit.items()}
-                )
-        return None
+    for code in lists_of(body.code):
+        for index, node in enumerate(code):
+            if " ^ " in node.text:
+                change_line(node, partial(_signed, type_of, counts, values, code[:index]))
 
-    change_lines(body.code, rule)
+
+def _signed(
+    type_of: Callable[[Tree], DataType | None],
+    counts: Mapping[str, int],
+    values: Mapping[str, Tree],
+    above: list[Node],
+    tree: Tree,
+) -> Tree | None:
+    """Return a quotient or a remainder of signed integers; ``above`` are the lines above in the list of the tree's line."""
+    if tree.op != "^":
+        return None
+    whole = _with_magnitudes(_expanded(tree, values))
+    for pattern, value in _SIGNED.items():
+        hit = form(pattern, whole)
+        if not hit or any(map(reads_memory, hit.values())):
+            continue
+        # What lines set again has to be what it was where the steps of the division are set.
+        changing = {name for part in hit.values() for name in part.names() if counts[name] > 1}
+        steps, path = set[str](), tree.names() & values.keys()
+        while path - steps:
+            steps |= path
+            path = {name for step in steps for name in values[step].names()} & values.keys()
+        late = {name for name in steps if _expanded(leaf(name), values).names() & changing}
+        if changing.isdisjoint(set_in(above)) and late <= {assigned(node)[0] for node in above}:
+            return filled(value, {name: x if type_of(x) is ty.D else Tree("(int)", (x,)) for name, x in hit.items()})
+    return None
 
 
 def join_guards(body: Body) -> None:
@@ -249,16 +311,17 @@ def join_guards(body: Body) -> None:
     change_lines(body.code, rule)
     for code, index in backwards(body.code, 1):
         chain = chain_of(code, index - 1)
-        pairs = [
-            assigned(node.inner[0]) if len(node.inner or []) == 1 and node.inner else ("", NOTHING) for node in chain
-        ]
-        if len(chain) != 2 or chain[1].text != "} else {" or not pairs[0][0] or pairs[0][0] != pairs[1][0]:
+        if len(chain) != 2 or chain[1].text != "} else {" or not all(node.inner for node in chain):
             continue
-        value = _guarded(condition_of(chain[0].text), pairs[0][1], pairs[1][1])
-        if value is not None:
-            line = Node(f"{pairs[0][0]} = {value};", places_of(*walk(chain)))
-            others = Node("} else {", inner=[line], tail=chain[1].tail)
-            code[index - 1 : index + 1] = [others if chain[0].continues else line]
+        without, sets = (dict(map(assigned, node.inner or [])) for node in chain)
+        test = condition_of(chain[0].text)
+        values = {name: _guarded(test, without.get(name, NOTHING), value) for name, value in sets.items()}
+        is_whole = all(len(values) == len(node.inner or []) for node in chain)
+        if is_whole and without.keys() == sets.keys() and None not in values.values():
+            places = places_of(*walk(chain))
+            lines = [Node(f"{name} = {value};", places) for name, value in values.items()]
+            others = [Node("} else {", inner=lines, tail=chain[1].tail)]
+            code[index - 1 : index + 1] = others if chain[0].continues else lines
 
 
 def _guarded(test: Tree, without: Tree, value: Tree) -> Tree | None:
