@@ -30,8 +30,8 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.doubles import HOLDERS
 from visa_lsp.app.read.names import c_type
-from visa_lsp.app.read.shape import Shaper, own_level
-from visa_lsp.app.read.tree import COMPONENTS, WORD, Tree, leaf
+from visa_lsp.app.read.shape import PURE, Shaper, own_level
+from visa_lsp.app.read.tree import COMPONENTS, WORD, Tree, in_place_of, leaf, parse
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -47,13 +47,14 @@ _NUMBERS: Final = re.compile(r"(?<![\w.])(?:0x[0-9a-f]+|\d[\d.]*(?:e[-+]\d+)?f?)
 _JUMPS: Final = re.compile(r"\b(?:goto|return|continue)\b|:;$")
 _BREAKS: Final = re.compile(r"\bbreak;")
 _MEMORY: Final = re.compile(r"const_base|symbol\(")
-_DIVISOR: Final = re.compile(r"recip\(\(float\)\(double\)(\w+)\)")
+_DIVISOR: Final = re.compile(r"recip\(\(float\)(?:\(double\))?(\w+(?:\(\d\))?)\)")
 _COUNTER: Final = re.compile(r"for \((\w+) = ")
 _CALLS: Final = re.compile(  # of values alone
     r"(?:fma|fmax|fmin|fabs|abs|min|max|sqrt|rsqrt|recip|exp2|log2|sin|cos|trunc|floor|rint|mul_hi|carry|borrow|clz|scaled_divide|approx_divide|quotient"
     r"|remainder|symbol|rotate_\w+|convert_\w+|as_\w+)\(\)"
 )
 _CARRY: Final = "{ uint bit_ = "  # a sum or a difference with the bit that leaves it
+_OF_INTEGERS: Final = ("modulo", "quotient")
 _RESULTS: Final = 4  # of a function that scales a vector
 
 
@@ -130,6 +131,7 @@ class _Region(NamedTuple):
     results: list[str]
     kind: DataType
     inputs: list[str]
+    doubles: set[str]  # variables that hold the bits of doubles
 
     @property
     def type(self) -> str:
@@ -149,7 +151,7 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
                 continue
             moved |= {id(inner) for node in region.chain for inner in lists_of(node.inner or [])}
             types = tuple(
-                "double" if body.type_name(word) in HOLDERS else body.type_name(word) for word in region.inputs
+                "double" if word in region.doubles else body.type_name(word) or "uint" for word in region.inputs
             )
             lines = _lines_of_function(body, region)
             key = (region.name, *types, *_canonical(lines, body))
@@ -168,7 +170,9 @@ def _lines_of_function(body: Body, region: _Region) -> list[Node]:
     names |= {word: body.copy_of(word) for word in region.results if word not in names}
     lines = [*region.before, *region.chain]
     for word in region.inputs:
-        if body.type_name(word) in HOLDERS:
+        if word.endswith(")"):
+            change_lines(lines, in_place_of(parse(word), leaf(names[word])))
+        if word in region.doubles:
             change_lines(lines, partial(_as_double, word, body.type_name(word)))
     lines = [_renamed(node, names) for node in lines]
     values = [
@@ -181,7 +185,7 @@ def _lines_of_function(body: Body, region: _Region) -> list[Node]:
 def _lines_of_call(body: Body, region: _Region, function: str) -> list[Node]:
     """Return the lines that call a function in place of a region, and set the variables that are its results."""
     places, results = places_of(*walk([*region.before, *region.chain])), region.results
-    arguments = [f"as_double({word})" if body.type_name(word) in HOLDERS else word for word in region.inputs]
+    arguments = [f"as_double({word})" if word in region.doubles else word for word in region.inputs]
     is_plain = len(results) == 1 and body.kinds.get(results[0]) is region.kind
     target = results[0] if is_plain else body.new_vector(region.type)
     lines = [Node(f"{target} = {function}({', '.join(arguments)});", places)]
@@ -215,10 +219,21 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
         parts = _results_and_inputs(body, before, chain, live)
         if parts is not None and not between & set(parts[2]) and (best is None or len(parts[2]) < len(best.inputs)):
             name = _function_of([*before, *lines], len(before), parts[0], parts[2])
-            best = _Region(name, list(before), chain, *parts) if name else best
+            best = (
+                _Region(name, list(before), chain, *parts, _doubles(body, name, parts[0], parts[2])) if name else best
+            )
+            if best is not None and not best.doubles and best.kind is ty.DF:
+                best = best._replace(kind=body.kinds.get(best.results[0], best.kind))
         if len(before) >= most:
             break
     return best
+
+
+def _doubles(body: Body, name: str, results: list[str], inputs: list[str]) -> set[str]:
+    """Return the variables that hold the bits of doubles, where a function is one of doubles."""
+    holders = {word for word in (*results, *inputs) if body.type_name(word) in HOLDERS}
+    is_integer = name in _OF_INTEGERS and all(word in body.kinds for word in holders)
+    return set() if is_integer else holders & set(inputs)
 
 
 def _result_kind(body: Body, word: str, inputs: list[str]) -> DataType | None:
@@ -281,6 +296,8 @@ def _results_and_inputs(
     needed = (alive & used) | (names_of(before) & body.types.keys())
     divisor = _DIVISOR.search(text)
     inputs = [*sorted(needed - own - (set() if not is_whole else set(results) - alive)), *scalars]
+    calls = [str(tree) for tree in trees_of([*before, *chain]) if tree.op in PURE and tree.args[0].op.isdecimal()]
+    inputs += dict.fromkeys(calls)
     inputs.sort(key=lambda word: divisor is not None and word == divisor[1])
     if not all(word in body.kinds or body.type_name(word) in HOLDERS for word in results):
         return None
@@ -294,7 +311,9 @@ def _results_and_inputs(
     if any(body.type_name(word) in HOLDERS for word in changed):
         return None
     types = (*HOLDERS, "float2", "float3", "float4")
-    numbers = all(word in body.kinds or word in body.scalars or body.type_name(word) in types for word in inputs)
+    numbers = all(
+        word in body.kinds or word in body.scalars or word in calls or body.type_name(word) in types for word in inputs
+    )
     return (results, kind, inputs) if numbers else None
 
 
@@ -320,14 +339,15 @@ def _is_value(body: Body, chain: list[Node]) -> bool:
             continue
         if tree.op in ("[]", "u&") or (tree.op == "u*" and not _MEMORY.search(str(tree))):
             return False
-        if tree.op.endswith("()") and not _CALLS.fullmatch(tree.op):
+        is_given = tree.op in PURE and tree.args[0].op.isdecimal()  # by the launch: an input
+        if tree.op.endswith("()") and not is_given and not _CALLS.fullmatch(tree.op):
             return False
     return "lane" not in names_of(chain)
 
 
 def _renamed(node: Node, names: dict[str, str]) -> Node:
     """Return a line with those inside of it, with other names."""
-    pattern = re.compile(r"(?<![.\w])(" + "|".join(map(re.escape, names)) + r")\b")
+    pattern = re.compile(r"(?<![.\w])(" + "|".join(map(re.escape, names)) + r")(?!\w)")
     for line in walk([node]):
         line.change(lambda text: pattern.sub(lambda hit: names[hit[1]], text))
     return node
