@@ -23,6 +23,7 @@ from visa_lsp.app.read.code_lines import (
     names_of,
     places_of,
     set_in,
+    setters,
     texts_of,
     trees_of,
     walk,
@@ -161,6 +162,8 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
                 functions[key] = Outline(name, region.type, types, lines)
             code[index : index + len(region.chain)] = _lines_of_call(body, region, functions[key].name)
             code[:] = [node for node in code if not any(node is line for line in region.before)]
+    if functions:
+        Shaper(body).drop_dead()  # flags that only functions need
     return list(functions.values())
 
 
@@ -226,7 +229,21 @@ def _region(body: Body, code: list[Node], index: int, live: Liveness) -> _Region
                 best = best._replace(kind=body.kinds.get(best.results[0], best.kind))
         if len(before) >= most:
             break
-    return best
+    return _with_flags(body, code[:index], best) if best is not None else None
+
+
+def _with_flags(body: Body, above: list[Node], region: _Region) -> _Region:
+    """Return a region that sets the flags among its inputs itself, where their values are tests of others that have not changed."""
+    for number, node in enumerate(above):
+        name, value = assigned(node)
+        others = value.names() & body.types.keys()
+        is_flag = name in region.inputs and body.kinds.get(name) is ty.BOOL and len(setters(body.code, name)) == 1
+        if is_flag and others <= set(region.inputs) - {name} and others.isdisjoint(set_in(above[number + 1 :])):
+            copy = Node(node.text, node.places)
+            region = region._replace(
+                before=[copy, *region.before], inputs=[word for word in region.inputs if word != name]
+            )
+    return region
 
 
 def _doubles(body: Body, name: str, results: list[str], inputs: list[str]) -> set[str]:
