@@ -1,9 +1,9 @@
-"""Stores of values that an element of a private array holds already."""
+"""Private arrays that are copies of others, and stores of values that an element holds already."""
 
 from __future__ import annotations
 
-from visa_lsp.app.read.code_lines import Body, Node, walk
-from visa_lsp.app.read.held_elements import HeldElements
+from visa_lsp.app.read.code_lines import Body, Line, Node, walk
+from visa_lsp.app.read.held_elements import HeldElements, unite_arrays
 
 
 def left(*lines):
@@ -32,3 +32,25 @@ def test_a_store_stays_where_the_element_may_hold_another_value():
 
 def test_a_branch_that_leaves_changes_nothing_behind_it():
     assert left("v = t[1];", "if (c) {", ["t[1] = w;", "break;"], "t[1] = v;")[-1] == "break;"
+
+
+def united(*lines):
+    """Return the lines that are left of copies of arrays `t` and `u`, by `for` lines with one inside."""
+    code = [
+        Node("for (k = 0; k < 4; k++) {", inner=[Node(line)], tail=Line("}")) if "[k]" in line else Node(line)
+        for line in lines
+    ]
+    unite_arrays(
+        Body(code, {"t": "int t[4]", "u": "int u[4]", "v": "int v", "k": "int k"}, {}, {}, {}, (), frozenset())
+    )
+    return [node.text for node in walk(code)]
+
+
+def test_an_array_and_its_copy_are_one():
+    assert united("t[0] = 1;", "u[k] = t[k];", "v = u[v];") == ["u[0] = 1;", "v = u[v];"]
+
+
+def test_an_array_that_is_needed_beside_its_copy_stays():
+    lines = ["t[0] = 1;", "u[k] = t[k];", "u[1] = 2;", "v = u[v] + t[v];"]
+    head = "for (k = 0; k < 4; k++) {"
+    assert united(*lines) == [lines[0], head, *lines[1:]]

@@ -50,6 +50,65 @@ kernel void border(global float4 *in, global float *o, int w) {  // 32 lanes
     }
     o[y * w + x] = sum;
 }
+struct bvh_node { float at0; float at4; float at8; uchar pad12[4]; float at16; float at20; float at24; uchar pad28[4]; uint at32; int at36; uint at40; ushort at44; uchar pad46[1]; uchar at47; };
+struct tri_t { ushort at0; ushort at2; ushort at4; ushort at6; float at8; };
+kernel void bvh_refit(global struct bvh_node *nodes, global struct tri_t *tris, global float *verts, global int *visits, int first_leaf, int n_leaves, global float *sah) {  // 32 lanes
+    if ((int)global_id(0) < n_leaves) {
+        int index = global_id(0) + first_leaf;
+        ulong at32 = (int)nodes[index].at32;
+        ushort at0 = tris[at32].at0;
+        ushort at2 = tris[at32].at2;
+        ushort at4 = tris[at32].at4;
+        short at6 = tris[at32].at6;
+        float at8 = tris[at32].at8;
+        float verts_value = verts[at0 * 3];
+        float verts_value2 = verts[at0 * 3 + 1];
+        float verts_value3 = verts[at0 * 3 + 2];
+        float verts_value4 = verts[at2 * 3];
+        float verts_value5 = verts[at2 * 3 + 1];
+        float verts_value6 = verts[at2 * 3 + 2];
+        float verts_value7 = verts[at4 * 3];
+        float verts_value8 = verts[at4 * 3 + 1];
+        float verts_value9 = verts[at4 * 3 + 2];
+        nodes[index].at0 = fmin(fmin(verts_value, verts_value4), verts_value7);
+        nodes[index].at4 = fmin(fmin(verts_value2, verts_value5), verts_value8);
+        nodes[index].at8 = fmin(fmin(verts_value3, verts_value6), verts_value9);
+        nodes[index].at16 = fmax(fmax(verts_value, verts_value4), verts_value7);
+        nodes[index].at20 = fmax(fmax(verts_value2, verts_value5), verts_value8);
+        nodes[index].at24 = fmax(fmax(verts_value3, verts_value6), verts_value9);
+        sah[index] = (at6 == -1) ? 0.0f : at8;
+        uint at40 = nodes[index].at40;
+        while ((int)at40 >= 0) {
+            fence();
+            int slot = atomic_inc(&visits[at40]);
+            if (slot == 0) break;
+            ulong at32_2 = (int)nodes[at40].at32;
+            uchar at47 = nodes[at32_2].at47;
+            ulong at36 = nodes[at40].at36;
+            uchar at47_2 = nodes[at36].at47;
+            float smaller = fmin(nodes[at32_2].at0, nodes[at36].at0);
+            float smaller2 = fmin(nodes[at32_2].at4, nodes[at36].at4);
+            float smaller3 = fmin(nodes[at32_2].at8, nodes[at36].at8);
+            float larger = fmax(nodes[at32_2].at16, nodes[at36].at16);
+            float larger2 = fmax(nodes[at32_2].at20, nodes[at36].at20);
+            float larger3 = fmax(nodes[at32_2].at24, nodes[at36].at24);
+            float difference = larger - smaller;
+            float difference2 = larger2 - smaller2;
+            float difference3 = larger3 - smaller3;
+            nodes[at40].at0 = smaller;
+            nodes[at40].at4 = smaller2;
+            nodes[at40].at8 = smaller3;
+            nodes[at40].at16 = larger;
+            nodes[at40].at20 = larger2;
+            nodes[at40].at24 = larger3;
+            uint t = (difference > difference2) ? ((difference > difference3) ? 0 : 2) : ((difference2 > difference3) ? 1 : 2);
+            nodes[at40].at44 = (ushort)t;
+            nodes[at40].at47 = (uchar)(max(at47, at47_2) + 1);
+            sah[at40] = fma(difference3, difference, fma(difference, difference2, difference2 * difference3)) * 2.0f;
+            at40 = nodes[(int)at40].at40;
+        }
+    }
+}
 kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
     local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
     int lx = local_id(0);
@@ -215,6 +274,86 @@ static float k_cos(float x) {
         t = fma(product * fma(fma(fma(product, 2.6057805e-06f, -0.00019809602f), product, 0.0083330665f), product, -0.1666666f), t4, t4);
     }
     return t;
+}
+struct real_t { double at0; };
+kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_alpha, global int *row_offset, global int *col, global struct real_t *val, global struct real_t *x, global struct real_t *beta, ulong off_beta, global struct real_t *y, global uchar *dirichlet) {  // 32 lanes
+    local double *slm_double = (local double *)slm;  // 136 elements
+    uint lid = local_id(0);
+    ulong row = ((long)global_id(0) << 28) >> 32;
+    int t = row >> 32;
+    if (t < (int)(num_rows >> 32) || (t == (int)(num_rows >> 32) && (uint)row < (uint)num_rows)) {
+        int lid_mod_16 = lid & 15;
+        double at0 = alpha[off_alpha].at0;
+        double at0_2 = beta[off_beta].at0;
+        bool flag = at0 == 1.0;
+        bool flag2 = at0 != 0.0;
+        bool flag3 = at0_2 == 0.0;
+        long t2 = global_size(0) >> 4;
+        do {
+            if (dirichlet[row] != 0) {
+                if (lid_mod_16 == 0) {
+                    y[row].at0 = x[row].at0;
+                }
+            } else {
+                int row_offset_next = row_offset[row + 1];
+                double sum = 0.0;
+                double result = 0.0;
+                for (int k = row_offset[row] + lid_mod_16; k < row_offset_next; k += 16) {
+                    uint col_k = col[k];
+                    if ((int)col_k < 0) break;
+                    if (flag) {
+                        double product = val[k].at0 * x[col_k].at0;
+                        double t3 = product + result;
+                        double difference = t3 - product;
+                        sum += product - (t3 - difference) + (result - difference);
+                        result = t3;
+                    } else if (flag2) {
+                        double product = at0 * val[k].at0 * x[col_k].at0;
+                        double t3 = product + result;
+                        double difference = t3 - product;
+                        sum += product - (t3 - difference) + (result - difference);
+                        result = t3;
+                    }
+                }
+                slm_double[lid] = result;
+                sub_group_barrier();
+                double double_value = slm_double[lid + 8];
+                double new_slm_double = result + double_value;
+                sub_group_barrier();
+                slm_double[lid] = new_slm_double;
+                sub_group_barrier();
+                double double_lid_plus4 = slm_double[lid + 4];
+                double result2 = new_slm_double + double_lid_plus4;
+                sub_group_barrier();
+                slm_double[lid] = result2;
+                sub_group_barrier();
+                double double_lid_plus2 = slm_double[lid + 2];
+                double result3 = result2 + double_lid_plus2;
+                sub_group_barrier();
+                slm_double[lid] = result3;
+                sub_group_barrier();
+                double double_lid_plus1 = slm_double[lid + 1];
+                double result4 = result3 + double_lid_plus1;
+                sub_group_barrier();
+                slm_double[lid] = result4;
+                if (lid_mod_16 == 0) {
+                    double difference = new_slm_double - result;
+                    double difference2 = result2 - new_slm_double;
+                    double t3 = result - (new_slm_double - difference) + (double_value - difference) + 0.0 + (new_slm_double - (result2 - difference2) + (double_lid_plus4 - difference2));
+                    double difference3 = result3 - result2;
+                    double difference4 = result4 - result3;
+                    double t4 = t3 + (result2 - (result3 - difference3) + (double_lid_plus2 - difference3)) + (result3 - (result4 - difference4) + (double_lid_plus1 - difference4));
+                    if (flag3) {
+                        y[row].at0 = result4 + sum + t4;
+                    } else {
+                        y[row].at0 = fma(at0_2, y[row].at0, result4 + sum) + t4;
+                    }
+                }
+            }
+            row += t2;
+        } while ((int)(row >> 32) < (int)(num_rows >> 32) || ((int)(row >> 32) == (int)(num_rows >> 32) && (uint)row < (uint)num_rows));
+        fence();
+    }
 }
 kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 lanes
     int gid = global_id(0);
@@ -916,6 +1055,96 @@ static float mandelbrot_log2(float x) {
     }
     return t;
 }
+kernel void minmaxloc(global uchar *srcptr, int src_step, int src_offset, int cols, int total, int groupnum, global uchar *dstptr, global uchar *mask, int mask_step, int mask_offset) {  // 32 lanes
+    local float *slm_float = (local float *)slm;  // 1024 elements
+    uint lid = local_id(0);
+    int gid = global_id(0);
+    float result = 3.4028235e+38f;
+    float new_slm_float = -3.4028235e+38f;
+    int current = 0x7fffffff;
+    int current2 = 0x7fffffff;
+    for (int k = gid; k < total; k += groupnum << 8) {
+        int index = remainder(k, cols);
+        int index2 = quotient(k, cols);
+        if (mask[index2 * mask_step + index + mask_offset] != 0) {
+            float srcptr_value = *(float *)((ulong)srcptr + (index2 * src_step + index * 4 + src_offset));
+            bool in_range = srcptr_value < result;
+            result = in_range ? srcptr_value : result;
+            current = in_range ? k : current;
+            bool flag = srcptr_value > new_slm_float;
+            new_slm_float = flag ? srcptr_value : new_slm_float;
+            current2 = flag ? k : current2;
+        }
+    }
+    slm_float[lid] = result;
+    slm_float[lid + 256] = new_slm_float;
+    slm_float[lid + 512] = as_float(current);
+    slm_float[lid + 768] = as_float(current2);
+    work_group_barrier();
+    for (int stride = 128; stride >= 4; stride >>= 1) {
+        if (lid < stride) {
+            float float_value = slm_float[lid + stride];
+            int float_stride_plus512 = ((int *)slm_float)[lid + stride + 512];
+            float float_lid = slm_float[lid];
+            if (!(!(float_value < float_lid) && !(float_value == float_lid && float_stride_plus512 < ((int *)slm_float)[lid + 512]))) {
+                slm_float[lid] = float_value;
+                slm_float[lid + 512] = as_float(float_stride_plus512);
+            }
+            float float_stride_plus256 = slm_float[lid + stride + 256];
+            int float_stride_plus768 = ((int *)slm_float)[lid + stride + 768];
+            float float_lid_plus256 = slm_float[lid + 256];
+            if (!(!(float_stride_plus256 > float_lid_plus256) && !(float_stride_plus256 == float_lid_plus256 && float_stride_plus768 < ((int *)slm_float)[lid + 768]))) {
+                slm_float[lid + 256] = float_stride_plus256;
+                slm_float[lid + 768] = as_float(float_stride_plus768);
+            }
+        }
+        work_group_barrier();
+    }
+    if (lid < 2) {
+        float float_lid = slm_float[lid];
+        float float_value = slm_float[lid + 2];
+        int float_lid_plus514 = ((int *)slm_float)[lid + 514];
+        if (!(!(float_value < float_lid) && !(float_value == float_lid && float_lid_plus514 < ((int *)slm_float)[lid + 512]))) {
+            slm_float[lid] = float_value;
+            slm_float[lid + 512] = as_float(float_lid_plus514);
+        }
+        float float_lid_plus256 = slm_float[lid + 256];
+        float float_lid_plus258 = slm_float[lid + 258];
+        int float_lid_plus770 = ((int *)slm_float)[lid + 770];
+        if (!(!(float_lid_plus258 > float_lid_plus256) && !(float_lid_plus258 == float_lid_plus256 && float_lid_plus770 < ((int *)slm_float)[lid + 768]))) {
+            slm_float[lid + 256] = float_lid_plus258;
+            slm_float[lid + 768] = as_float(float_lid_plus770);
+        }
+    }
+    work_group_barrier();
+    if (lid == 0) {
+        float float_lid = slm_float[lid];
+        float float_value = slm_float[lid + 1];
+        int float_lid_plus513 = ((int *)slm_float)[lid + 513];
+        if (!(!(float_value < float_lid) && !(float_value == float_lid && float_lid_plus513 < ((int *)slm_float)[lid + 512]))) {
+            slm_float[lid] = float_value;
+            slm_float[lid + 512] = as_float(float_lid_plus513);
+        }
+        float float_lid_plus256 = slm_float[lid + 256];
+        float float_lid_plus257 = slm_float[lid + 257];
+        int float_lid_plus769 = ((int *)slm_float)[lid + 769];
+        if (!(!(float_lid_plus257 > float_lid_plus256) && !(float_lid_plus257 == float_lid_plus256 && float_lid_plus769 < ((int *)slm_float)[lid + 768]))) {
+            slm_float[lid + 256] = float_lid_plus257;
+            slm_float[lid + 768] = as_float(float_lid_plus769);
+        }
+    }
+    work_group_barrier();
+    int group = group_id(0);
+    if (lid == 0) {
+        int float_768 = ((int *)slm_float)[768];
+        ((float *)dstptr)[group] = slm_float[0];
+        int index = (groupnum * 4 + 15) & -16;
+        ((float *)dstptr)[group + index / 4] = slm_float[256];
+        long t = (ulong)dstptr + (group * 4 + ((groupnum * 4 + index + 15) & -16));
+        *(int *)t = ((int *)slm_float)[512];
+        *(int *)(t + groupnum * 4) = float_768;
+    }
+}
 kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *hashes, uint count, uint seed) {  // 32 lanes
     uint gid = global_id(0);
     if (gid < count) {
@@ -1492,6 +1721,141 @@ kernel void move(global struct P *p, float dt, int n) {  // 32 lanes
         p[gid].at8 = fabs(p_gid.at8);
         p[gid].at12 = (int)(p_gid.at12 + 1);
     }
+}
+static int transpose_diagonal_modulo(ulong x, uint y);
+static long transpose_diagonal_quotient(uint x, uint y);
+static int transpose_diagonal_modulo_2(uint x, uint y);
+static int transpose_diagonal_modulo_3(ulong x, uint y);
+kernel void transpose_diagonal(global double *odata, global double *idata, int width, int height) {  // 32 lanes
+    local double *slm_double = (local double *)slm;  // 1056 elements
+    int t = group_id(0);
+    uint group_y = group_id(1);
+    int t2;
+    if (width != height) {
+        uint t3 = group_count(0) * group_y + t;
+        t = transpose_diagonal_modulo_2(t3, group_count(1));
+        long t4 = transpose_diagonal_quotient(t3, group_count(1));
+        ulong t5 = t4 + t;
+        t2 = transpose_diagonal_modulo(t5, group_count(0));
+    } else {
+        ulong t3 = (long)(uint)t + group_y;
+        t2 = transpose_diagonal_modulo_3(t3, group_count(0));
+    }
+    int index = t2 << 5;
+    int lx = local_id(0);
+    int x = index + lx;
+    int index2 = t << 5;
+    int ly = local_id(1);
+    int y = index2 + ly;
+    if (x < width && y < height) {
+        slm_double[33 * ly + lx] = idata[y * width + index + lx];
+    }
+    int y2 = index2 + ly + 8;
+    if (x < width && y2 < height) {
+        slm_double[33 * ly + lx + 264] = idata[y2 * width + index + lx];
+    }
+    int y3 = index2 + ly + 16;
+    if (x < width && y3 < height) {
+        slm_double[33 * ly + lx + 528] = idata[y3 * width + index + lx];
+    }
+    int y4 = index2 + ly + 24;
+    if (x < width && y4 < height) {
+        slm_double[33 * ly + lx + 792] = idata[y4 * width + index + lx];
+    }
+    work_group_barrier();
+    int y5 = index2 + lx;
+    int x2 = index + ly;
+    if (y5 < height && x2 < width) {
+        odata[x2 * height + index2 + lx] = slm_double[33 * lx + ly];
+    }
+    int x3 = index + ly + 8;
+    if (y5 < height && x3 < width) {
+        odata[x3 * height + index2 + lx] = slm_double[33 * lx + ly + 8];
+    }
+    int x4 = index + ly + 16;
+    if (y5 < height && x4 < width) {
+        odata[x4 * height + index2 + lx] = slm_double[33 * lx + ly + 16];
+    }
+    int x5 = index + ly + 24;
+    if (y5 < height && x5 < width) {
+        odata[x5 * height + index2 + lx] = slm_double[33 * lx + ly + 24];
+    }
+}
+static int transpose_diagonal_modulo(ulong x, uint y) {
+    int difference;
+    if ((uint)(x >> 32) >= 1) {
+        double inverse_y = (double)recip((float)y);
+        double t = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        int product = y * convert_uint(t * (double)(uint)(x >> 32));
+        ulong t2 = convert_ulong(t * fma((double)((uint)(x >> 32) - product), 4294967296.0, (double)(uint)x));
+        ulong t3 = ((ulong)((uint)(x >> 32) - product - (((uint)(t2 >> 32) < 1) ? 0 : y)) << 32) | (uint)x;
+        ulong difference2 = t3 - (ulong)(uint)t2 * y;
+        ulong t4 = ((uint)(difference2 >> 32) == 0 && (uint)difference2 < y) ? 0 : y;
+        difference = difference2 - t4;
+    } else if (y != 0) {
+        uint t = x;
+        difference = t % y;
+    } else {
+        difference = -1;
+    }
+    return difference;
+}
+static long transpose_diagonal_quotient(uint x, uint y) {
+    bool x_from_0_on = (int)x >= 0;
+    long t;
+    if (x_from_0_on) {
+        t = (y != 0) ? x / y : -1;
+    } else {
+        double inverse_y = (double)recip((float)y);
+        double t2 = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        int t3 = convert_uint(t2 * 4294967295.0);
+        uint t4 = ~(y * t3);
+        ulong t5 = convert_ulong(t2 * fma((double)t4, 4294967296.0, (double)x));
+        ulong t6 = ((ulong)(t4 - (((uint)(t5 >> 32) == 0) ? 0 : y)) << 32) | x;
+        ulong difference = t6 - (ulong)(uint)t5 * y;
+        ulong t7 = ((ulong)((uint)(t5 >> 32) + t3) << 32) | (uint)t5;
+        t = t7 - (long)(((uint)(difference >> 32) > 0 || ((uint)(difference >> 32) == 0 && (uint)difference >= y)) ? -1 : 0);
+    }
+    return t;
+}
+static int transpose_diagonal_modulo_2(uint x, uint y) {
+    bool x_from_0_on = (int)x >= 0;
+    int t;
+    if (x_from_0_on) {
+        if (y != 0) {
+            t = x % y;
+        } else {
+            t = -1;
+        }
+    } else {
+        double inverse_y = (double)recip((float)y);
+        double t2 = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        uint t3 = ~(y * convert_uint(t2 * 4294967295.0));
+        ulong t4 = convert_ulong(t2 * fma((double)t3, 4294967296.0, (double)x));
+        ulong t5 = ((ulong)(t3 - (((uint)(t4 >> 32) < 1) ? 0 : y)) << 32) | x;
+        ulong difference = t5 - (ulong)(uint)t4 * y;
+        ulong t6 = ((uint)(difference >> 32) == 0 && (uint)difference < y) ? 0 : y;
+        t = difference - t6;
+    }
+    return t;
+}
+static int transpose_diagonal_modulo_3(ulong x, uint y) {
+    int difference;
+    if ((uint)(x >> 32) >= 1) {
+        double inverse_y = (double)recip((float)y);
+        double t = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        ulong t2 = convert_ulong(t * fma((double)(1 - y * convert_uint(t)), 4294967296.0, (double)(uint)x));
+        ulong t3 = ((ulong)(1 - y * convert_uint(t) - (((uint)(t2 >> 32) < 1) ? 0 : y)) << 32) | (uint)x;
+        ulong difference2 = t3 - (ulong)(uint)t2 * y;
+        ulong t4 = ((uint)(difference2 >> 32) == 0 && (uint)difference2 < y) ? 0 : y;
+        difference = difference2 - t4;
+    } else if (y != 0) {
+        uint t = x;
+        difference = t % y;
+    } else {
+        difference = -1;
+    }
+    return difference;
 }
 kernel void validate_utf8(global uchar *bytes, global int *string_offsets, global int *error_position, global int *any_error, int string_count, int stop_on_error) {  // 16 lanes
     int gid = global_id(0);

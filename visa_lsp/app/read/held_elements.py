@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from visa_lsp.app.read.code_lines import Body, Line
 
 Copies = dict[str, Tree]  # variable -> the element that it equals
-_ARRAY: Final = re.compile(r"(\w+) (\w+)\[\d+\]")
+_ARRAY: Final = re.compile(r"(\w+) (\w+)\[(\d+)\]")
 _JUMPS: Final = ("break;", "continue;", "return;")
 
 
@@ -148,10 +148,8 @@ def _whole_copy(body: Body, node: Node) -> _Copy | None:
     step = step_of(node.inner[0].text) if hit is not None and len(node.inner or []) == 1 and node.inner else step_of("")
     if hit is None or step.op != "=" or any(tree.op != "[]" or tree.args[1].op != hit[1] for tree in step.trees):
         return None
-    names = [tree.args[0].op for tree in step.trees]
-    shapes = {body.types.get(name, "").replace(name, "") for name in names}
-    whole = _ARRAY.fullmatch(body.types.get(names[0], ""))
-    is_whole = whole is not None and len(shapes) == 1 and shapes.pop().endswith(f"[{hit[2]}]")
+    shapes = {_ARRAY.sub(r"\1[\3]", body.types.get(tree.args[0].op, "")) for tree in step.trees}
+    is_whole = len(shapes) == 1 and shapes.pop().endswith(f"[{hit[2]}]")
     return _Copy(node, node.text, node.inner[0], node.tail, hit[1]) if is_whole and node.inner else None
 
 
