@@ -51,6 +51,6 @@ def test_an_array_and_its_copy_are_one():
 
 
 def test_an_array_that_is_needed_beside_its_copy_stays():
-    lines = ["t[0] = 1;", "u[k] = t[k];", "u[1] = 2;", "v = u[v] + t[v];"]
+    lines = ["t[0] = 1;", "u[k] = t[k];", "u[1] = 2;", "v = u[v] + t[v];", "*p = v;"]
     head = "for (k = 0; k < 4; k++) {"
     assert united(*lines) == [lines[0], head, *lines[1:]]

@@ -179,12 +179,12 @@ class Pointers:
         return Tree(f"(global {pointer.word} *)", (self._as_number(value),))
 
     def _as_number(self, value: Tree) -> Tree:
-        """Return a sum of addresses as a number."""
+        """Return a value as a number: with the addresses that pointers among its terms are."""
+        parts = terms(value)
+        if not any(uncast(part).op in self.pointers for part in parts):
+            return value  # as it is: sums of floats have an order
         return sum_of(
-            [
-                Tree("(ulong)", (leaf(own),)) if (own := uncast(part).op) in self.pointers else part
-                for part in terms(value)
-            ]
+            [Tree("(ulong)", (leaf(uncast(part).op),)) if uncast(part).op in self.pointers else part for part in parts]
         )
 
     def _compared(self, tree: Tree) -> Tree | None:
