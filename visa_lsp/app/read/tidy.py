@@ -832,6 +832,12 @@ class Tidier:
         for node in walk(self.code):
             step = step_of(node.text)
             element = self._own_element(step.target) if step.op == "=" else None
+            own = self.body.elements.get(element.args[0].op, "") if element is not None else ""
+            if own[-1:].isdigit():  # a vector of the other sign, which C does not convert
+                name = step.value.op
+                if self.body.uses(name) != len(setters(self.code, name)) + 1 or name not in self.types:
+                    continue
+                self.types[name] = f"{own} {name}"
             if element is not None:
                 hit = step.value.args[0] if step.value.op in NARROW else step.value
                 value = hit if number_of(hit) is not None else step.value
