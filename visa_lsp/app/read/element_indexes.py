@@ -144,9 +144,7 @@ class _Scales:
 
     def __init__(self, body: Body) -> None:
         self.body, self.code = body, body.code
-        self.multiples: dict[
-            int, set[str]
-        ] = {}  # divisor -> the variables all of whose values are multiples, once computed
+        self.multiples: dict[int, set[str]] = {}  # divisor -> the variables all of whose values are multiples
         self.divisors: defaultdict[str, list[int]] = defaultdict(list)  # that lines divide variables by
         self.arrays: defaultdict[str, set[str]] = defaultdict(set)  # that they index
         for tree in trees_of(self.code):

@@ -52,9 +52,7 @@ class Pointers:
         self.multiples: dict[int, set[str]] = {}
         self.pointers: dict[str, _Pointer] = {}
         self.accesses: defaultdict[str, list[Tree]] = defaultdict(list)  # through each variable
-        self.others: Counter[str] = (
-            Counter()
-        )  # other uses of variables: in comparisons with 0, and in sums that are addresses
+        self.others: Counter[str] = Counter()  # comparisons with 0, and sums that are addresses, by variable
 
     def run(self) -> None:
         """Change the lines and the types of variables in place."""
@@ -70,6 +68,10 @@ class Pointers:
             if name in wide:
                 self.others.update(own for term in terms(value) if (own := uncast(term).op) != name)
         self.pointers = {name: pointer for name in self.accesses if (pointer := self._pointer(name)) is not None}
+        for tree in [tree for accesses in self.accesses.values() for tree in accesses]:
+            bases = tree.names() & self.pointers.keys()
+            if len(bases) > 1:  # one of them is an offset
+                self.pointers = {name: pointer for name, pointer in self.pointers.items() if name not in bases}
         if not self.pointers:
             return
         change_lines(self.code, self._as_place)
