@@ -63,9 +63,10 @@ from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import S0, Effect, Lane, effect_of
 from visa_lsp.isa.lane import Expr as LaneExpr
-from visa_lsp.isa.message_forms import MemoryUse, SampleForm, TexelForm
+from visa_lsp.isa.message_forms import FenceForm, MemoryUse, SampleForm, TexelForm
 from visa_lsp.isa.model import FlowClass, Mark, Role, Shape, Trait
 from visa_lsp.isa.operands import OperandModifier
+from visa_lsp.isa.table import TABLE
 from visa_lsp.isa.types import DataType, ExecControl
 from visa_lsp.program.message import BlockMessage, MemoryKind, guard_of, understood_message_of
 from visa_lsp.program.model import (
@@ -93,6 +94,7 @@ _INDENT: Final = "    "
 _DWORD_BITS: Final = 32
 _CHANNELS: Final = 4  # of a texel
 _ORDERING: Final = ("barrier", "fence")  # effects, by the first word of their names
+_FENCES: Final = {row.opcode for row in TABLE.rows if isinstance(row.meaning, FenceForm)}
 _MAX_CALLS: Final = 40
 _GENERIC: Final = 0x40000000  # in the upper half of generic pointers to shared local memory
 _SCRATCH: Final = next(one.number for one in predefined.SURFACES if one.name == "%scratch")
@@ -1007,7 +1009,7 @@ class CodePrinter:
             call = f"{args[0]} & 1" if own is not None and own.lanes is not None else f"{args[0]} >> lane & 1"
         elif (effect := effect_of(inst.row.meaning).partition("_")[0]) in _ORDERING:
             return [Node(f"{effect}();", places)]
-        elif effect == "nop" and "fence" in inst.row.mnemonic:  # of a sub-group, whose lanes run together
+        elif effect == "nop" and inst.row.opcode in _FENCES:  # of a sub-group, whose lanes run together
             return [Node("sub_group_barrier();", places)]
         else:
             call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
