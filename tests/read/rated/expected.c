@@ -109,6 +109,29 @@ kernel void bvh_refit(global struct bvh_node *nodes, global struct tri_t *tris, 
         }
     }
 }
+kernel void byte_choice(global short *in0, global short *in1, global uint *in2, global long *out0, global uchar *out1, ushort s0, float s1, int n) {  // 32 lanes
+    int gid = global_id(0);
+    int in2_gid = in2[gid];
+    short2 in0_value = ((short2 *)in0)[(long)gid * 2];
+    short2 in0_next = ((short2 *)in0)[(long)gid * 2 + 1];
+    short t = in0_value.y + in0_next.x;
+    short t2 = in0_next.y + in0_value.x;
+    uint t3 = 1 | (gid & 254);
+    double t4 = -(double)t3;
+    double t5 = (double)recip((float)t3);
+    set_cr0(cr0 ^ 48);
+    double product = t5 * 2.0;
+    double t6 = fma(product, fma(t4, t5, 1.000000000003638), product);
+    set_cr0(cr0 ^ 48);
+    bool flag = (in2_gid & 255) == convert_uint(t6);
+    long s0_minus_3 = (long)s0 - 3;
+    ulong t7 = s0_minus_3 + (t & 100);
+    bool flag2 = (int)(t7 >> 32) > 0 || ((int)(t7 >> 32) == 0 && (uint)t7 > 0);
+    bool in_range = (int)((uint)(s0_minus_3 >> 32) | ((int)(t7 >> 32) ^ -1)) < 0;
+    out0[gid] = in_range ? t7 : (flag2 ? 0x8000000000000000UL : 0x7fffffffffffffffUL);
+    uchar t8 = flag ? t2 : (uint)((short)gid * 1000) >> 16;
+    out1[gid] = ((t8 < 251) ? t8 : -5) + in2_gid + 1;
+}
 kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
     local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
     int lx = local_id(0);

@@ -382,7 +382,7 @@ class _ByteUses:
         """Return a tree for the unsigned bytes."""
         if tree.op == "(uchar)" and tree.args[0].op in self.group:
             return tree.args[0]
-        if tree.op in ("<", ">=") and tree.args[0].op in self.group:
+        if tree.op in ("<", ">=") and tree.args[0].op in self.group and number_of(tree.args[1]) == 0:
             return Tree(_OF_HIGH_BIT[tree.op], (tree.args[0], leaf(1 << 7)))
         if tree.op in ("==", "!=") and tree.args[0].op in self.group:
             number = number_of(tree.args[1])
