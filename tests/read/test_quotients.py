@@ -7,7 +7,7 @@ from functools import partial
 import pytest
 
 from visa_lsp.app.read.code_lines import Body, Node
-from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, join_guards
+from visa_lsp.app.read.quotients import HighHalf, as_quotient, find_divisor, join_divisions, join_guards
 from visa_lsp.app.read.tree import leaf, parse, step_of
 from visa_lsp.isa import types as ty
 
@@ -70,3 +70,25 @@ def test_a_guard_of_another_divisor_stays():
         body.code[:] = [Node(text)]
         join_guards(body)
         assert str(step_of(body.code[0].text)) == plain
+
+
+def corrected(*lines):
+    """Return lines of unsigned numbers without corrections that a division does not need."""
+    code = [Node(line) for line in lines]
+    body = Body(code, {}, dict.fromkeys("abqr", ty.UD), {}, {}, (), frozenset())
+    join_divisions(body, lambda _: ty.UD)
+    return [node.text for node in code]
+
+
+def test_a_rest_is_below_its_divisor():
+    assert corrected("r = a % b;", "x = r >= b;") == ["r = a % b;", "x = false;"]
+    assert corrected("q = a / b;", "r = a - q * b;", "x = r < b;")[-1] == "x = true;"
+
+
+def test_a_rest_may_be_above_what_the_divisor_becomes():
+    for start in ("b = 7;", "x = b;"):
+        for change in ("b = r;", "b--;"):
+            lines = [start, "r = a % b;", change, "x = r >= b;"]
+            assert corrected(*lines) == lines
+    lines = ["a = 9;", "q = a / b;", "a++;", "r = a - q * b;", "x = r >= b;"]
+    assert corrected(*lines) == lines

@@ -37,6 +37,7 @@ from visa_lsp.app.read.tree import (
     filled,
     form,
     in_place_of,
+    is_set,
     leaf,
     linear,
     number_of,
@@ -202,6 +203,11 @@ def join_divisions(body: Body, type_of: Callable[[Tree], DataType | None]) -> No
             remainder = _expanded(filled("X % D", division), values)
             rests = {own for own, value in map(assigned, code) if own and _expanded(value, values) == remainder}
             change_lines(code[index + 1 :], partial(_corrected, rests, _expanded(divisor, values), values))
+    _drop_corrections(body)
+
+
+def _drop_corrections(body: Body) -> None:
+    """Drop the corrections of quotients and rests for a rest that is not below the divisor: there is none."""
     divisors = _rests(body, _set_once(body))
     change_lines(body.code, partial(_compared_rest, divisors))
     for code, index in backwards(body.code) if divisors else ():
@@ -228,11 +234,20 @@ def _rests(body: Body, sets: Mapping[str, Tree]) -> dict[str, Tree]:
         if whole and form("A / D", quotient, A=whole["A"], D=whole["D"]):
             hit = whole
         parts = [hit["A"], hit["D"]]
-        if hit and all(
+        is_unsigned = all(
             not part.args and (number_of(part) or body.kinds.get(part.op) in (ty.UD, ty.UW, ty.UB)) for part in parts
-        ):
+        )
+        # What changes may be another number where it is compared, or subtracted from.
+        if hit and is_unsigned and all(_is_fixed(body, part.op) for part in (parts if whole else parts[1:])):
             rests[name] = hit["D"]
     return rests
+
+
+def _is_fixed(body: Body, name: str) -> bool:
+    """Return whether a variable has one value: no line sets it, or only the first that names it does."""
+    lines = [node for node in walk(body.code) if name in node.own_names()]
+    sets = [node for node in lines if is_set(node.text, name)]
+    return not sets or (len(sets) == 1 and sets[0] is lines[0])
 
 
 def _compared_rest(rests: Mapping[str, Tree], tree: Tree) -> Tree | None:
