@@ -22,7 +22,7 @@ from visa_lsp.app.read.code_lines import (
     words_without_trees,
 )
 from visa_lsp.app.read.liveness import Liveness
-from visa_lsp.app.read.shape import is_copy
+from visa_lsp.app.read.shape import interfere
 from visa_lsp.app.read.tree import Tree, form, number_of, set_names, step_of
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def unite_arrays(body: Body) -> None:
     setting, odd = setters_by_name(body.code), words_without_trees(body.code)
     for copy in copies:
         name, source = assigned(copy.node)[0], assigned(copy.node)[1].op
-        if name != source and odd.isdisjoint({name, source}) and not _interfere(live, setting, name, source):
+        if name != source and odd.isdisjoint({name, source}) and not interfere(live, setting, name, source):
             live.rename_in(body.code, source, name)
             setting[name] += setting.pop(source, [])
             word = re.compile(rf"\b{source}\b")
@@ -151,12 +151,3 @@ def _whole_copy(body: Body, node: Node) -> _Copy | None:
     shapes = {_ARRAY.sub(r"\1[\3]", body.types.get(tree.args[0].op, "")) for tree in step.trees}
     is_whole = len(shapes) == 1 and shapes.pop().endswith(f"[{hit[2]}]")
     return _Copy(node, node.text, node.inner[0], node.tail, hit[1]) if is_whole and node.inner else None
-
-
-def _interfere(live: Liveness, setting: dict[str, list[Node]], name: str, source: str) -> bool:
-    """Return whether two arrays are needed with different values at one place."""
-    return any(
-        other in live.after.get(id(node), ()) and not is_copy(node, own, other)
-        for own, other in ((name, source), (source, name))
-        for node in setting[own]
-    )

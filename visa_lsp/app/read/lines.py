@@ -237,10 +237,9 @@ class CodePrinter:
             write_doubles(body)
         for outline in self.outlines:
             inside = names_of(outline.code)
-            for name in [
-                name for name in declarations if name in inside
-            ]:  # in order, so that each process prints the same
-                _place(outline.code, name, declarations[name])
+            for name, declaration in declarations.items():  # in order, so that each process prints the same
+                if name in inside:
+                    _place(outline.code, name, declaration)
         used, top = names_of(main), list[Node]()
         for name in declarations:
             if name in used and name in filled:

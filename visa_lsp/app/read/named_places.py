@@ -38,10 +38,11 @@ if TYPE_CHECKING:
 
 _VECTOR: Final = re.compile(r"([a-z]+)([24])")  # three numbers lie four apart
 _CL_VECTOR: Final = re.compile(r"([a-z]+)(\d+)")
+INTEGER_BITS: Final = {"as_int(as_float(X))": "(int)X", "as_uint(as_float(X))": "(uint)X"}
 _SAME_BITS: Final = {
     "as_float(as_int(X))": "X", "as_float(as_uint(X))": "X", "as_int(as_float((int)X))": "(int)X",
-    "as_uint(as_float(as_float(X)))": "as_uint(as_float(X))", "as_int(as_float(X))": "(int)X", "as_uint(as_float(X))": "(uint)X",
-}  # fmt: skip
+    "as_uint(as_float(as_float(X)))": "as_uint(as_float(X))",
+} | INTEGER_BITS  # fmt: skip
 _POINTER: Final = re.compile(r"\((\w+?)([234]?) \*\)")
 
 
@@ -109,8 +110,9 @@ class Places:
         for code, index in backwards(self.code):
             step = step_of(code[index].text)
             place = form("*Q", step.target)["Q"] if step.op == "=" else NOTHING
-            element = _element_of(place, pointers) if _POINTER.fullmatch(place.op) is not None else None
-            count = int(place.op[-4]) if element is not None and place.op[-4].isdecimal() else 1
+            shape = _POINTER.fullmatch(place.op)
+            element = _element_of(place, pointers) if shape is not None else None
+            count = int(shape[2] or 1) if shape is not None else 1
             if step.op == "=" and (vector := _vector_at(step.target, pointers)) is not None:
                 element, _, count = vector
             if element is not None:

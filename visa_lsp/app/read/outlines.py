@@ -143,7 +143,8 @@ class _Region(NamedTuple):
 def move_out(body: Body, kernel: str) -> list[Outline]:
     """Return the functions that were inlined in a body, named after the kernel; lines call them in their place."""
     functions: dict[tuple[str, ...], Outline] = {}
-    live = Shaper(body).live()
+    shaper = Shaper(body)
+    live = shaper.live()
     moved: set[int] = set()  # lists of lines
     for code in list(lists_of(body.code)):
         for index in range(len(code) - 1, -1, -1):
@@ -163,7 +164,7 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
             code[index : index + len(region.chain)] = _lines_of_call(body, region, functions[key].name)
             code[:] = [node for node in code if not any(node is line for line in region.before)]
     if functions:
-        Shaper(body).drop_dead()  # flags that only functions need
+        shaper.drop_dead()  # flags that only functions need
     return list(functions.values())
 
 

@@ -23,7 +23,7 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.element_indexes import find_multiples, index_of_term
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, step_of, sum_of, terms, uncast
+from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, rewritten, step_of, sum_of, terms, uncast
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -37,7 +37,7 @@ _NULL: Final = ("0", "0x0", "0UL", "0x0UL", "0L")
 
 
 class _Pointer(NamedTuple):
-    """What a variable points to: the word and the size in bytes of an element."""
+    """An element that a variable points to: its word, and its size in bytes."""
 
     word: str
     size: int
@@ -75,7 +75,7 @@ class Pointers:
         if not self.pointers:
             return
         change_lines(self.code, self._as_place)
-        change_lines(self.code, _plain)
+        change_lines(self.code, partial(rewritten, rules={"*&E": "E"}))
         for name, pointer in self.pointers.items():
             for node in self.setters[name]:
                 step = step_of(node.text)
@@ -210,8 +210,3 @@ def _combined(tree: Tree) -> Tree | None:
         return None
     parts = [part if count == 1 else Tree("*", (part, leaf(count))) for part, count in counts.items()]
     return Tree("[]", (tree.args[0], sum_of(parts)))
-
-
-def _plain(tree: Tree) -> Tree | None:
-    """Write what is at the address of an element as the element."""
-    return tree.args[0].args[0] if tree.op == "u*" and tree.args[0].op == "u&" else None

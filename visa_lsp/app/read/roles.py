@@ -225,9 +225,9 @@ class Namer:
 
     def _base(self, address: Tree, depth: int = 4) -> str:
         """Return the argument that an address is computed from; empty if that is not seen."""
-        for part in terms(uncast(address)):
+        for number, part in enumerate(terms(uncast(address))):
             own = uncast(part).op
-            is_pointer = part.op == "(ulong)" or (own in self.parameters and part is terms(address)[0])
+            is_pointer = part.op == "(ulong)" or (not number and address.op[0] != "(")
             if own in self.parameters and is_pointer:
                 return own
             values = [step.value for step, _ in self.steps[own] if len(step.trees) > 1] if depth else []

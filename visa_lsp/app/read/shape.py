@@ -127,6 +127,15 @@ def is_copy(node: Node, name: str, source: str) -> bool:
     return target == name and copied(value) == source
 
 
+def interfere(live: Liveness, setting: Mapping[str, list[Node]], name: str, source: str) -> bool:
+    """Return whether two variables, whose lines that set them are given, are needed with different values at one place."""
+    return any(
+        other in live.after.get(id(node), ()) and not is_copy(node, own, other)
+        for own, other in ((name, source), (source, name))
+        for node in setting[own]
+    )
+
+
 def reads_memory(tree: Tree) -> bool:
     """Return whether a value depends on memory or on other lanes."""
     return any(
@@ -325,7 +334,7 @@ class Shaper:
                 name != source
                 and source not in odd
                 and self._alike(name, source)
-                and not self._interfere(name, source, live)
+                and not interfere(live, self.setters, name, source)
             ):
                 self._rename(source, name, live)
         for code in lists_of(self.code):
@@ -336,14 +345,6 @@ class Shaper:
         kind, other_kind = self.kinds.get(name), self.kinds.get(source)
         same = kind is other_kind or {kind, other_kind} in ({ty.D, ty.UD}, {ty.Q, ty.UQ})
         return kind is not None and same and source in self.types and name in self.types
-
-    def _interfere(self, name: str, source: str, live: Liveness) -> bool:
-        """Return whether two variables are needed with different values at one place."""
-        for own, other in ((name, source), (source, name)):
-            for node in self.setters[own]:
-                if other in live.after.get(id(node), frozenset()) and not is_copy(node, own, other):
-                    return True
-        return False
 
     def _rename(self, old: str, new: str, live: Liveness) -> None:
         own = self.kinds[old]

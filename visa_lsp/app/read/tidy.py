@@ -42,7 +42,7 @@ from visa_lsp.app.read.held_elements import HeldElements, unite_arrays
 from visa_lsp.app.read.insertions import write_insertions
 from visa_lsp.app.read.integer_forms import index_by_source, write_integers
 from visa_lsp.app.read.local_arrays import write_local_arguments
-from visa_lsp.app.read.named_places import Places
+from visa_lsp.app.read.named_places import INTEGER_BITS, Places
 from visa_lsp.app.read.names import BY_NAME, c_type
 from visa_lsp.app.read.plain_forms import Former
 from visa_lsp.app.read.pointers import Pointers
@@ -134,8 +134,8 @@ _ANY_PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>.*);
 _PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>-?\w+(?:\.[xyzw])?);")
 _PLAIN_VALUES: Final = {
     "resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)",
-    "as_int(as_float(X))": "(int)X", "as_uint(as_float(X))": "(uint)X", "as_float(as_int(X) & 0x7fffffff)": "fabs(X)", "as_float(as_uint(X) & 0x7fffffff)": "fabs(X)",
-}  # fmt: skip
+    "as_float(as_int(X) & 0x7fffffff)": "fabs(X)", "as_float(as_uint(X) & 0x7fffffff)": "fabs(X)",
+} | INTEGER_BITS  # fmt: skip
 
 
 class Lanes(NamedTuple):
