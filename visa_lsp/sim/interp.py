@@ -115,6 +115,11 @@ class Code:
             for frame in self.frames:
                 frame.grow()
 
+    @property
+    def built(self) -> int:
+        """The number of instructions that have been executed, and so have an op."""
+        return len(self._compiled) - 1
+
     def op_alone(self, pc: int) -> Op:
         """Return the op of an instruction without the join of waiting lanes before it."""
         self.op(pc)

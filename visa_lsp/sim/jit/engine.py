@@ -12,6 +12,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
+from visa_lsp.sim.analyses.modes import branches
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.interp import PAUSED, Thread
 from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, is_large
@@ -29,11 +30,12 @@ if TYPE_CHECKING:
     from visa_lsp.sim.group import ThreadGroup
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 500  # interpreting an instruction this many times takes as long as compiling it
-START: Final = 250  # instructions whose compilation takes as long as loading the compiler
-CHECKED_STEP: Final = 0.4  # of the time of interpreting an instruction: what each checker takes for it
-CHECKED_BYTE: Final = 0.08  # the same for each byte that a message moves
-SAMPLED: Final = 0.02  # of the time of compiling: what the interpreter takes before a launch is estimated
+WARM: Final = 270  # interpreting an instruction this many times takes as long as compiling it
+START: Final = 140  # instructions whose compilation takes as long as loading the compiler
+CHECKED_STEP: Final = 0.32  # of the time of interpreting an instruction: what each checker takes for it
+CHECKED_BYTE: Final = 0.05  # the same for each byte that a message moves
+BUILT: Final = 4.3  # executions of an instruction that take as long as building what executes it
+SAMPLED: Final = 0.08  # of the time of compiling: what the interpreter takes before a launch is estimated
 PIECE: Final = 100  # steps of a thread between two estimates
 MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
@@ -121,6 +123,8 @@ class Sample(CompiledMachine):
     def __init__(self, dispatch: Dispatch, making: Making) -> None:
         super().__init__(dispatch, making)
         self._begun: set[tuple[object, int]] = set()  # the groups and numbers of threads that have executed something
+        # Each thread executes the instructions before the first branch.
+        self._least = [*map(branches, dispatch.kernel.instructions), True].index(True)
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """Return an interpreted thread."""
@@ -129,12 +133,14 @@ class Sample(CompiledMachine):
     def estimate(self, thread: Thread, used: int) -> None:
         """Raise Hot if compiling pays; ``used`` are the steps of the present time slice of a thread."""
         self._begun.add((thread.group.id, thread.number))
-        steps, moved = self.steps + used, self.result.reads + self.result.writes
-        spent = steps + len(self.observers) * (CHECKED_STEP * steps + CHECKED_BYTE * moved)
-        compiling = WARM * (START + sum(len(code.kernel.instructions) for code in self._codes.values()))
+        steps, moved, codes = self.steps + used, self.result.reads + self.result.writes, self._codes.values()
+        step, threads = 1 + CHECKED_STEP * len(self.observers), math.prod(self.dispatch.groups) * self.dispatch.threads_per_group  # fmt: skip
+        spent = step * steps + CHECKED_BYTE * len(self.observers) * moved
+        building = step * BUILT * sum(code.built for code in codes)
+        compiling = WARM * (START + sum(len(code.kernel.instructions) for code in codes))
         # The steps of threads that have not begun are estimated from the others.
-        begun = len(self._begun) / (math.prod(self.dispatch.groups) * self.dispatch.threads_per_group)
-        if spent >= compiling * max(SAMPLED, begun):
+        is_long = spent + building >= SAMPLED * compiling and spent * threads >= compiling * len(self._begun)
+        if is_long or step * self._least * threads >= compiling:
             raise Hot
 
 
