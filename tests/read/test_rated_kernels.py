@@ -1,13 +1,15 @@
 """Kernels of the kinds that people read are printed as they would write them: loops, tiles, fields, 64-bit values, names."""
 
 import os
+import re
+import shutil
 import subprocess
 import sys
 from pathlib import Path
 
 import numpy as np
 import pytest
-from c_runner import COMPILER, run_in_c
+from c_runner import COMPILER, FLAGS, run_in_c
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.options import RunOptions
@@ -39,6 +41,29 @@ def test_each_process_prints_the_same():
         for seed in ("1", "3")
     }
     assert len(texts) == 1
+
+
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+def test_arguments_may_have_names_that_c_has_for_others(tmp_path):
+    info = (FOLDER / "segmented_scan.zeinfo.yaml").read_text(encoding="utf-8")
+    names = {
+        "values": "group_id",
+        "heads": "lumaBf16",
+        "out": "scratch_state",
+        "flg": "aUL",
+        "buf": "float4",
+        "total": "lane",
+    }
+    for name, other in names.items():
+        info = re.sub(rf"(?<=name: ) *{name}$", f" {other}", info, flags=re.MULTILINE)
+    (tmp_path / "segmented_scan.zeinfo.yaml").write_text(info, encoding="utf-8")
+    text = shutil.copy(FOLDER / "segmented_scan.visaasm", tmp_path)
+    command = [sys.executable, "-m", "visa_lsp", "read", text, "--format", "c"]
+    printed = subprocess.run(command, capture_output=True, check=True, text=True).stdout
+    assert "group_id_, " in printed
+    assert "*lumaBf16, " in printed
+    gcc = [COMPILER, *FLAGS, "-fsyntax-only", "-x", "c", "-"]
+    subprocess.run(gcc, input=printed, check=True, text=True)
 
 
 @pytest.mark.full

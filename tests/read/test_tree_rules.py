@@ -68,6 +68,12 @@ def test_values_of_two_dwords():
     halves = Halves(Signs(Body([], {}, kinds, {}, {}, (0, 0, 0), frozenset())).type_of)
     halves.pairs = {"x": (leaf("w"), LOW), "y": (leaf("w"), HIGH)}
     assert {pair: str(halves.join(*map(parse, pair))) for pair in WHOLES} == WHOLES
+    tests = {
+        "y != 1 || x != 2": "w != 0x100000002UL",
+        "x == 2 && y == 1": "w == 0x100000002UL",
+        "x == 2 || y == 1": "None",
+    }
+    assert {test: str(halves.test(parse(test))) for test in tests} == tests
 
 
 def test_sums_of_floats_stay():

@@ -303,15 +303,14 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
     local double *slm_double = (local double *)slm;  // 136 elements
     uint lid = local_id(0);
     ulong row = ((long)global_id(0) << 28) >> 32;
-    int t = row >> 32;
-    if (t < (int)(num_rows >> 32) || (t == (int)(num_rows >> 32) && (uint)row < (uint)num_rows)) {
+    if ((long)row < (long)num_rows) {
         int lid_mod_16 = lid & 15;
         double at0 = alpha[off_alpha].at0;
         double at0_2 = beta[off_beta].at0;
         bool flag = at0 == 1.0;
         bool flag2 = at0 != 0.0;
         bool flag3 = at0_2 == 0.0;
-        long t2 = global_size(0) >> 4;
+        long t = global_size(0) >> 4;
         do {
             if (dirichlet[row] != 0) {
                 if (lid_mod_16 == 0) {
@@ -326,16 +325,16 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                     if ((int)col_k < 0) break;
                     if (flag) {
                         double product = val[k].at0 * x[col_k].at0;
-                        double t3 = product + result;
-                        double difference = t3 - product;
-                        sum += product - (t3 - difference) + (result - difference);
-                        result = t3;
+                        double t2 = product + result;
+                        double difference = t2 - product;
+                        sum += product - (t2 - difference) + (result - difference);
+                        result = t2;
                     } else if (flag2) {
                         double product = at0 * val[k].at0 * x[col_k].at0;
-                        double t3 = product + result;
-                        double difference = t3 - product;
-                        sum += product - (t3 - difference) + (result - difference);
-                        result = t3;
+                        double t2 = product + result;
+                        double difference = t2 - product;
+                        sum += product - (t2 - difference) + (result - difference);
+                        result = t2;
                     }
                 }
                 slm_double[lid] = result;
@@ -362,18 +361,18 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                 if (lid_mod_16 == 0) {
                     double difference = new_slm_double - result;
                     double difference2 = result2 - new_slm_double;
-                    double t3 = result - (new_slm_double - difference) + (double_value - difference) + 0.0 + (new_slm_double - (result2 - difference2) + (double_lid_plus4 - difference2));
+                    double t2 = result - (new_slm_double - difference) + (double_value - difference) + 0.0 + (new_slm_double - (result2 - difference2) + (double_lid_plus4 - difference2));
                     double difference3 = result3 - result2;
                     double difference4 = result4 - result3;
-                    double t4 = t3 + (result2 - (result3 - difference3) + (double_lid_plus2 - difference3)) + (result3 - (result4 - difference4) + (double_lid_plus1 - difference4));
+                    double t3 = t2 + (result2 - (result3 - difference3) + (double_lid_plus2 - difference3)) + (result3 - (result4 - difference4) + (double_lid_plus1 - difference4));
                     if (flag3) {
-                        y[row].at0 = result4 + sum + t4;
+                        y[row].at0 = result4 + sum + t3;
                     } else {
-                        y[row].at0 = fma(at0_2, y[row].at0, result4 + sum) + t4;
+                        y[row].at0 = fma(at0_2, y[row].at0, result4 + sum) + t3;
                     }
                 }
             }
-            row += t2;
+            row += t;
         } while ((int)(row >> 32) < (int)(num_rows >> 32) || ((int)(row >> 32) == (int)(num_rows >> 32) && (uint)row < (uint)num_rows));
         fence();
     }

@@ -316,12 +316,16 @@ class Halves:
                 wide, word = (ty.Q, "(long)") if own is ty.D else (ty.UQ, "(ulong)")
                 sides = (side if self.type_of(side) is wide else Tree(word, (side,)) for side in (left, right))
                 return Tree("<", tuple(sides))
-        hit = form("A == B && C == D", tree)
-        for low, other_low, high, other_high in ("ABCD", "CDAB") if hit else ():
-            self.is_strong = False
-            left, right = self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])
-            if self.is_strong and left is not None and right is not None:
-                return Tree("==", (left, right))
+        for sign, words in (("==", "A == B && C == D"), ("!=", "A != B || C != D")):
+            hit = form(words, tree)
+            tests: list[Tree] = []
+            for low, other_low, high, other_high in ("ABCD", "CDAB") if hit else ():
+                self.is_strong = False
+                left, right = self.join(hit[low], hit[high]), self.join(hit[other_low], hit[other_high])
+                if self.is_strong and left is not None and right is not None:
+                    tests.append(Tree(sign, (left, right)))
+            if tests:
+                return min(tests, key=lambda test: len(str(test)))  # the one whose halves are not turned
         hit = form("popcount(A) + popcount(B)", tree)
         whole = (self.join(hit["A"], hit["B"]) or self.join(hit["B"], hit["A"])) if hit else None
         if whole is not None:

@@ -136,7 +136,7 @@ def _put_constants(body: Body) -> None:
             number, kind = number_of(value), body.kinds.get(name)
             is_real = kind in _REALS and _REALS[kind].fullmatch(str(value)) is not None
             is_integer = kind is not None and number is not None and kind.is_int and kind.size <= ty.D.size
-            is_fixed = form("as_double(N)", value)["N"].op.endswith("UL") or (
+            is_fixed = re.fullmatch(r"\d\w+UL", form("as_double(N)", value)["N"].op) is not None or (
                 value.op in ("+", "-") and value.args[0].op == "const_base" and number_of(value.args[1]) is not None
             )
             if not is_real and not is_integer and not is_fixed:

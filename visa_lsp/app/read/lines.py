@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from functools import partial
 from typing import Final
 
 from msgspec.structs import replace
@@ -52,7 +53,15 @@ from visa_lsp.app.read.model import (
     parts,
     single,
 )
-from visa_lsp.app.read.names import NamedArray, PointerArgument, ReadingNames, c_type, fields_text, type_named
+from visa_lsp.app.read.names import (
+    NamedArray,
+    PointerArgument,
+    ReadingNames,
+    c_type,
+    fields_text,
+    identifier,
+    type_named,
+)
 from visa_lsp.app.read.outlines import Outline, move_out
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
@@ -102,6 +111,7 @@ _NOTHING: Final = ("%null", "null")
 _POINTER: Final = re.compile(r"(?:(?:global|local|constant) )?((?:struct )?\w+) \*(\w+)")
 _FIRST_FIELD: Final = re.compile(r"(\w+)\[0\]\.(?=at\d)")
 _WORD: Final = re.compile(r"[A-Za-z_]\w*")
+_CALLED: Final = re.compile(r"(\w+)\(")
 _LETTERS: Final = {"float": "f", "int": "i", "uint": "ui"}  # of functions of images
 _ATOMICS: Final = {
     "minsint": "min",
@@ -174,6 +184,7 @@ class CodePrinter:
         Namer(main, [declared.name for declared in self.names.parameters]).run()
         for node in walk(main):
             node.change(lambda text: _FIRST_FIELD.sub(r"\1->", text))
+        self._rename_called(main)
         kind = "kernel" if self.kernel.is_kernel else "function"
         for name in dict.fromkeys(
             re.findall(r"struct \w+", " ".join(declared.text for declared in self.names.parameters))
@@ -187,7 +198,7 @@ class CodePrinter:
         yield from (Line(f"{outline.head};") for outline in self.outlines)
         parameters = ", ".join(declared.text for declared in self.names.parameters) or "void"
         yield Line(
-            f"{kind} void {self.kernel.name}({parameters}) {{"
+            f"{kind} void {identifier(self.kernel.name)}({parameters}) {{"
             + (f"  // {self.names.simd} lanes" if self.names.simd else "")
         )
         yield from _print(main)
@@ -196,10 +207,22 @@ class CodePrinter:
             Namer(outline.code, []).run()
             yield from _print([Node(f"{outline.head} {{", inner=outline.code, tail=Line("}"))], "")
 
+    def _rename_called(self, main: list[Node]) -> None:
+        """Give other names to parameters that are called as the functions that lines call."""
+        called = {name for node in walk(main) for text in node.texts() for name in _CALLED.findall(text)}
+        parameters = list(self.names.parameters)
+        for index, one in enumerate(parameters):
+            if one.name in called:
+                rename = partial(re.compile(rf"(?<![\w.>]){one.name}\b(?!\()").sub, f"{one.name}_")
+                parameters[index] = replace(one, name=f"{one.name}_", text=rename(one.text))
+                for node in walk(main):
+                    node.change(rename)
+        self.names = replace(self.names, parameters=tuple(parameters))
+
     def _called_by(self, inst: Inst) -> str:
         """Return the name of the function that an instruction calls; empty for other instructions."""
         name = inst.get("name") if inst.row.flow is FlowClass.FUNCTION_CALL else None
-        return _identifier(string_name(self.names.text, name)) if isinstance(name, int) else ""
+        return identifier(string_name(self.names.text, name)) if isinstance(name, int) else ""
 
     def _fields(self, name: str) -> str:
         """Return the elements of a structure that is passed by value, as far as the kernel uses them."""
@@ -233,7 +256,7 @@ class CodePrinter:
         by_rows = write_local_arrays(main, self.names.local_arrays)
         if not is_flat:
             join_repeats(body)
-            self.outlines = move_out(body, _identifier(self.kernel.name))
+            self.outlines = move_out(body, identifier(self.kernel.name))
             write_doubles(body)
         for outline in self.outlines:
             inside = names_of(outline.code)
@@ -398,7 +421,7 @@ class CodePrinter:
         name = self._routine_label(places) or f"routine_{entry}"
         routine = next((candidate for candidate in self.reading.routines if candidate.entry == entry), None)
         if routine is None or self.calls > _MAX_CALLS:
-            return [Node(f"{_identifier(name)}();", places)]
+            return [Node(f"{identifier(name)}();", places)]
         end = f"done_{self.calls}"
         head = "{" if _always(condition) else f"if ({self.printer.condition(condition).text}) {{"
         code = self._code(routine.body)
@@ -716,7 +739,7 @@ class CodePrinter:
         prefix = self._prefix(access.control, access.guard, all_lanes=self.cells.is_for_all_lanes(access))
         spans = self.cells.spans.data_spans(access)
         spots = [self.cells.spot(span, writes=not access.write) for span in spans]
-        word, name = c_type(spots[0].type) if spots else "float", _identifier(inst.row.mnemonic)
+        word, name = c_type(spots[0].type) if spots else "float", identifier(inst.row.mnemonic)
         is_texel = isinstance(inst.row.meaning, TexelForm)
         if is_texel:
             name = "write_texel" if access.write else "read_texel"
@@ -1011,7 +1034,7 @@ class CodePrinter:
         elif effect == "nop" and inst.row.opcode in _FENCES:  # of a sub-group, whose lanes run together
             return [Node("sub_group_barrier();", places)]
         else:
-            call = f"{_identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
+            call = f"{identifier(inst.row.mnemonic + _words(inst))}({', '.join([*results[1:], *args])})"
         left = f"{results[0]} = " if results else ""
         return [Node(f"{prefix}{left}{call};", places)]
 
@@ -1063,10 +1086,6 @@ _NUMBERS: Final = frozenset(
 
 def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _identifier(name: str) -> str:
-    return re.sub(r"\W", "_", name)
 
 
 def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final
 
 from msgspec import Struct
 
+from visa_lsp.app.read.prelude import prelude_names
 from visa_lsp.flow.storage import storage_of
 from visa_lsp.isa import predefined
 from visa_lsp.isa import types as ty
@@ -154,20 +155,20 @@ class ReadingNames(Struct, frozen=True):
 def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> ReadingNames:
     """Return the names of a body; ``info`` is its description in ze_info."""
     text = names_of(kernel, platform)
-    taken: set[str] = set(RESERVED)
+    taken = {*RESERVED, *prelude_names()}
     parameters: list[Parameter] = []
     for argument in info.arguments if info is not None else ():
         type_name = argument.type_name.partition(";")[0]
         qualifier = argument.address_qualifier.strip("_")
         space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
-        name = _identifier(argument.name, taken)
+        name = identifier(argument.name, taken)
         declared = f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " ")
         parameters.append(Parameter(name, declared, argument.index))
     arrays: list[NamedArray] = []
     for array in info.local_arrays if info is not None else ():
-        pointer = PointerArgument(_identifier(array.name, taken), _parameter_type(array.element))
+        pointer = PointerArgument(identifier(array.name, taken), _parameter_type(array.element))
         arrays.append(NamedArray(pointer, array.start, array.start + array.size, array.shape))
-    variables = {number: _identifier(name, taken) for number, name in text.general.items()}
+    variables = {number: identifier(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
     bindings = info.bindings if info is not None else ()
@@ -181,7 +182,7 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         kernel, text, variables, platform.grf_bytes, simd or _widest(kernel), surfaces, launch.pointers, launch.find_shared(),
         tuple(arrays), tuple(parameters), launch.bound, launch.inputs, launch.values, launch.addresses, launch.parts,
         frozenset(launch.offsets), launch.structures, *sizes,
-        {_identifier(one.name, set()): one for one in info.records} if info is not None else {}, launch.ids,
+        {identifier(one.name): one for one in info.records} if info is not None else {}, launch.ids,
     )  # fmt: skip
 
 
@@ -206,7 +207,7 @@ def _parameter_type(name: str) -> str:
         return _ALIASES[base] + " *" * name.count("*")
     if _VECTOR.fullmatch(base) or base in _SCALARS or base == "void" or _OPAQUE.fullmatch(base):
         return name
-    return f"struct {_identifier(base.removeprefix('struct '), set())}{' *' * name.count('*')}"
+    return f"struct {identifier(base.removeprefix('struct '))}{' *' * name.count('*')}"
 
 
 RESERVED: Final = frozenset(
@@ -387,9 +388,12 @@ def _writes_r0(kernel: Kernel) -> bool:
     return any(isinstance(target, General | RawOperand) and target.var in {_R0, *aliases} for target in written)
 
 
-def _identifier(name: str, taken: set[str]) -> str:
+def identifier(name: str, taken: set[str] | None = None) -> str:
+    """Return a name as C allows it, other than those that are taken, to which it is added."""
     word = re.sub(r"\W", "_", name.removeprefix("%")) or "_"
-    while word in taken:
+    word = f"_{word}" if word[0].isdigit() else word
+    while taken is not None and (word in taken or _VECTOR.fullmatch(word)):
         word += "_"
-    taken.add(word)
+    if taken is not None:
+        taken.add(word)
     return word

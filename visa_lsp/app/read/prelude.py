@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from functools import cache
 from pathlib import Path
 
@@ -15,3 +16,10 @@ def read_prelude() -> str:
     names = sorted({row.mnemonic for row in TABLE.rows if isinstance(row.meaning, SampleForm)})
     text = Path(__file__).with_name("prelude.h").read_text(encoding="utf-8")
     return text.replace("/* @samples */", "\n".join(f"SAMPLES({name})" for name in names))
+
+
+@cache
+def prelude_names() -> frozenset[str]:
+    """Return the names of its constants, and of the functions that its macros call."""
+    hits = re.findall(r"^\w+ \*?(\w+)\(|^#define (\w+) ", read_prelude(), re.MULTILINE)
+    return frozenset(function or constant for function, constant in hits)

@@ -164,7 +164,7 @@ class Signs:
             return inner if self.type_of(inner) is narrow else Tree(tree.op, (inner,))
         if tree.op.startswith("atomic_") and self.type_of(form("&A", tree.args[0])["A"]) in (ty.D, ty.UD):
             return Tree(tree.op, (tree.args[0], *(self.low(arg, ty.D.size) for arg in tree.args[1:])))
-        if tree.op.endswith("f16") and not tree.args and _is_half(float(tree.op[:-3])):
+        if tree.op[0].isdigit() and tree.op.endswith("f16") and _is_half(float(tree.op[:-3])):
             return Tree("(half)", (Tree(f"{tree.op[:-3]}f"),))
         if tree.op not in (*_OF_BOTH, "<", ">", "<=", ">=") or len(tree.args) != 2:
             return None

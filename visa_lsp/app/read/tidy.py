@@ -335,6 +335,7 @@ class Tidier:
         change_lines(self.code, self._select)
         self.signs.run()
         self._inline_all()
+        self.widener.compare()
         unite_arrays(self.body)
         HeldElements(self.body).run()
         self.shaper.drop_dead()

@@ -48,7 +48,7 @@ _ANY_SIGN: Final = (
     "(ulong)",
     " *)",
 )  # casts that take a value of 64 bits with either sign
-_TESTED: Final = ("==", "<", "carry()", "borrow()", "popcount()")
+_TESTED: Final = ("==", "!=", "<", "carry()", "borrow()", "popcount()")
 _WINDOW: Final = 6  # lines between those that set the halves of a value
 _VECTOR: Final = re.compile(r"(\w+?)([248]|16)?")
 _STORE: Final = re.compile(r"(?:if \(.*\) )?\*")
@@ -114,13 +114,18 @@ class Widener:
                 node.text, node.places, node.range = text, places, limits
             self._find_pairs(banned)
         self._drop_empty()
-        self._scan(self.code, {}, self._test)
+        self.compare()
         dwords = {}
         for name, (whole, half) in self.halves.pairs.items():
             value = whole if half == LOW else Tree(">>", (whole, leaf(BITS)))
             dwords[name] = Tree(f"({c_type(self.kinds[name])})", (value,))
         change_lines(self.code, lambda tree: dwords.get(tree.op) if not tree.args else None)
         self.drop_signs()
+
+    def compare(self) -> None:
+        """Write comparisons of both halves, and upper halves of sums, by values of 64 bits."""
+        self.halves.keys.clear()
+        self._scan(self.code, {}, self._test)
 
     def _plan_all(self) -> dict[str, _Plan]:
         lines: defaultdict[str, list[Node]] = defaultdict(list)
@@ -361,7 +366,7 @@ class Widener:
             changed = self._changed([node])
             if node.text.endswith(":;"):
                 own.clear()
-            if node.inner is None:
+            if node.inner is None or node.text.startswith("if ("):
                 self.halves.values = own
                 use(code, index)
             for name in changed:
@@ -474,7 +479,7 @@ class Widener:
             self._set(node, line.target, whole or filled("(ulong)H << 32 | (uint)L", {"L": low, "H": high}))
 
     def _test(self, code: list[Node], index: int) -> None:
-        """Write comparisons of both halves, and upper halves of sums, by values of 64 bits."""
+        """Write what a line compares both halves by as values of 64 bits."""
         line = step_of(code[index].text)
         self._begin()
         if any(part.op in _TESTED for tree in line.trees for part in tree.walk()):
