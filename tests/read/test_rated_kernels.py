@@ -82,6 +82,22 @@ def test_the_c_of_rated_kernels_computes_what_the_simulator_does():
     assert wrong == []
 
 
+@pytest.mark.skipif(COMPILER is None, reason="there is no C compiler")
+def test_scans_of_random_values_leave_the_same():
+    mine, other = launched(FOLDER / "scans.visaasm"), launched(FOLDER / "scans.visaasm")
+    random = np.random.default_rng(60)
+    for key, array in mine.prepared.arrays.items():
+        array.view(np.uint8)[:] = random.integers(0, 256, array.nbytes)  # floats of all sizes
+        if array.dtype == np.float32:
+            array[~np.isfinite(array)] = 1
+        other.prepared.arrays[key][:] = array
+    with np.errstate(all="ignore"):
+        assert run_in_c([mine]) == [""]
+        run(other.dispatch(50_000_000))
+    for key, array in mine.prepared.arrays.items():
+        assert array.tobytes() == other.prepared.arrays[key].tobytes(), key
+
+
 def launched(path):
     """Return the launch of two groups that `run --init` proposes."""
     text, file = path.read_text(encoding="utf-8"), path.with_suffix(".launch.yaml")

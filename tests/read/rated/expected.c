@@ -1549,6 +1549,40 @@ kernel void scan_block_counts(global uint *counts, global uint *offsets, global 
         offsets[index2] = tree[lid + 256];
     }
 }
+kernel void scans(global int *a, global uint *b, global float *c, global int *out, global uint *outu, global float *outf) {  // 32 lanes
+    int gid = global_id(0);
+    int a_gid = a[gid];
+    int largest_before = sub_group_scan_exclusive_max(a_gid);
+    long gid_times_4 = gid << 2;
+    out[gid_times_4] = max(a_gid, largest_before);
+    int result = sub_group_scan_exclusive_max(a[gid]);
+    out[gid_times_4 + 1] = result;
+    int a_gid2 = a[gid];
+    int smallest_before = sub_group_scan_exclusive_min(a_gid2);
+    out[gid_times_4 + 2] = min(a_gid2, smallest_before);
+    int new_out = sub_group_scan_exclusive_min(a[gid]);
+    out[gid_times_4 + 3] = new_out;
+    uint b_gid = b[gid];
+    uint largest_before2 = sub_group_scan_exclusive_max(b_gid);
+    outu[gid_times_4] = max(b_gid, largest_before2);
+    uint new_outu = sub_group_scan_exclusive_max((uint)(int)b[gid]);
+    outu[gid_times_4 + 1] = new_outu;
+    uint b_gid2 = b[gid];
+    uint smallest_before2 = sub_group_scan_exclusive_min(b_gid2);
+    outu[gid_times_4 + 2] = min(b_gid2, smallest_before2);
+    uint result2 = sub_group_scan_exclusive_min((uint)(int)b[gid]);
+    outu[gid_times_4 + 3] = result2;
+    float c_gid = c[gid];
+    float largest_before3 = sub_group_scan_exclusive_max(c_gid);
+    outf[gid_times_4] = fmax(c_gid, largest_before3);
+    float new_outf = sub_group_scan_exclusive_min(c[gid]);
+    outf[gid_times_4 + 1] = new_outf;
+    float c_gid2 = c[gid];
+    float sum_before = sub_group_scan_exclusive_add(c_gid2);
+    outf[gid_times_4 + 2] = sum_before + c_gid2;
+    float result3 = sub_group_scan_exclusive_add(c[gid]);
+    outf[gid_times_4 + 3] = result3;
+}
 kernel void find(global char *text, uint n, constant char *pat, uint m, global uint *hits, global uint *count) {  // 16 lanes
     uint gid = global_id(0);
     if (gid + m <= n) {

@@ -154,17 +154,29 @@ uint lanes_where(bool condition, int line);        /* the lanes for which a cond
 #define sub_group_reduce_and(v) COMBINE(v, -1, a_ & b_)
 #define sub_group_reduce_or(v) COMBINE(v, 0, a_ | b_)
 #define sub_group_reduce_xor(v) COMBINE(v, 0, a_ ^ b_)
-#define sub_group_reduce_min(v) COMBINE(v, _Generic(v, float: INFINITY, int: INT32_MAX, uint: UINT32_MAX), a_ < b_ || b_ != b_ ? a_ : b_)
-#define sub_group_reduce_max(v) COMBINE(v, _Generic(v, float: -INFINITY, int: INT32_MIN, uint: 0), a_ > b_ || b_ != b_ ? a_ : b_)
-#define SCAN(v, start) ({ \
+#define HIGHEST(v) _Generic(v, float: INFINITY, int: INT32_MAX, uint: UINT32_MAX)
+#define LOWEST(v) _Generic(v, float: -INFINITY, int: INT32_MIN, uint: 0)
+#define LESSER a_ < b_ || b_ != b_ ? a_ : b_
+#define GREATER a_ > b_ || b_ != b_ ? a_ : b_
+#define sub_group_reduce_min(v) COMBINE(v, HIGHEST(v), LESSER)
+#define sub_group_reduce_max(v) COMBINE(v, LOWEST(v), GREATER)
+/* The same for each lane and those below it, or moved by one lane; lanes of halves of 2, 4, 8 and 16 are combined with the last lane below. */
+#define SCAN(v, neutral, moved, form) ({ \
     typedef __typeof__(v) S_; \
-    static _Thread_local S_ below_[32]; \
-    (void)SUB_GROUP(v, 0, once { S_ sum_ = 0; for (int k = 0; k < 32; k++) below_[k] = start, sum_ += all_[k]; }); \
-    S_ own_ = below_[lane]; \
+    static _Thread_local S_ sums_[32]; \
+    (void)SUB_GROUP(v, neutral, once { \
+        for (int k = 0; k < 32; k++) sums_[k] = k < moved ? (neutral) : all_[k - moved]; \
+        for (int n_ = 1; n_ < 32; n_ *= 2) \
+            for (int k = 0; k < 32; k++) if (k & n_) { S_ a_ = sums_[(k & -n_) - 1], b_ = sums_[k]; sums_[k] = (form); } }); \
+    S_ own_ = sums_[lane]; \
     sync_lanes(); \
     own_; })
-#define sub_group_scan_exclusive_add(v) SCAN(v, sum_)
-#define sub_group_scan_inclusive_add(v) SCAN(v, sum_ + all_[k])
+#define sub_group_scan_exclusive_add(v) SCAN(v, 0, 1, a_ + b_)
+#define sub_group_scan_inclusive_add(v) SCAN(v, 0, 0, a_ + b_)
+#define sub_group_scan_exclusive_min(v) SCAN(v, HIGHEST(v), 1, LESSER)
+#define sub_group_scan_inclusive_min(v) SCAN(v, HIGHEST(v), 0, LESSER)
+#define sub_group_scan_exclusive_max(v) SCAN(v, LOWEST(v), 1, GREATER)
+#define sub_group_scan_inclusive_max(v) SCAN(v, LOWEST(v), 0, GREATER)
 
 /* ---- conversions */
 

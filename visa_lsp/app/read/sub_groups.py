@@ -27,6 +27,7 @@ _NEUTRAL: Final[dict[str, dict[str, tuple[str, ...]]]] = {
     "uint": {"add": ("0",), "or": ("0",), "xor": ("0",), "and": ("-1",), "max": ("0",), "min": ("-1", "0xffffffffu")},
     "float": {"add": ("0.0f",), "max": ("-INFINITY",), "min": ("INFINITY",)},
 }  # fmt: skip
+_SCANNED: Final = ("add", "min", "max")
 _ARRAYS: Final = "ABCDEF"
 _ONE: Final = ("each_lane(0, {last}) A[lane] = N;", "A[lane] = X;")
 _TWO: Final = (
@@ -52,17 +53,22 @@ def _folds() -> tuple[Fold, ...]:
     for lanes, loads in ((16, _ONE), (32, _ONE), (32, _TWO)):
         fill = tuple([step.format(last=lanes - 1) for step in loads])
         folds += [_reduction(operation, lanes, fill, formula) for operation, formula in _FORMS]
-        if loads is _TWO:
-            moves = (*_moved("A", "C", 16, "0"), *_moved("B", "D", 16, "A[15]"))
-            sums, below = (*_prefix_sum("C", 16), *_prefix_sum("D", 16)), ("C", "below", "scan_exclusive_add")
-            folds.append(Fold("add", lanes, (*fill, *moves, *sums), {"C[15] + D[lane - 16]": below, "C[lane]": below}))
-            continue
-        inclusive = {
-            "A[lane]": ("A", "below", "scan_inclusive_add"), f"A[{lanes - 1}]": ("A", "all", "reduce_add"),
-        }  # fmt: skip
-        exclusive = {"B[lane]": ("B", "below", "scan_exclusive_add")}
-        folds.append(Fold("add", lanes, (*fill, *_prefix_sum("A", lanes)), inclusive))
-        folds.append(Fold("add", lanes, (*fill, *_moved("A", "B", lanes, "0"), *_prefix_sum("B", lanes)), exclusive))
+        for operation, formula in (pair for pair in _FORMS if pair[0] in _SCANNED):
+            if loads is _TWO:
+                moves = (*_moved("A", "C", 16, "N"), *_moved("B", "D", 16, "A[15]"))
+                scans = (*_scan("C", 16, formula), *_scan("D", 16, formula))
+                below = "C", "below", f"scan_exclusive_{operation}"
+                last = formula.format("C[15]", "D[lane - 16]")
+                folds.append(Fold(operation, lanes, (*fill, *moves, *scans), {last: below, "C[lane]": below}))
+                continue
+            inclusive = {
+                "A[lane]": ("A", "below", f"scan_inclusive_{operation}"),
+                f"A[{lanes - 1}]": ("A", "all", f"reduce_{operation}"),
+            }
+            exclusive = {"B[lane]": ("B", "below", f"scan_exclusive_{operation}")}
+            folds.append(Fold(operation, lanes, (*fill, *_scan("A", lanes, formula)), inclusive))
+            moves = tuple(_moved("A", "B", lanes, "N"))
+            folds.append(Fold(operation, lanes, (*fill, *moves, *_scan("B", lanes, formula)), exclusive))
     return tuple(folds)
 
 
@@ -79,15 +85,18 @@ def _reduction(operation: str, lanes: int, fill: tuple[str, ...], formula: str) 
     return Fold(operation, lanes, tuple(steps), {result: (array, "all", f"reduce_{operation}")})
 
 
-def _prefix_sum(array: str, lanes: int) -> Iterator[str]:
-    """Yield the steps that add to each element those before it."""
-    yield f"each_lane(0, {lanes // 2 - 1}) {array}[2 * lane + 1] = {array}[2 * lane] + {array}[2 * lane + 1];"
+def _scan(array: str, lanes: int, formula: str = "{} + {}") -> Iterator[str]:
+    """Yield the steps that combine each element with those before it."""
+    place, before = f"{array}[2 * lane + 1]", f"{array}[2 * lane]"
+    yield f"each_lane(0, {lanes // 2 - 1}) {place} = {formula.format(before, place)};"
     for number in (2, 3):
-        yield f"each_lane(0, {lanes // 4 - 1}) {array}[4 * lane + {number}] += {array}[4 * lane + 1];"
+        place, before = f"{array}[4 * lane + {number}]", f"{array}[4 * lane + 1]"
+        change = f"+= {before}" if "+" in formula else f"= {formula.format(place, before)}"
+        yield f"each_lane(0, {lanes // 4 - 1}) {place} {change};"
     for width in (4, 8, 16):
         for start in range(width, lanes, 2 * width):
             place = f"{array}[lane + {start}]"
-            yield f"each_lane(0, {width - 1}) {place} = {array}[{start - 1}] + {place};"
+            yield f"each_lane(0, {width - 1}) {place} = {formula.format(f'{array}[{start - 1}]', place)};"
 
 
 def _moved(array: str, copy: str, lanes: int, before: str) -> Iterator[str]:
@@ -113,14 +122,12 @@ def fold_sub_groups(body: Body, shared: Mapping[str, str]) -> None:
 def _atomics() -> tuple[tuple[str, ...], ...]:
     """Return the steps by which a lane adds for all of them, and shares out what was there; the last lines give each lane its part."""
     halves = (
-        *_TWO, *_prefix_sum("A", 16), *_prefix_sum("B", 16), "each_lane(0, 15) B[lane] = A[15] + B[lane];",
+        *_TWO, *_scan("A", 16), *_scan("B", 16), "each_lane(0, 15) B[lane] = A[15] + B[lane];",
         "R = one_for_all(atomic_add(P, B[15]));", "if (lane <= 15) V = A[lane] + R - X;", "each_lane(0, 15) B[lane] += R;",
         "if (lane >= 16) V = B[lane - 16] - X;",
     )  # fmt: skip
     fills = [(lanes, tuple(step.format(last=lanes - 1) for step in _ONE)) for lanes in (16, 32)]
-    ones = (
-        (*fill, *_prefix_sum("A", lanes), f"R = one_for_all(atomic_add(P, A[{lanes - 1}]));") for lanes, fill in fills
-    )
+    ones = ((*fill, *_scan("A", lanes), f"R = one_for_all(atomic_add(P, A[{lanes - 1}]));") for lanes, fill in fills)
     return (halves, *ones)
 
 
@@ -192,7 +199,7 @@ def _argument(body: Body, shared: Mapping[str, str], value: Tree, type_name: str
 def _write_sum(_: Body, shared: Mapping[str, str], code: list[Node], index: int) -> None:
     """Write the steps that add up the whole numbers of all lanes in one line."""
     for lanes in (32, 16):
-        steps = tuple(_prefix_sum("A", lanes))
+        steps = tuple(_scan("A", lanes))
         array, lines = match_lines(steps, code[index:])["A"], code[index : index + len(steps)]
         if shared.get(array.op) in ("int", "uint"):
             text = f"once for (int k = 1; k < {lanes}; k++) {array}[k] += {array}[k - 1];"
