@@ -198,10 +198,9 @@ class Places:
         rest, number = split_constant(tree.args[1])
         if rest is None:
             return _Use(tree.args[0].args[0].op, kind, parts, leaf(0), number * size, 0)
-        scaled = form("X * N", rest) or {"X": rest, "N": leaf(1)}
-        owner = scaled["X"].args[0] if scaled["X"].op == "(long)" or self._is_wide(scaled["X"]) else scaled["X"]
-        step = (number_of(scaled["N"]) or 1) * size
-        return _Use(tree.args[0].args[0].op, kind, parts, owner, number * size, step)
+        owner, factor = _scaled(rest)
+        owner = owner.args[0] if owner.op == "(long)" or self._is_wide(owner) else owner
+        return _Use(tree.args[0].args[0].op, kind, parts, owner, number * size, factor * size)
 
     def _is_wide(self, tree: Tree) -> bool:
         """Return whether a value is an unsigned variable of 32 bits in 64."""
@@ -371,6 +370,13 @@ class Places:
         return {byte: said.pop() for byte, said in answers.items() if len(said) == 1}
 
     # ---- halves
+
+
+def _scaled(index: Tree) -> tuple[Tree, int]:
+    """Return what an index is a multiple of, and the factor."""
+    product, shifted = form("X * N", index), form("X << N", index)
+    factor, bits = number_of(product["N"]) or 0, number_of(shifted["N"]) or 0
+    return (product["X"], factor) if factor else (shifted["X"], 1 << bits) if bits else (index, 1)
 
 
 def _load(name: Tree, element: Tree, kind: DataType, places: tuple[int, ...]) -> Node:

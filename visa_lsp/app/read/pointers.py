@@ -22,6 +22,7 @@ from visa_lsp.app.read.code_lines import (
 )
 from visa_lsp.app.read.element_indexes import find_multiples, index_of_term
 from visa_lsp.app.read.names import BY_NAME
+from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import reads_memory
 from visa_lsp.app.read.tree import NOTHING, Tree, leaf, number_of, rewritten, step_of, sum_of, terms, uncast
 from visa_lsp.isa import types as ty
@@ -117,7 +118,7 @@ class Pointers:
         accesses, words = self.accesses[name], Counter[str]()
         for tree in accesses:
             shape = _ACCESS.fullmatch(tree.op)
-            if shape is None or [uncast(term).op for term in terms(tree.args[0])].count(name) != 1:
+            if shape is None or [uncast(term).op for term in _terms(tree.args[0])].count(name) != 1:
                 return None
             words[shape[2]] += 1
         sizes = {BY_NAME[word].size if word in BY_NAME else 0 for word in words}
@@ -139,14 +140,16 @@ class Pointers:
 
     def _rest(self, place: Tree, name: str) -> list[Tree]:
         """Return the terms of an address beside a variable; none if it is not in it."""
-        parts = terms(place.args[0])
+        parts = _terms(place.args[0])
         return [part for part in parts if uncast(part).op != name] if name in place.names() else []
 
     def _divided(self, term: Tree, size: int) -> Tree | None:
         """Return a term of an address as a number of elements."""
         number = number_of(term)
         if number is not None:
-            return leaf(number // size) if not number % size else None
+            return (
+                None if number % size else leaf(number // size) if number >= 0 else Tree("u-", (leaf(-number // size),))
+            )
         if size == 1:
             return term
         if size not in self.multiples:
@@ -158,12 +161,12 @@ class Pointers:
     def _as_place(self, tree: Tree) -> Tree | None:
         """Write an address as that of an element."""
         shape = _ACCESS.fullmatch(tree.op)
-        names = [op for term in terms(tree.args[0]) if (op := uncast(term).op) in self.pointers] if shape else []
+        names = [op for term in _terms(tree.args[0]) if (op := uncast(term).op) in self.pointers] if shape else []
         pointer = self.pointers[names[0]] if len(names) == 1 else None
         if shape is None or pointer is None:
             return None
         indexes = [self._divided(term, pointer.size) for term in self._rest(tree, names[0])]
-        index = sum_of([part for part in indexes if part is not None]) if indexes else leaf(0)
+        index = _index([part for part in indexes if part is not None])
         place = Tree("u&", (Tree("[]", (leaf(names[0]), index)),))
         return place if shape[1] == pointer.word else Tree(tree.op, (place,))
 
@@ -195,12 +198,25 @@ class Pointers:
         return Tree(tree.op, (tree.args[0], leaf("0"))) if is_pointer else None
 
 
+def _terms(address: Tree) -> list[Tree]:
+    """Return the terms of an address, with one number, the last one."""
+    rest, number = split_constant(address)
+    own = leaf(number) if number >= 0 else Tree("u-", (leaf(-number),))
+    return [*(terms(rest) if rest is not None else ()), *((own,) if number else ())]
+
+
+def _index(parts: list[Tree]) -> Tree:
+    """Return the sum of the parts of an index, with one number, the last one."""
+    rest = [part for part in parts if number_of(part) is None]
+    number = sum(number_of(part) or 0 for part in parts)
+    return add(sum_of(rest), number) if rest else leaf(number)
+
+
 def _behind(name: Tree, base: Tree, moves: list[Tree], tree: Tree) -> Tree | None:
     """Write an element of a pointer as one of that which it is behind."""
     if tree.op != "[]" or tree.args[0] != name:
         return None
-    index = [] if tree.args[1] == leaf(0) else [tree.args[1]]
-    return Tree("[]", (base, sum_of([*moves, *index])))
+    return Tree("[]", (base, _index([*moves, tree.args[1]])))
 
 
 def _combined(tree: Tree) -> Tree | None:
