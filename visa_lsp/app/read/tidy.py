@@ -35,6 +35,7 @@ from visa_lsp.app.read.code_lines import (
     trees_of,
     walk,
 )
+from visa_lsp.app.read.counters import use_counters
 from visa_lsp.app.read.element_indexes import count_elements, divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.halves import CALLS
@@ -374,6 +375,7 @@ class Tidier:
         self.shaper.halve_last()
         self.shaper.start_loops(self.code, [], {})
         self.shaper.drop_guards_of_loops()
+        use_counters(self.body, self.signs.type_of)
         self.shaper.drop_dead()
         self.shaper.say_positively()
         self.shaper.join_operators()

@@ -1,9 +1,8 @@
 """The compiled engine: decides which launches run as compiled code, with and without checkers.
 
 Without checkers every launch may. With checkers, a launch is compiled with tests that miss no finding
-(``check_instrumentation``), and needs a proof that registers are written before they are read (``definedness_proof``).
-After a hit of a test, the interpreter runs the group again (``replay``). If that is impossible, or without a proof,
-memory is restored and the interpreter runs all groups. So all reports come from the interpreter.
+(``check_instrumentation``), if there is a proof that registers are written before they are read. After a hit, the
+interpreter runs the group again (``replay``), or all groups where that is impossible.
 """
 
 from __future__ import annotations
@@ -30,12 +29,13 @@ if TYPE_CHECKING:
     from visa_lsp.sim.group import ThreadGroup
     from visa_lsp.sim.registers import Frame
 
-WARM: Final = 270  # interpreting an instruction this many times takes as long as compiling it
-START: Final = 140  # instructions whose compilation takes as long as loading the compiler
+WARM: Final = 500  # interpreting an instruction this many times takes as long as compiling it
+START: Final = 50  # instructions whose compilation takes as long as loading the compiler
 CHECKED_STEP: Final = 0.32  # of the time of interpreting an instruction: what each checker takes for it
 CHECKED_BYTE: Final = 0.05  # the same for each byte that a message moves
 BUILT: Final = 4.3  # executions of an instruction that take as long as building what executes it
-SAMPLED: Final = 0.08  # of the time of compiling: what the interpreter takes before a launch is estimated
+LEAST: Final = 8000  # executions that take as long as what the interpreter does before a launch is estimated
+SAMPLED: Final = 0.08  # of the time of compiling: the same for kernels that take long to compile
 PIECE: Final = 100  # steps of a thread between two estimates
 MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
@@ -56,18 +56,17 @@ def run(
     """Run all groups of a dispatch, as compiled code if that is faster and the observers miss nothing.
 
     ``interpreted`` is the step budget of the interpreter, if different. ``at_once`` compiles a launch of any size, for
-    users who name this engine; if it cannot be compiled, the ``limits`` of the result say why. In the result,
-    ``interpreted`` means that the interpreter ran the launch, ``replayed_groups`` counts the groups that it ran after
-    compiled code, and ``compile_seconds`` is the time of compilation. ``making`` has the code compiled by earlier runs
-    of the same dispatch.
+    users who name this engine; if it cannot be compiled, the ``limits`` of the result say why. ``making`` has the code
+    compiled by earlier runs of the same dispatch.
     """
     making = making or Making()
     before = making.stopwatch.seconds
     result = _run(dispatch, observers, interpreted, making, at_once=at_once)
     alone = dispatch.host_threads > 1 and (observers or result.interpreted)
     if alone and not any(words.startswith(_ALONE) for words in result.limits):
-        why = "checkers watch one group at a time" if observers else "the interpreter runs the launch"
-        _limit(result, _ALONE + why)
+        _limit(
+            result, _ALONE + ("checkers watch one group at a time" if observers else "the interpreter runs the launch")
+        )
     result.compile_seconds = making.stopwatch.seconds - before
     return result
 
@@ -134,13 +133,14 @@ class Sample(CompiledMachine):
         """Raise Hot if compiling pays; ``used`` are the steps of the present time slice of a thread."""
         self._begun.add((thread.group.id, thread.number))
         steps, moved, codes = self.steps + used, self.result.reads + self.result.writes, self._codes.values()
-        step, threads = 1 + CHECKED_STEP * len(self.observers), math.prod(self.dispatch.groups) * self.dispatch.threads_per_group  # fmt: skip
+        step = 1 + CHECKED_STEP * len(self.observers)
         spent = step * steps + CHECKED_BYTE * len(self.observers) * moved
         building = step * BUILT * sum(code.built for code in codes)
         compiling = WARM * (START + sum(len(code.kernel.instructions) for code in codes))
+        is_sampled = spent + building >= max(LEAST, SAMPLED * compiling)
         # The steps of threads that have not begun are estimated from the others.
-        is_long = spent + building >= SAMPLED * compiling and spent * threads >= compiling * len(self._begun)
-        if is_long or step * self._least * threads >= compiling:
+        share = compiling / (math.prod(self.dispatch.groups) * self.dispatch.threads_per_group)
+        if step * self._least >= share or (is_sampled and spent >= share * len(self._begun)):
             raise Hot
 
 

@@ -1,0 +1,65 @@
+"""Writes counters of loops as they are: without casts, because they are never negative, and without copies in 64 bits."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Final
+
+from visa_lsp.app.read.code_lines import (
+    Body,
+    assigned,
+    backwards,
+    change_lines,
+    setters_by_name,
+    trees_of,
+    walk,
+)
+from visa_lsp.app.read.plain_forms import add, split_constant
+from visa_lsp.app.read.tree import Tree, in_place_of, leaf, parse, sum_of, terms
+from visa_lsp.isa import types as ty
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from visa_lsp.isa.types import DataType
+
+_HEAD: Final = re.compile(r"for \((\w+) = \d+; \1 < (.+); \1\+\+\) \{")
+_WIDE: Final = ("(long)", "(ulong)")
+
+
+def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
+    """Change the lines in place."""
+    sets = setters_by_name(body.code)
+    hits = [(node, hit) for node in walk(body.code) if (hit := _HEAD.fullmatch(node.text)) is not None]
+    loops = {
+        hit[1]: node
+        for node, hit in hits
+        if body.kinds.get(hit[1]) is ty.D and len(sets[hit[1]]) == 1 and type_of(parse(hit[2])) is ty.D
+    }
+
+    def without_sign(tree: Tree) -> Tree | None:
+        inner = tree.args[-1] if tree.op in (*_WIDE, "[]") else tree
+        is_counter = inner is not tree and inner.op == "(uint)" and inner.args[0].op in loops
+        return Tree(tree.op, (*tree.args[:-1], *inner.args)) if is_counter else None
+
+    change_lines(body.code, without_sign)
+    for code, index in backwards(body.code):
+        name, value = assigned(code[index])
+        rest = code[index + 1 :]
+        loop = loops.get(value.args[0].op) if value.op in _WIDE else None
+        if loop is None or len(sets[name]) != 1 or any(node is loop for node in walk(rest)):
+            continue
+        if body.uses(name) == 1 + sum(tree == leaf(name) for tree in trees_of(rest)):
+            change_lines(rest, in_place_of(leaf(name), value), code[index].places)
+            del code[index]
+
+    def in_index(tree: Tree) -> Tree | None:
+        rest, last = split_constant(tree.args[1]) if tree.op == "[]" else (None, 0)
+        parts = terms(rest) if rest is not None else []
+        number = next((n for n, part in enumerate(parts) if part.op in _WIDE and part.args[0].op in loops), None)
+        if number is None:
+            return None
+        whole = sum_of([*parts[:number], parts[number].args[0], *parts[number + 1 :]])
+        return Tree("[]", (tree.args[0], add(whole, last)))
+
+    change_lines(body.code, in_index)
