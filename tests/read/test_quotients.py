@@ -20,14 +20,33 @@ def test_quotients_are_those_of_all_values(factor):
     for shift in range(8):
         for signed in (True, False):
             plus = signed and bool(factor >> 31)
-            half = HighHalf(leaf("v"), factor - (1 << 32) * plus, is_unsigned=False, plus=plus)
+            half = HighHalf(leaf("v"), factor - (1 << 32) * plus, is_unsigned=False, added=plus)
             divisor = find_divisor(half, shift, signed=signed)
+            minus = HighHalf(leaf("v"), (1 << 32) * plus - factor, is_unsigned=False, added=-plus)
+            negative = signed and find_divisor(minus, shift, signed=True)
+            assert not negative or negative == -divisor
             for base in [*EDGES, *NEGATIVE] if divisor else []:
                 for value in (base, base // divisor * divisor, base // divisor * divisor - 1):
                     low, high = (-(1 << 31), 1 << 31) if signed else (0, 1 << 32)
                     if low <= value < high:
                         found = (value * factor >> 32 + shift) + (value < 0)
                         assert found == (abs(value) // divisor if value >= 0 else -(-value // divisor))
+                        against = value * -factor >> 32 + shift
+                        assert not negative or against + (against < 0) == -found
+
+
+def test_quotients_by_negative_numbers():
+    for factor, shift, divisor in ((0x55555555, 1, -3), (0x4C73064F, 10, -1460), (0x1A537E05, 17, -146096)):
+        half = HighHalf(leaf("v"), factor, is_unsigned=False, added=-1)
+        assert find_divisor(half, shift, signed=True) == divisor
+        for value in (
+            *(edge for edge in EDGES if edge < 1 << 31),
+            *NEGATIVE,
+            *range(-9 * divisor, 9 * divisor, -divisor),
+        ):
+            found = value * (factor - (1 << 32)) >> 32 + shift
+            quotient = abs(value) // -divisor
+            assert found + (found < 0) == (-quotient if value > 0 else quotient)
 
 
 def test_remainders():

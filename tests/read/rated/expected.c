@@ -101,9 +101,9 @@ kernel void bvh_refit(global struct bvh_node *nodes, global struct tri_t *tris, 
             nodes[at40].at16 = larger;
             nodes[at40].at20 = larger2;
             nodes[at40].at24 = larger3;
-            uint t = (difference > difference2) ? ((difference > difference3) ? 0 : 2) : ((difference2 > difference3) ? 1 : 2);
-            nodes[at40].at44 = (ushort)t;
-            nodes[at40].at47 = (uchar)(max(at47, at47_2) + 1);
+            uint new_at44 = (difference > difference2) ? ((difference > difference3) ? 0 : 2) : ((difference2 > difference3) ? 1 : 2);
+            nodes[at40].at44 = new_at44;
+            nodes[at40].at47 = max(at47, at47_2) + 1;
             sah[at40] = fma(difference3, difference, fma(difference, difference2, difference2 * difference3)) * 2.0f;
             at40 = nodes[(int)at40].at40;
         }
@@ -1271,13 +1271,10 @@ struct Particle { float3 pos; uchar pad12[4]; float3 vel; uchar pad28[4]; float 
 kernel void update_particles(global struct Particle *particles, uint count, float3 gravity, float3 emitter, float drag, float dt) {  // 32 lanes
     uint gid = global_id(0);
     if (gid < count) {
-        int flags = particles[gid].flags;
+        uint flags = particles[gid].flags;
         if ((flags & 2) == 0) {
-            float mass = particles[gid].mass;
-            float life = particles[gid].life;
             uint seed = particles[gid].seed;
-            uint new_seed = seed;
-            float new_life = life - dt;
+            float new_life = particles[gid].life - dt;
             float new_vel_x;
             float new_vel_y;
             float new_vel_z;
@@ -1285,8 +1282,8 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
             float new_pos_y;
             float new_pos_z;
             if (new_life <= 0.0f) {
-                new_seed = new_seed * 0x19660d + 0x3c6ef35f;
-                new_vel_y = fma((float)(new_seed >> 8), 5.9604645e-08f, 1.0f);
+                seed = seed * 0x19660d + 0x3c6ef35f;
+                new_vel_y = fma((float)(seed >> 8), 5.9604645e-08f, 1.0f);
                 flags &= -2;
                 new_life = 5.0f;
                 new_vel_x = 0.0f;
@@ -1298,7 +1295,7 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
                 float vel_x = particles[gid].vel.x;
                 float vel_y = particles[gid].vel.y;
                 float vel_z = particles[gid].vel.z;
-                float t = approx_divide(drag, mass);
+                float t = approx_divide(drag, particles[gid].mass);
                 new_vel_x = fma(fma(-vel_x, t, gravity.x), dt, vel_x);
                 new_vel_y = fma(fma(-vel_y, t, gravity.y), dt, vel_y);
                 new_vel_z = fma(fma(-vel_z, t, gravity.z), dt, vel_z);
@@ -1319,7 +1316,7 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
             particles[gid].vel.z = new_vel_z;
             particles[gid].life = new_life;
             particles[gid].flags = flags;
-            particles[gid].seed = new_seed;
+            particles[gid].seed = seed;
         }
     }
 }
@@ -1327,8 +1324,7 @@ struct curve { float gain; int pad[2]; short bias; uchar pad14[2]; };
 kernel void pixels(global uchar4 *in, global struct curve *c, global float *out, int n) {  // 32 lanes
     int gid = global_id(0);
     if (gid < n) {
-        short bias = c[gid].bias;
-        out[gid] = fma((float)in[gid].y, c[gid].gain, (float)bias);
+        out[gid] = fma((float)in[gid].y, c[gid].gain, (float)c[gid].bias);
     }
 }
 kernel void priv(global int *a, global int *o) {  // 32 lanes
@@ -1985,5 +1981,23 @@ kernel void validate_utf8(global uchar *bytes, global int *string_offsets, globa
             return;
         }
         error_position[gid] = -1;
+    }
+}
+struct Wheel { float at0; uchar at4; uchar at5; ushort at6; uchar pad8[4]; float at12; };
+kernel void wheels(global struct Wheel *wheels, constant float *grip, global float *heights, int n, int width) {  // 32 lanes
+    int gid = global_id(0);
+    if (gid < n) {
+        global float *p_heights = heights + gid * width;
+        for (int x = 1; x < width; x++) {
+            float heights_x = p_heights[x];
+            if (!(heights_x < 0.0f) && !(heights_x <= p_heights[x - 1])) {
+                wheels[gid].at0 = fma(grip[(uint)wheels[gid].at5], heights_x, wheels[gid].at0);
+                wheels[gid].at4 = 1;
+                if (p_heights[x] > 8.0f) {
+                    wheels[gid].at6++;
+                }
+            }
+        }
+        wheels[gid].at12 *= 0.5f;
     }
 }

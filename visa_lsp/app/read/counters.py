@@ -57,8 +57,9 @@ def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None
         rest, last = split_constant(tree.args[1]) if tree.op == "[]" else (None, 0)
         parts = terms(rest) if rest is not None else []
         number = next((n for n, part in enumerate(parts) if part.op in _WIDE and part.args[0].op in loops), None)
-        if number is None:
-            return None
+        others = (part for part in parts if number is None or part is not parts[number])
+        if number is None or last > 1 or any(type_of(part) not in (ty.Q, ty.UQ) for part in others):
+            return None  # a sum of 32 bits may wrap
         whole = sum_of([*parts[:number], parts[number].args[0], *parts[number + 1 :]])
         return Tree("[]", (tree.args[0], add(whole, last)))
 

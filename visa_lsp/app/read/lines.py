@@ -439,8 +439,10 @@ class CodePrinter:
         return self.names.text.labels.get(label) if isinstance(label, int) else None
 
     def _if(self, statement: If) -> list[Node]:
-        test = self.printer.condition(statement.condition)
         then, otherwise = statement.then, statement.otherwise
+        test = self.printer.condition(statement.condition)
+        if test.text == "!true" and not any(isinstance(inner, JumpLabel) for inner in flat(then)):
+            return self._code(otherwise)
         if len(then) == 1 and not otherwise and isinstance(then[0], Break | Continue | Goto | Return):
             (inner,) = self._statement(then[0])
             return [Node(f"if ({test.text}) {inner.text}", tuple(sorted({*statement.places, *inner.places})))]

@@ -26,7 +26,20 @@ from visa_lsp.app.read.expressions import text_of
 from visa_lsp.app.read.names import BY_NAME, RESERVED, c_type, fields_text
 from visa_lsp.app.read.plain_forms import add, next_element, split_constant
 from visa_lsp.app.read.shape import reads_memory
-from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Parts, Step, Tree, form, leaf, number_of, rewritten, step_of
+from visa_lsp.app.read.tree import (
+    COMPONENTS,
+    NOTHING,
+    Parts,
+    Step,
+    Tree,
+    form,
+    leaf,
+    number_of,
+    rewritten,
+    step_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 from visa_lsp.program.elements import cl_bytes
 
@@ -373,10 +386,14 @@ class Places:
 
 
 def _scaled(index: Tree) -> tuple[Tree, int]:
-    """Return what an index is a multiple of, and the factor."""
-    product, shifted = form("X * N", index), form("X << N", index)
-    factor, bits = number_of(product["N"]) or 0, number_of(shifted["N"]) or 0
-    return (product["X"], factor) if factor else (shifted["X"], 1 << bits) if bits else (index, 1)
+    """Return what an index is a multiple of, and the factor, which all its terms have."""
+    owners, factors = list[Tree](), set[int]()
+    for term in terms(index):
+        product, shifted = form("X * N", term), form("X << N", term)
+        factor, bits = number_of(product["N"]) or 0, number_of(shifted["N"]) or 0
+        owners.append(product["X"] if factor else shifted["X"] if bits else term)
+        factors.add(factor or 1 << bits)
+    return (sum_of(owners), factors.pop()) if len(factors) == 1 else (index, 1)
 
 
 def _load(name: Tree, element: Tree, kind: DataType, places: tuple[int, ...]) -> Node:

@@ -28,6 +28,7 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.expressions import text_of
+from visa_lsp.app.read.plain_forms import split_constant
 from visa_lsp.app.read.shape import PURE, reads_memory
 from visa_lsp.app.read.tree import (
     INTEGERS,
@@ -43,6 +44,7 @@ from visa_lsp.app.read.tree import (
     number_of,
     rewritten,
     step_of,
+    terms,
     uncast,
     without_casts,
 )
@@ -55,20 +57,23 @@ if TYPE_CHECKING:
 
 
 class HighHalf(Struct, frozen=True):
-    """The upper half of the product of a variable and a number; ``plus``: and the variable is added to it."""
+    """The upper half of the product of a variable and a number, to which the variable is added so many times: -1, 0 or 1."""
 
     value: Tree
     factor: int
     is_unsigned: bool
-    plus: bool
+    added: int
 
 
 def high_half(tree: Tree) -> HighHalf | None:
     """Return a value as the upper half of a product; None for another value."""
-    plus = form("mul_hi(V, N) + V", tree)
-    hit = plus or form("mul_hi(V, N)", tree)
-    factor = number_of(hit["N"])
-    return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), bool(plus)) if factor is not None else None
+    parts = terms(tree.args[0] if (minus := form("A - V", tree)) else tree)
+    hit = next((hit for part in parts if (hit := form("mul_hi(V, N)", part))), Parts())
+    factor, others = number_of(hit["N"]), [uncast(part) for part in parts if part.op != "mul_hi()"]
+    added = others == [uncast(part) for part in terms(uncast(hit["V"]))]
+    if factor is None or (others and not added) or (minus and (others or minus["V"] != hit["V"])):
+        return None
+    return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), -1 if minus else int(added))
 
 
 def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:
@@ -76,14 +81,14 @@ def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:
 
     The upper half of a product with ``factor`` is shifted; for signed values, 1 is added to a negative result.
     """
-    factor, whole = half.factor, 1 << 32 + shift
-    if signed and factor < 0 and half.plus:
-        factor += 1 << 32
-    elif half.plus or factor <= 0:
+    factor, whole = half.factor + (half.added << 32), 1 << 32 + shift
+    if not 0 < abs(factor) < 1 << 32 or (not signed and (half.added or factor < 0)):
         return 0
-    divisor = -(-whole // factor)
-    error = factor * divisor - whole
-    return divisor if divisor > 1 and 0 < error <= (2 if signed else 1) << shift else 0
+    divisor = -(-whole // abs(factor))
+    error = abs(factor) * divisor - whole
+    most = ((2 if signed else 1) << shift) - (factor < 0)  # less, because the least value has no negative
+    is_exact = divisor > 1 and 0 < error <= most
+    return (divisor if factor > 0 else -divisor) if is_exact else 0
 
 
 _HALVES: Final = {
@@ -145,7 +150,11 @@ def join_halvings(body: Body) -> None:
             continue
         total = form("V + C", step.value, V=value)["C"] if step.op == "=" else step.value
         moved = 1 if step.op == "++" else number_of(total) if step.op in ("=", "+=") else None
-        if moved is None or moved & (moved + 1):
+        name, before = assigned(code[index - 1])
+        if step.op == "=" and name == value.op:  # set again to what it holds and a number
+            (rest_of_new, number), (rest_of_old, start) = split_constant(step.value), split_constant(before)
+            moved = number - start if rest_of_new == rest_of_old else moved
+        if moved is None or moved < 1 or moved & (moved + 1):
             continue
         shift = Tree(">>", (value, leaf((moved + 1).bit_length() - 1)))
         shifts = sum(tree == shift for tree in trees_of(rest))

@@ -164,9 +164,14 @@ def fold(tree: Tree) -> Tree:
 def fold_one(tree: Tree) -> Tree | None:
     """Compute what constants tell of a value; None if they tell nothing."""
     op, args = tree.op, tree.args
-    if op == "&&":
-        open_tests = [arg for arg in args if arg != TRUE]
-        return FALSE if FALSE in args else open_tests[0] if len(open_tests) == 1 else TRUE if not open_tests else None
+    if op in ("&&", "||"):
+        decides, tells_nothing = (FALSE, TRUE) if op == "&&" else (TRUE, FALSE)
+        open_tests = [arg for arg in args if arg != tells_nothing]
+        if decides in args:
+            return decides
+        return open_tests[0] if len(open_tests) == 1 else tells_nothing if not open_tests else None
+    if op == "u!" and args[0] in (TRUE, FALSE):
+        return FALSE if args[0] == TRUE else TRUE
     if op == "(uint)" and (inner := args[0].args[0] if args[0].op == "(int)" else args[0]).op in PURE:
         return inner
     if op in WORDS and (value := number_of(args[0])) is not None and 0 <= value < 1 << 31:

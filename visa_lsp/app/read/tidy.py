@@ -85,7 +85,7 @@ from visa_lsp.app.read.tree import (
     without_casts,
 )
 from visa_lsp.app.read.uniform_arrays import spread_uniform_arrays
-from visa_lsp.app.read.usual_forms import write_usual_forms
+from visa_lsp.app.read.usual_forms import drop_constant_tests, write_usual_forms
 from visa_lsp.app.read.wide import Widener
 from visa_lsp.isa import types as ty
 
@@ -378,6 +378,7 @@ class Tidier:
         use_counters(self.body, self.signs.type_of)
         self.shaper.drop_dead()
         self.shaper.say_positively()
+        drop_constant_tests(self.body)
         self.shaper.join_operators()
         change_lines(self.code, self._as_stored)
         self._store_as_declared()
@@ -876,7 +877,7 @@ class Tidier:
                 test, *rest = chain_of(code, last) or [node]
                 corrects = test.text == f"if ({name} < 0) {{" and [n.text for n in test.inner or []] == [f"{result}++;"]
                 is_whole = not rest and self.counts[name] >= 3
-                if is_int and divisor and corrects and is_whole and (shift is None or self.counts[name] == 3):
+                if is_int and divisor > 0 and corrects and is_whole and (shift is None or self.counts[name] == 3):
                     use, text = code[last - 1], str(Tree("/", (half.value, leaf(divisor))))
                     use.places, use.range = places_of(node, use, test, *walk(test.inner or [])), text_of(text, 8, ty.D)
                     use.text, test.text, test.inner, test.tail = f"{result} = {text};", "", None, None
@@ -893,12 +894,15 @@ class Tidier:
 
     def _quotient_in(self, code: list[Node], node: Node, half: HighHalf, *, is_int: bool) -> None:
         """Write the quotient of a step in the later line that corrects it."""
-        patterns = ("(Q >> K) + ((uint)Q >> 31)", "Q + ((uint)Q >> 31)") if is_int else ("Q + (Q >> 31)",)
+        patterns = ("(Q >> K) + ((uint)Q >> 31)", "Q + ((uint)Q >> 31)") if is_int else ("(short)(Q >> K) + (Q >> 31)", "Q + (Q >> 31)")  # fmt: skip
 
         def rule(tree: Tree) -> Tree | None:
             hit = next((hit for pattern in patterns if (hit := form(pattern, tree, Q=leaf(node.assigns)))), Parts())
             divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True) if hit else 0
-            return filled("(uint)(V / D)", {"V": half.value, "D": leaf(divisor)}) if divisor else None
+            if not divisor or (not is_int and hit["K"] not in (NOTHING, leaf(16))):
+                return None
+            pattern = "(uint)(V / D)" if divisor > 0 else "(uint)(-(V / D))"
+            return filled(pattern, {"V": half.value, "D": leaf(abs(divisor))})
 
         fixed = itertools.takewhile(lambda line: not half.value.names() & set_in([line]), code)
         self._replace(list(fixed), rule, [node])

@@ -11,6 +11,8 @@ from visa_lsp.app.read.code_lines import (
     Line,
     Node,
     assigned,
+    backwards,
+    chain_of,
     change_lines,
     condition_of,
     lists_of,
@@ -75,6 +77,15 @@ def write_usual_forms(body: Body) -> None:
         _add_by_lane(body, code)
         _leave_with_value(code)
         _join_texels(body, code)
+
+
+def drop_constant_tests(body: Body) -> None:
+    """Write lines without tests of constants."""
+    change_lines(body.code, fold_one)
+    for code, index in backwards(body.code):
+        inner = code[index].inner
+        if code[index].text == "if (true) {" and inner is not None and len(chain_of(code, index)) == 1:
+            code[index : index + 1] = inner
 
 
 def _is_condition(body: Body, tree: Tree) -> bool:
