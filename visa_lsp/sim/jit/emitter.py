@@ -310,16 +310,16 @@ class Emitter(Writer):
             return
         if span > 4 * 32 or len(set(order)) < count:
             raise Uncompiled
+        old = builder.load(where, typ=vector(kind, span), align=1)
+        if enabled is not None:  # here, because LLVM never ends with some masks of a whole span
+            before = builder.shuffle_vector(old, ir.Constant(old.type, ir.Undefined), constants(I32, order))
+            value = builder.select(enabled, value, before)
         # Lanes are inserted at their places in the whole span, whose other elements stay.
         places = {place: lane for lane, place in enumerate(order)}
         wide = builder.shuffle_vector(
             value, ir.Constant(value.type, ir.Undefined), constants(I32, [places.get(p, 0) for p in range(span)])
         )
         chosen = constants(I1, [int(p in places) for p in range(span)])
-        if enabled is not None:
-            none = ir.Constant(enabled.type, None)
-            chosen = builder.shuffle_vector(enabled, none, constants(I32, [places.get(p, count) for p in range(span)]))
-        old = builder.load(where, typ=vector(kind, span), align=1)
         builder.store(builder.select(chosen, wide, old), where, align=1)
 
     # ---- masks
