@@ -31,6 +31,7 @@ HEAD = """.version 4.1
 .decl i v_type=G type=d num_elts=32 align=GRF alias=<r, 0>
 .decl s v_type=G type=hf num_elts=64 align=GRF alias=<r, 0>
 .decl q v_type=G type=uq num_elts=8 align=GRF alias=<r, 0>
+.decl b v_type=G type=ub num_elts=128 align=GRF alias=<r, 0>
 .decl P1 v_type=P num_elts=16
 .decl P2 v_type=P num_elts=16
 .decl P3 v_type=P num_elts=16
@@ -53,6 +54,8 @@ args:
 """
 # What is stored, and the instructions. Of most, no compiler may calculate these beforehand: the NaN that it makes has another sign.
 KERNELS = {
+    # The compiler never ended: bytes with three others between them, twice under one mask.
+    "bytes under a mask": ("r", ["(P3) not (M1, 16) b(0,0)<4> b(0,0)<1;1,0>"] * 2),
     "zero by zero": ("f", ["div (M1_NM, 16) f(0,0)<1> 0x0:f 0x80000000:f"]),
     "zero by zero, eight bytes": ("g", ["div (M1_NM, 16) g(0,0)<1> -0.0:df 0x8000000000000000:df"]),
     "zero by zero, two bytes": ("h", ["div (M1_NM, 16) h(0,0)<1> 0x0:hf 0x0:hf"]),

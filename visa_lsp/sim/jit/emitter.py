@@ -277,8 +277,7 @@ class Emitter(Writer):
 
     def load_lanes(self, start: int, elements: Sequence[int], kind: Any) -> Node:
         """Return elements of the register file as lanes; elements are offsets from byte ``start``."""
-        size, count = bytes_of(kind), len(elements)
-        builder = self.builder
+        size, count, builder = bytes_of(kind), len(elements), self.builder
         low, high = min(elements), max(elements)
         if low == high:
             lane = builder.load(self.at(start + low * size, size), typ=kind, align=1)
@@ -295,8 +294,7 @@ class Emitter(Writer):
 
         Raises Uncompiled if there is no compiled form.
         """
-        kind, size, count = value.type.element, bytes_of(value.type.element), len(elements)
-        builder = self.builder
+        kind, size, count, builder = value.type.element, bytes_of(value.type.element), len(elements), self.builder
         low, high = min(elements), max(elements)
         span = high - low + 1
         where = self.at(start + low * size, span * size)
