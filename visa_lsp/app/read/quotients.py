@@ -69,11 +69,16 @@ def high_half(tree: Tree) -> HighHalf | None:
     """Return a value as the upper half of a product; None for another value."""
     parts = terms(tree.args[0] if (minus := form("A - V", tree)) else tree)
     hit = next((hit for part in parts if (hit := form("mul_hi(V, N)", part))), Parts())
-    factor, others = number_of(hit["N"]), [uncast(part) for part in parts if part.op != "mul_hi()"]
-    added = others == [uncast(part) for part in terms(uncast(hit["V"]))]
+    factor, others = number_of(hit["N"]), [_bare(part) for part in parts if part.op != "mul_hi()"]
+    added = others == list(map(_bare, terms(_bare(hit["V"]))))
     if factor is None or (others and not added) or (minus and (others or minus["V"] != hit["V"])):
         return None
     return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), -1 if minus else int(added))
+
+
+def _bare(tree: Tree) -> Tree:
+    """Return a value whose lower 32 bits are those of another one."""
+    return _bare(tree.args[0]) if tree.op in INTEGERS else tree
 
 
 def find_divisor(half: HighHalf, shift: int, *, signed: bool) -> int:

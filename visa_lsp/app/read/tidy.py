@@ -883,7 +883,7 @@ class Tidier:
                     use.text, test.text, test.inner, test.tail = f"{result} = {text};", "", None, None
                     if use is not node:
                         node.text = ""
-                elif self.counts[name] == 3:
+                elif self.counts[name] == 3 and self.kinds.get(name) in (ty.D, ty.UD):
                     self._quotient_in(code[index + 1 :], node, half, is_int=is_int)
             code[:] = [line for line in code if line.text]
 
