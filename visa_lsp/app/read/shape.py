@@ -456,15 +456,20 @@ class Shaper:
         if not test or not self._leaves(inner[test]):
             return
         after = self.live().after.get(id(code[index]), frozenset()) if test + 1 < len(inner) else frozenset()
+        staying: list[Node] = []
         for line in inner[test + 1 :]:
             name, value = assigned(line)
             if name not in self.kinds or name in after | inner[test].own_names():
+                return
+            if name in names_of(staying) or value.names() & set_in(staying):
                 return
             if not reads_memory(value):
                 inner.remove(line)
                 inner.insert(test, line)
                 test += 1
-            elif line is inner[-1]:
+                continue
+            staying.append(line)
+            if line is inner[-1]:
                 self._load_first(code, index, name, value)
 
     def _load_first(self, code: list[Node], index: int, name: str, value: Tree) -> None:

@@ -138,8 +138,8 @@ class Sample(CompiledMachine):
         building = step * BUILT * sum(code.built for code in codes)
         compiling = WARM * (START + sum(len(code.kernel.instructions) for code in codes))
         is_sampled = spent + building >= max(LEAST, SAMPLED * compiling)
-        # The steps of threads that have not begun are estimated from the others.
-        share = compiling / (math.prod(self.dispatch.groups) * self.dispatch.threads_per_group)
+        # The steps of threads whose groups have not ended are estimated from those that have begun.
+        share = compiling / (math.prod(self.dispatch.groups) - self.result.groups) / self.dispatch.threads_per_group
         if step * self._least >= share or (is_sampled and spent >= share * len(self._begun)):
             raise Hot
 
