@@ -132,6 +132,52 @@ kernel void byte_choice(global short *in0, global short *in1, global uint *in2, 
     uchar t8 = flag ? t2 : (uint)((short)gid * 1000) >> 16;
     out1[gid] = ((t8 < 251) ? t8 : -5) + in2_gid + 1;
 }
+kernel void r166(global ulong *in0, global char *in1, global long *in2, global ulong *out0, global half *out1, uchar s0, float s1, int n) {  // 16 lanes
+    int gid = global_id(0);
+    int index = gid ^ 1;
+    uchar in1_index = in1[index];
+    char sum = in1_index;
+    ulong in2_index = in2[index];
+    uint n_mod_8 = n & 7;
+    if (n_mod_8 != 0) {
+        int t = 0;
+        short t2 = 0;
+        for (;;) {
+            sum += (char)t2 * 128;
+            uchar t3 = sum ^ in2_index;
+            uint t4 = t + 1;
+            if (t4 >= n_mod_8 || t3 >= 15) break;
+            t2 -= (short)rotate_left_16((short)(t * 1000), 6) & ((t3 < 15) ? -1 : 0);
+            t = t4;
+        }
+    }
+    ulong t5 = (long)sum + 15;
+    uint current = (in2_index == 0UL) ? 1 : in2_index;
+    bool flag = (int)(in2_index >> 32) == 0 && current < 100;
+    current = flag ? current : 100;
+    int t6 = ((ulong)((long)(uint)t5 * (long)current) >> 32) + (uint)t5 * (flag ? (int)(in2_index >> 32) : 0) + current * (uint)(t5 >> 32);
+    out0[gid] = ((ulong)t6 << 32) | ((uint)t5 * current);
+    int t7 = (int)(in2_index >> 32) >> 31;
+    uint t8 = in2_index ^ t7;
+    uint acc = t8 - t7;
+    uint t9 = -borrow(t8, (uint)t7) + (((in2_index >> 32) ^ t7) - t7);
+    int t10 = clz(t9);
+    if (t10 != 32) {
+        int t;
+        if (t10 == 0) {
+            t = acc;
+            acc = t9;
+        } else {
+            t = acc << (t10 & 31);
+            acc = (t9 << (t10 & 31)) | (acc >> (-t10 & 31));
+        }
+        if (t != 0) {
+            acc |= 1;
+        }
+    }
+    float t11 = as_float(as_int((float)acc * as_float((159 - t10) << 23)) | (t7 & (int)0x80000000));
+    out1[gid] = ((half)sum - (half)0.5f) * (half)t11 + (half)t11;
+}
 kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
     local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
     int lx = local_id(0);
