@@ -153,10 +153,14 @@ class Body:
         if tree.op == "[]":
             return self.elements.get(tree.args[0].op) == "float"
         if tree.op[0] == "." and tree.args and tree.args[0].op == "[]":
-            record = self.records.get(self.elements.get(tree.args[0].args[0].op, "").removeprefix("struct ").strip())
-            fields = record.fields if record is not None else ()
-            return any(own.name == tree.op[1:] and own.type_name == "float" for own in fields)
+            return self.field_type(tree) == "float"
         return not tree.args and self.type_name(tree.op) == "float"
+
+    def field_type(self, tree: Tree) -> str:
+        """Return the type of a field of an element; empty where it has none."""
+        fields = self.fields.get(self.elements.get(tree.args[0].args[0].op, "").removeprefix("struct ").strip(), "")
+        hit = re.search(rf"(\w+) {tree.op[1:]};", fields)
+        return hit[1] if hit is not None else ""
 
     def has_floats(self, tree: Tree) -> bool:
         """Return whether a value may be, or be computed from, a NaN."""

@@ -15,7 +15,7 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.plain_forms import add, split_constant
-from visa_lsp.app.read.tree import Tree, in_place_of, leaf, parse, sum_of, terms
+from visa_lsp.app.read.tree import WIDE, Tree, in_place_of, leaf, parse, sum_of, terms
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
 
 _HEAD: Final = re.compile(r"for \((\w+) = \d+; \1 < (.+); \1\+\+\) \{")
-_WIDE: Final = ("(long)", "(ulong)")
 
 
 def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:
@@ -38,7 +37,7 @@ def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None
     }
 
     def without_sign(tree: Tree) -> Tree | None:
-        inner = tree.args[-1] if tree.op in (*_WIDE, "[]") else tree
+        inner = tree.args[-1] if tree.op in (*WIDE, "[]") else tree
         is_counter = inner is not tree and inner.op == "(uint)" and inner.args[0].op in loops
         return Tree(tree.op, (*tree.args[:-1], *inner.args)) if is_counter else None
 
@@ -46,7 +45,7 @@ def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None
     for code, index in backwards(body.code):
         name, value = assigned(code[index])
         rest = code[index + 1 :]
-        loop = loops.get(value.args[0].op) if value.op in _WIDE else None
+        loop = loops.get(value.args[0].op) if value.op in WIDE else None
         if loop is None or len(sets[name]) != 1 or any(node is loop for node in walk(rest)):
             continue
         if body.uses(name) == 1 + sum(tree == leaf(name) for tree in trees_of(rest)):
@@ -56,7 +55,7 @@ def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None
     def in_index(tree: Tree) -> Tree | None:
         rest, last = split_constant(tree.args[1]) if tree.op == "[]" else (None, 0)
         parts = terms(rest) if rest is not None else []
-        number = next((n for n, part in enumerate(parts) if part.op in _WIDE and part.args[0].op in loops), None)
+        number = next((n for n, part in enumerate(parts) if part.op in WIDE and part.args[0].op in loops), None)
         others = (part for part in parts if number is None or part is not parts[number])
         if number is None or last > 1 or any(type_of(part) not in (ty.Q, ty.UQ) for part in others):
             return None  # a sum of 32 bits may wrap

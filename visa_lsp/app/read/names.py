@@ -161,14 +161,14 @@ def names_for(kernel: Kernel, platform: Platform, info: KernelInfo | None) -> Re
         type_name = argument.type_name.partition(";")[0]
         qualifier = argument.address_qualifier.strip("_")
         space = f"{qualifier} " if qualifier in ("global", "local", "constant") else ""
-        name = identifier(argument.name, taken)
+        name = _take(argument.name, taken)
         declared = f"{space}{_parameter_type(type_name)} {name}".replace("* ", " *").replace("  ", " ")
         parameters.append(Parameter(name, declared, argument.index))
     arrays: list[NamedArray] = []
     for array in info.local_arrays if info is not None else ():
-        pointer = PointerArgument(identifier(array.name, taken), _parameter_type(array.element))
+        pointer = PointerArgument(_take(array.name, taken), _parameter_type(array.element))
         arrays.append(NamedArray(pointer, array.start, array.start + array.size, array.shape))
-    variables = {number: identifier(name, taken) for number, name in text.general.items()}
+    variables = {number: _take(name, taken) for number, name in text.general.items()}
     simd = kernel.int_attribute("SimdSize") or 0
     launch = _LaunchNames(kernel, platform, info, parameters, simd)
     bindings = info.bindings if info is not None else ()
@@ -388,12 +388,16 @@ def _writes_r0(kernel: Kernel) -> bool:
     return any(isinstance(target, General | RawOperand) and target.var in {_R0, *aliases} for target in written)
 
 
-def identifier(name: str, taken: set[str] | None = None) -> str:
-    """Return a name as C allows it, other than those that are taken, to which it is added."""
+def identifier(name: str) -> str:
+    """Return a name as C allows it."""
     word = re.sub(r"\W", "_", name.removeprefix("%")) or "_"
-    word = f"_{word}" if word[0].isdigit() else word
-    while taken is not None and (word in taken or _VECTOR.fullmatch(word)):
+    return f"_{word}" if word[0].isdigit() else word
+
+
+def _take(name: str, taken: set[str]) -> str:
+    """Return a name as C allows it, other than those of its types and those that are taken, to which it is added."""
+    word = identifier(name)
+    while word in taken or _VECTOR.fullmatch(word):
         word += "_"
-    if taken is not None:
-        taken.add(word)
+    taken.add(word)
     return word

@@ -147,9 +147,7 @@ class Pointers:
         """Return a term of an address as a number of elements."""
         number = number_of(term)
         if number is not None:
-            return (
-                None if number % size else leaf(number // size) if number >= 0 else Tree("u-", (leaf(-number // size),))
-            )
+            return None if number % size else _constant(number // size)
         if size == 1:
             return term
         if size not in self.multiples:
@@ -198,11 +196,15 @@ class Pointers:
         return Tree(tree.op, (tree.args[0], leaf("0"))) if is_pointer else None
 
 
+def _constant(number: int) -> Tree:
+    """Return a number as a term."""
+    return leaf(number) if number >= 0 else Tree("u-", (leaf(-number),))
+
+
 def _terms(address: Tree) -> list[Tree]:
     """Return the terms of an address, with one number, the last one."""
     rest, number = split_constant(address)
-    own = leaf(number) if number >= 0 else Tree("u-", (leaf(-number),))
-    return [*(terms(rest) if rest is not None else ()), *((own,) if number else ())]
+    return [*(terms(rest) if rest is not None else ()), *([_constant(number)] if number else ())]
 
 
 def _index(parts: list[Tree]) -> Tree:

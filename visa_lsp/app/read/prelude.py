@@ -23,3 +23,10 @@ def prelude_names() -> frozenset[str]:
     """Return the names of its constants, and of the functions that its macros call."""
     hits = re.findall(r"^\w+ \*?(\w+)\(|^#define (\w+) ", read_prelude(), re.MULTILINE)
     return frozenset(function or constant for function, constant in hits)
+
+
+@cache
+def prelude_words() -> frozenset[str]:
+    """Return the names of all its macros and functions, which no variable has."""
+    words = re.findall(r"#define (\w+)|\b(\w+)\(", re.sub(r"/\*.*?\*/", "", read_prelude(), flags=re.DOTALL))
+    return frozenset(macro or other for macro, other in words)

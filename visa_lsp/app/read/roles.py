@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from functools import cache, partial
+from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import Node, walk
 from visa_lsp.app.read.names import RESERVED
-from visa_lsp.app.read.prelude import read_prelude
+from visa_lsp.app.read.prelude import prelude_words
 from visa_lsp.app.read.shape import NUMBERED
 from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Step, Tree, leaf, number_of, owner, step_of, terms, uncast
 
@@ -51,19 +51,13 @@ _GENERAL: Final = re.compile(  # names that say nothing about where a value come
 )
 
 
-@cache
-def _macros() -> frozenset[str]:
-    words = re.findall(r"#define (\w+)|\b(\w+)\(", re.sub(r"/\*.*?\*/", "", read_prelude(), flags=re.DOTALL))
-    return frozenset(macro or other for macro, other in words)
-
-
 class Namer:
     """Names the variables of one body, whose declarations are in its lines."""
 
     def __init__(self, code: list[Node], parameters: Iterable[str]) -> None:
         self.code = code
         self.parameters = frozenset(parameters)
-        self.taken = {*self.parameters, *RESERVED, *_macros()}
+        self.taken = {*self.parameters, *RESERVED, *prelude_words()}
         self.scopes: dict[str, tuple[int, ...]] = {}
         self.steps: dict[str, list[tuple[Step, bool]]] = defaultdict(list)  # the lines that set a variable; of a `for`?
         self.stored: dict[str, tuple[str, ...]] = {}  # values that are stored as they are -> names by their places

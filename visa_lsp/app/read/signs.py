@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
@@ -44,7 +43,7 @@ class Signs:
 
     def __init__(self, body: Body) -> None:
         self.code, self.types, self.kinds, self.pointers = body.code, body.types, body.kinds, body.elements
-        self.scalars, self.surfaces, self.fields = body.scalars, body.surfaces, body.fields
+        self.body, self.scalars, self.surfaces = body, body.scalars, body.surfaces
         self.asked: dict[str, set[str]] = defaultdict(set)  # what the uses of a variable ask for
 
     def run(self) -> None:
@@ -222,9 +221,7 @@ class Signs:
             )
             return BY_NAME.get(word)
         if op[0] == "." and args[0].op == "[]":
-            fields = self.fields.get(self.pointers.get(args[0].args[0].op, "").removeprefix("struct "), "")
-            hit = re.search(rf"(\w+) {op[1:]};", fields)
-            return BY_NAME.get(hit[1]) if hit is not None else None
+            return BY_NAME.get(self.body.field_type(tree))
         if op[0] == ".":
             return BY_NAME.get(self.types.get(args[0].op, "").split(" ")[0].rstrip("0123456789"))
         if op == "u*" and args[0].op in ("(long *)", "(ulong *)"):

@@ -64,9 +64,8 @@ def run(
     result = _run(dispatch, observers, interpreted, making, at_once=at_once)
     alone = dispatch.host_threads > 1 and (observers or result.interpreted)
     if alone and not any(words.startswith(_ALONE) for words in result.limits):
-        _limit(
-            result, _ALONE + ("checkers watch one group at a time" if observers else "the interpreter runs the launch")
-        )
+        why = "checkers watch one group at a time" if observers else "the interpreter runs the launch"
+        _limit(result, _ALONE + why)
     result.compile_seconds = making.stopwatch.seconds - before
     return result
 
@@ -122,8 +121,8 @@ class Sample(CompiledMachine):
     def __init__(self, dispatch: Dispatch, making: Making) -> None:
         super().__init__(dispatch, making)
         self._begun: set[tuple[object, int]] = set()  # the groups and numbers of threads that have executed something
-        # Each thread executes the instructions before the first branch.
-        self._least = [*map(branches, dispatch.kernel.instructions), True].index(True)
+        code = dispatch.kernel.instructions  # each thread executes those before the first branch
+        self._least = next((pc for pc, inst in enumerate(code) if branches(inst)), len(code))
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """Return an interpreted thread."""
