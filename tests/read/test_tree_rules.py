@@ -4,6 +4,7 @@ from visa_lsp.app.read.code_lines import Body
 from visa_lsp.app.read.element_indexes import divided, short_index
 from visa_lsp.app.read.halves import HIGH, LOW, Halves
 from visa_lsp.app.read.quotients import drop_zeros
+from visa_lsp.app.read.shape import opposite
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.tidy import plain_value
 from visa_lsp.app.read.tree import leaf, parse
@@ -81,3 +82,14 @@ def test_sums_of_floats_stay():
     assert drop_zeros(parse("x + y == y"), lambda _tree: None) is None
     assert drop_zeros(parse("(x * 0x3ffffed4 + y) << 2"), lambda _tree: ty.Q) is None
     assert str(drop_zeros(parse("(x * 0x3ffffed4 + y) << 2"), lambda _tree: ty.D)) == "(x * -300 + y) << 2"
+
+
+def test_comparisons_of_fields_that_are_floats_keep_their_sense():
+    body = Body([], {}, {"i": ty.D}, {"p": "struct S"}, {}, (0, 0, 0), frozenset())
+    body.fields["S"] = "float at0; int at4; half3 at8;"
+    opposites = {
+        "p[i].at0 < p[i + 1].at0": "!(p[i].at0 < p[i + 1].at0)",
+        "p[i].at4 < p[i + 1].at4": "p[i].at4 >= p[i + 1].at4",
+        "p[i].at8.x < p[i + 1].at8.x": "!(p[i].at8.x < p[i + 1].at8.x)",
+    }
+    assert {text: str(opposite(parse(text), body.has_floats)) for text in opposites} == opposites

@@ -166,7 +166,10 @@ class Body:
         """Return whether a value may be, or be computed from, a NaN."""
         words = words_of(str(tree))
         types = (self.type_name(word) or self.elements.get(word, "") for word in words)
-        return any(word.startswith(_REALS) for word in (*words, *types)) or _REAL.search(str(tree)) is not None
+        fields = (
+            self.field_type(part) for part in tree.walk() if part.op[0] == "." and part.args and part.args[0].op == "[]"
+        )
+        return any(word.startswith(_REALS) for word in (*words, *types, *fields)) or _REAL.search(str(tree)) is not None
 
     def uses(self, name: str) -> int:
         """Return how often lines name a variable."""
