@@ -439,8 +439,10 @@ class CodePrinter:
         return self.names.text.labels.get(label) if isinstance(label, int) else None
 
     def _if(self, statement: If) -> list[Node]:
-        test = self.printer.condition(statement.condition)
         then, otherwise = statement.then, statement.otherwise
+        if self._is_never(statement):
+            return self._code(otherwise)
+        test = self.printer.condition(statement.condition)
         if len(then) == 1 and not otherwise and isinstance(then[0], Break | Continue | Goto | Return):
             (inner,) = self._statement(then[0])
             return [Node(f"if ({test.text}) {inner.text}", tuple(sorted({*statement.places, *inner.places})))]
@@ -452,13 +454,20 @@ class CodePrinter:
         if not otherwise:
             return [head]
         head.tail = None
-        if len(otherwise) == 1 and isinstance(otherwise[0], If):
+        if len(otherwise) == 1 and isinstance(otherwise[0], If) and not self._is_never(otherwise[0]):
             rest = self._if(otherwise[0])
             if rest[0].inner is not None:
                 rest[0].text = f"}} else {rest[0].text}"
                 return [head, *rest]
             return [head, Node("} else {", inner=rest, tail=Line("}"))]
-        return [head, Node("} else {", inner=self._code(otherwise), tail=Line("}"))]
+        if not (rest := self._code(otherwise)):
+            head.tail = Line("}")
+        return [head, Node("} else {", inner=rest, tail=Line("}"))] if rest else [head]
+
+    def _is_never(self, statement: If) -> bool:
+        """Return whether a condition never holds, and no line jumps behind it."""
+        jumps = any(isinstance(inner, JumpLabel) for inner in flat(statement.then))
+        return not jumps and self.printer.condition(statement.condition).text == "!true"
 
     def _loop(self, loop: Repeat) -> Node:
         if loop.first is not None:

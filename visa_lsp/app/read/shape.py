@@ -109,7 +109,7 @@ def is_constant(tree: Tree) -> bool:
     return not inner.args and (inner.op[0].isdigit() or inner.op in ("true", "false", "INFINITY", "NAN"))
 
 
-def has_label(code: list[Node]) -> bool:
+def _has_label(code: list[Node]) -> bool:
     """Return whether a jump may lead into some lines."""
     return any(line.text.endswith(":;") for line in walk(code))
 
@@ -437,11 +437,11 @@ class Shaper:
             inner = node.inner or []
             if node.text == "if (true) {" and not rest:
                 code[index : index + 1] = inner
-            elif node.text == "if (false) {" and rest and rest[0].text == "} else {" and not has_label(inner):
+            elif node.text == "if (false) {" and rest and rest[0].text == "} else {" and not _has_label(inner):
                 code[index : index + 2] = rest[0].inner or []
             elif node.text in ("if (true) break;", "if (true) continue;", "if (true) return;"):
                 node.text = node.text.removeprefix("if (true) ")
-                end = next((n for n in range(index + 1, len(code)) if has_label([code[n]])), len(code))
+                end = next((n for n in range(index + 1, len(code)) if _has_label([code[n]])), len(code))
                 del code[index + 1 : end]
             elif node.text.startswith("if (") and not rest and [n.text for n in inner] in (["break;"], ["continue;"]):
                 code[index] = Node(f"{node.text[:-1]}{inner[0].text}", places_of(node, *inner))
@@ -609,7 +609,9 @@ class Shaper:
         for index, node in enumerate(code):
             if node.text == "break;":
                 return (
-                    None if has_label(code[index:]) else [*code[:index], *(Node(text, node.places) for text in leaving)]
+                    None
+                    if _has_label(code[index:])
+                    else [*code[:index], *(Node(text, node.places) for text in leaving)]
                 )
             chain = chain_of(code, index)
             if not any(line.text.endswith("break;") for line in own_level(chain)):
@@ -621,7 +623,7 @@ class Shaper:
                 branches.append(("} else {", []))
             falls = [not inner or not JUMP.search(inner[-1].text) for _, inner in branches]
             start, following = code[:index], list[Node]()
-            if not any(falls) and has_label(rest):
+            if not any(falls) and _has_label(rest):
                 return None
             if sum(falls) > 1 and rest:  # lanes of several branches meet there
                 start += [] if flag else [Node(f"{(flag := self.body.new(ty.BOOL))} = false;", node.places)]

@@ -22,7 +22,7 @@ from visa_lsp.app.read.code_lines import (
     walk,
 )
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.shape import fold_one, has_label
+from visa_lsp.app.read.shape import fold_one
 from visa_lsp.app.read.tree import (
     COMPONENTS,
     NARROW,
@@ -83,11 +83,9 @@ def drop_constant_tests(body: Body) -> None:
     """Write lines without tests of constants."""
     change_lines(body.code, fold_one)
     for code, index in backwards(body.code):
-        test, inner = code[index].text, code[index].inner or []
-        if len(chain_of(code, index)) == 1 and (
-            test == "if (true) {" or (test == "if (false) {" and not has_label(inner))
-        ):
-            code[index : index + 1] = inner if test == "if (true) {" else []
+        inner = code[index].inner
+        if code[index].text == "if (true) {" and inner is not None and len(chain_of(code, index)) == 1:
+            code[index : index + 1] = inner
 
 
 def _is_condition(body: Body, tree: Tree) -> bool:
