@@ -13,7 +13,7 @@ from unjudged_run import run_unjudged
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
 from visa_lsp.sim.jit import body as bodies
-from visa_lsp.sim.jit import code_cache, emitter, native
+from visa_lsp.sim.jit import emitter, engine, native
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -191,7 +191,7 @@ def test_a_loop_without_end_is_ended_by_the_budget(checks):
 
 
 def test_a_large_kernel_is_interpreted_and_a_note_says_so(monkeypatch):
-    monkeypatch.setattr(code_cache, "MAX_INSTRUCTIONS", 40)
+    monkeypatch.setattr(engine, "MAX_INSTRUCTIONS", 40)
     body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * 40
     report = ran(body, "auto", groups=1)
     assert report.engine == "interp"
@@ -207,8 +207,8 @@ def test_an_atomic_of_floats_is_clean_and_keeps_the_old_value_where_neither_is_l
     mov (M1, 16) at(0,0)<1> 0x4:ud
     dword_atomic.fmin (M1, 16) x at.0 f.0 %null.0 %null.0
 """
-    for engine in ("jit", "interp"):
-        report = ran(body, engine, groups=1, init="zeros", declared=declared)
-        assert (report.engine, told(report)) == (engine, [])
+    for engine_name in ("jit", "interp"):
+        report = ran(body, engine_name, groups=1, init="zeros", declared=declared)
+        assert (report.engine, told(report)) == (engine_name, [])
         assert report.buffers[0].array[:2].view("<f4").tolist() == [15.0, 0.0]
         assert report.buffers[0].array[1] == 0  # not the bits of -0.0

@@ -50,6 +50,7 @@ def test_a_launch_is_compiled_where_the_first_group_says_that_it_pays(checks, mo
     """A group executes each instruction once: that many groups are too few, or enough."""
     monkeypatch.setattr(engine, "WARM", 16)
     monkeypatch.setattr(engine, "START", 0)
+    monkeypatch.setattr(engine, "LEAST", 0)
     assert [ran(STORE, "auto", groups=count, checks=checks).engine for count in (1, 40)] == ["interp", "jit"]
 
 

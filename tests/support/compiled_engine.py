@@ -58,6 +58,7 @@ def sample_first(monkeypatch, warm):
         ("WARM", warm),
         ("MAX_COPIED_BYTES", 1 << 24),
         ("START", 0),
+        ("LEAST", 0),
         ("SAMPLED", 1),
         ("CHECKED_STEP", 0),
         ("CHECKED_BYTE", 0),

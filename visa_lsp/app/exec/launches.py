@@ -342,9 +342,9 @@ def _engine_for(kernel: LoadedKernel) -> str:
 
 def _can_compile(kernel: LoadedKernel) -> bool:
     """Return whether the compiled engine is installed and takes a kernel of this size."""
-    from visa_lsp.sim.jit.code_cache import is_large
+    from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS
 
-    return not is_large(kernel.module.kernels[0]) and find_spec("llvmlite") is not None
+    return len(kernel.module.kernels[0].instructions) <= MAX_INSTRUCTIONS and find_spec("llvmlite") is not None
 
 
 def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tuple[PlacedMemory, ...]]:

@@ -30,11 +30,6 @@ MAX_MAKINGS: Final = 16  # of a program, for different launches
 BodyKey: TypeAlias = "tuple[int, Modes, RunMode]"  # of a kernel or function, by its identity
 
 
-def is_large(kernel: Kernel) -> bool:
-    """Return whether a body has too many instructions to be compiled."""
-    return len(kernel.instructions) > MAX_INSTRUCTIONS
-
-
 class ObjectStore(Protocol):
     """A store of object code for other processes; a key has everything that the code depends on."""
 

@@ -11,10 +11,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.analyses.modes import branches
+from visa_lsp.sim.analyses.modes import find_stretches
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.interp import PAUSED, Thread
-from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making, is_large
+from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
@@ -37,6 +37,7 @@ BUILT: Final = 4.3  # executions of an instruction that take as long as building
 LEAST: Final = 8000  # executions that take as long as what the interpreter does before a launch is estimated
 SAMPLED: Final = 0.03  # of the time of compiling: the same for kernels that take long to compile
 PIECE: Final = 100  # steps of a thread between two estimates
+_MOVED: Final = 4  # bytes that a message is expected to move for each lane
 MAX_COPIED_BYTES: Final = 1 << 26  # memory that is copied for a sample; with more, a launch is compiled without one
 _ALONE: Final = "groups ran one after another, not on several threads: "
 _BY_INTERPRETER: Final = "the interpreter ran the launch: "
@@ -74,13 +75,11 @@ def _run(
     dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | None, making: Making, *, at_once: bool
 ) -> RunResult:
     slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
-    if is_large(dispatch.kernel) and not at_once:
-        count = len(dispatch.kernel.instructions)
+    if (count := len(dispatch.kernel.instructions)) > MAX_INSTRUCTIONS and not at_once:
         against = f"the kernel has {count:,} instructions; those of more than {MAX_INSTRUCTIONS:,} are interpreted"
         return _interpret(slower, observers, against)
-    if unfit := [type(o).__name__ for o in observers if type(o) not in WATCHED]:
-        against = f"{_BY_INTERPRETER}compiled code has no form of {', '.join(unfit)}"
-        return _interpret(slower, observers, against * at_once)
+    if unfit := ", ".join(type(o).__name__ for o in observers if type(o) not in WATCHED):
+        return _interpret(slower, observers, f"{_BY_INTERPRETER}compiled code has no form of {unfit}" * at_once)
     is_copied = sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES
     before = Contents(dispatch) if is_copied and not (at_once or making.bodies) else None
     if before is not None:
@@ -121,8 +120,7 @@ class Sample(CompiledMachine):
     def __init__(self, dispatch: Dispatch, making: Making) -> None:
         super().__init__(dispatch, making)
         self._begun: set[tuple[object, int]] = set()  # the groups and numbers of threads that have executed something
-        code = dispatch.kernel.instructions  # each thread executes those before the first branch
-        self._least = next((pc for pc, inst in enumerate(code) if branches(inst)), len(code))
+        self._stretches: dict[int, list[tuple[int, int]]] = {}  # of each kernel, by identity
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """Return an interpreted thread."""
@@ -131,16 +129,22 @@ class Sample(CompiledMachine):
     def estimate(self, thread: Thread, used: int) -> None:
         """Raise Hot if compiling pays; ``used`` are the steps of the present time slice of a thread."""
         self._begun.add((thread.group.id, thread.number))
-        steps, moved, codes = self.steps + used, self.result.reads + self.result.writes, self._codes.values()
-        step = 1 + CHECKED_STEP * len(self.observers)
-        spent = step * steps + CHECKED_BYTE * len(self.observers) * moved
-        building = step * BUILT * sum(code.built for code in codes)
-        compiling = WARM * (START + sum(len(code.kernel.instructions) for code in codes))
+        kernel, pc = thread.frame.code.kernel, thread.frame.pc
+        if id(kernel) not in self._stretches:
+            self._stretches[id(kernel)] = find_stretches(kernel)
+        ahead, messages = self._stretches[id(kernel)][pc]  # the thread executes them next
+        moved = self.result.reads + self.result.writes + messages * self.dispatch.simd * _MOVED
+        spent = self._spent(self.steps + used + ahead, moved)
+        building = self._spent(BUILT * (ahead + sum(code.built for code in self._codes.values())), 0)
+        compiling = WARM * (START + sum(len(code.kernel.instructions) for code in self._codes.values()))
         is_sampled = spent + building >= max(LEAST, SAMPLED * compiling)
         # The steps of threads whose groups have not ended are estimated from those that have begun.
         share = compiling / (math.prod(self.dispatch.groups) - self.result.groups) / self.dispatch.threads_per_group
-        if step * self._least >= share or (is_sampled and spent >= share * len(self._begun)):
+        if is_sampled and spent >= share * len(self._begun):
             raise Hot
+
+    def _spent(self, steps: float, moved: int) -> float:
+        return steps + len(self.observers) * (CHECKED_STEP * steps + CHECKED_BYTE * moved)
 
 
 class _SampledThread(Thread):
