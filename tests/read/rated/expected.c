@@ -25,8 +25,8 @@ kernel void bins(global uchar *in, global int *out, int n) {  // 32 lanes
             values[k] = 0;
         }
         for (int k = 0; k < n; k++) {
-            short index = (char)in[gid * n + k] & 7;
-            values[(uchar)index] = values[(char)index] + 1;
+            uchar index = in[gid * n + k] & 7;
+            values[index] = values[(char)index] + 1;
         }
     }
     bool flag = values[1] > values[0];
@@ -115,7 +115,7 @@ kernel void byte_choice(global short *in0, global short *in1, global uint *in2, 
     short2 in0_value = ((short2 *)in0)[(long)gid * 2];
     short2 in0_next = ((short2 *)in0)[(long)gid * 2 + 1];
     short t = in0_value.y + in0_next.x;
-    short t2 = in0_next.y + in0_value.x;
+    uchar t2 = in0_next.y + in0_value.x;
     uint t3 = 1 | (gid & 254);
     double t4 = -(double)t3;
     double t5 = (double)recip((float)t3);
@@ -141,9 +141,9 @@ kernel void r166(global ulong *in0, global char *in1, global long *in2, global u
     uint n_mod_8 = n & 7;
     if (n_mod_8 != 0) {
         int t = 0;
-        short t2 = 0;
+        char t2 = 0;
         for (;;) {
-            sum += (char)t2 * 128;
+            sum += t2 * 128;
             uchar t3 = sum ^ in2_index;
             uint t4 = t + 1;
             if (t4 >= n_mod_8 || t3 >= 15) break;
@@ -610,7 +610,7 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
         int t = gid_times_2 + 4;
         int t2 = t >> 1;
         int current = 0;
-        short t3;
+        uchar t3;
         bool found;
         bool flag;
         for (int k = 2;; k++) {
@@ -638,7 +638,7 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
             current = holds ? current : t7;
             result = holds ? result : k;
         L15:;
-            if ((uint)((uchar)t3 - 4) >= 0xfffffffdu || k >= t2) break;
+            if ((uint)(t3 - 4) >= 0xfffffffdu || k >= t2) break;
         }
     }
     out[gid] = result;
@@ -788,7 +788,7 @@ kernel void fc_int8(global char4 *input, global char4 *weights, global int *bias
             sum += t + (input_value.w - input_zero_point) * weights_value.w;
         }
         int t2 = convert_int(rint(scale[x] * (float)sum)) + output_zero_point;
-        uint smaller = (uchar)min(max((relu == 0) ? t2 : max(t2, output_zero_point), -128), 127);
+        char smaller = min(max((relu == 0) ? t2 : max(t2, output_zero_point), -128), 127);
         output[y * out_channels + x] = smaller;
     }
 }
@@ -1037,9 +1037,9 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
     int x = global_id(0);
     int y = global_id(1);
     if (x < width && y < height) {
-        short t;
-        short t2;
-        short t3;
+        char t;
+        char t2;
+        char t3;
         if (max_iter <= 0) {
             t = 0;
             t2 = 0;
@@ -1073,11 +1073,11 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
             float t12 = approx_divide((float)(i + 1) - t11, (float)max_iter);
             float difference = 1.0f - t12;
             float t13 = rint(difference * 9.0f * t12 * t12 * t12 * 255.0f);
-            t = (char)convert_uchar_sat((t13 == t13) ? t13 : 0.0f);
+            t = convert_uchar_sat((t13 == t13) ? t13 : 0.0f);
             float t14 = rint(difference * 15.0f * difference * t12 * t12 * 255.0f);
-            t2 = (char)convert_uchar_sat((t14 == t14) ? t14 : 0.0f);
+            t2 = convert_uchar_sat((t14 == t14) ? t14 : 0.0f);
             float t15 = rint(difference * 8.5f * difference * difference * t12 * 255.0f);
-            t3 = (char)convert_uchar_sat((t15 == t15) ? t15 : 0.0f);
+            t3 = convert_uchar_sat((t15 == t15) ? t15 : 0.0f);
         }
     L26:;
         pixels[y * width + x] = (uchar4){t, t2, t3, 255};
@@ -1328,7 +1328,7 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
             float new_pos_y;
             float new_pos_z;
             if (new_life <= 0.0f) {
-                seed = seed * 0x19660d + 0x3c6ef35f;
+                seed = seed * 1664525 + 0x3c6ef35f;
                 new_vel_y = fma((float)(seed >> 8), 5.9604645e-08f, 1.0f);
                 flags &= -2;
                 new_life = 5.0f;
@@ -1641,7 +1641,7 @@ kernel void find(global char *text, uint n, constant char *pat, uint m, global u
 kernel void seg_scan_block(global float *values, global uchar *heads, global float *out, global float *carry, global uchar *carryHead, local float *buf, local uchar *flg, uint total) {  // 32 lanes
     uint lid = local_id(0);
     uint gid = global_id(0);
-    short result;
+    uchar result;
     if (gid < total) {
         buf[lid] = values[gid];
         result = heads[gid] >> 7;
@@ -1660,13 +1660,13 @@ kernel void seg_scan_block(global float *values, global uchar *heads, global flo
             int index4 = index2 * local_size(0);
             int index5 = index4 + lid;
             float sum = buf[index5];
-            char flg_value = flg[lid + index4];
-            short new_flg = flg_value;
+            uchar flg_value = flg[lid + index4];
+            uchar new_flg = flg_value;
             if (stride <= lid) {
-                if ((uchar)flg_value == 0) {
+                if (flg_value == 0) {
                     sum += buf[index4 + lid - stride];
                 }
-                new_flg |= (char)((uchar *)buf)[index5 + index - stride];
+                new_flg |= ((uchar *)buf)[index5 + index - stride];
             }
             buf[index3 * local_size(0) + lid] = sum;
             flg[lid + index3 * local_size(0)] = new_flg;

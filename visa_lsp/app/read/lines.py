@@ -12,6 +12,7 @@ from msgspec.structs import replace
 
 from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot
+from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
 from visa_lsp.app.read.doubles import write_doubles
 from visa_lsp.app.read.expressions import (
@@ -185,6 +186,7 @@ class CodePrinter:
         for node in walk(main):
             node.change(lambda text: _FIRST_FIELD.sub(r"\1->", text))
         self._rename_called(main)
+        write_characters(main, [declared.text for declared in self.names.parameters])
         kind = "kernel" if self.kernel.is_kernel else "function"
         for name in dict.fromkeys(
             re.findall(r"struct \w+", " ".join(declared.text for declared in self.names.parameters))

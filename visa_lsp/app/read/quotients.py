@@ -22,8 +22,10 @@ from visa_lsp.app.read.code_lines import (
     lists_of,
     places_of,
     set_counts,
+    set_form,
     set_in,
     setters,
+    steps_of,
     trees_of,
     walk,
 )
@@ -44,6 +46,7 @@ from visa_lsp.app.read.tree import (
     number_of,
     rewritten,
     step_of,
+    sum_of,
     terms,
     uncast,
     without_casts,
@@ -65,12 +68,13 @@ class HighHalf(Struct, frozen=True):
     added: int
 
 
-def high_half(tree: Tree) -> HighHalf | None:
-    """Return a value as the upper half of a product; None for another value."""
+def high_half(tree: Tree, values: Mapping[str, Tree] | None = None) -> HighHalf | None:
+    """Return a value as the upper half of a product; None for another value. ``values`` are those of variables."""
     parts = terms(tree.args[0] if (minus := form("A - V", tree)) else tree)
     hit = next((hit for part in parts if (hit := form("mul_hi(V, N)", part))), Parts())
     factor, others = number_of(hit["N"]), [_bare(part) for part in parts if part.op != "mul_hi()"]
-    added = others == list(map(_bare, terms(_bare(hit["V"]))))
+    wholes = (hit["V"], (values or {}).get(hit["V"].op, NOTHING))
+    added = others in [list(map(_bare, terms(_bare(whole)))) for whole in wholes]
     if factor is None or (others and not added) or (minus and (others or minus["V"] != hit["V"])):
         return None
     return HighHalf(hit["V"], factor, hit["N"].op.endswith("u"), -1 if minus else int(added))
@@ -130,6 +134,45 @@ def as_quotient(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree 
         if number_of(hit["D"]) is not None and type_of(hit["V"]) is not None:
             return filled(value, hit)
     return None
+
+
+def join_quotient(code: list[Node], node: Node, half: HighHalf) -> None:
+    """Write a quotient whose parts have variables of their own, which lines add: the upper half of a line, shifted, and its sign."""
+    shifted = [(line, hit) for line in code if (hit := set_form(line, "Q >> K", Q=leaf(node.assigns)))]
+    signs = [line for line in code if set_form(line, "(uint)Q >> 31", Q=leaf(node.assigns))]
+    if len(shifted) != 1 or len(signs) != 1:
+        return
+    (whole, hit), sign = shifted[0], signs[0]
+    parts, divisor = (
+        [leaf(whole.assigns), leaf(sign.assigns)],
+        find_divisor(half, number_of(hit["K"]) or 0, signed=True),
+    )
+
+    def without_sign(tree: Tree) -> Tree | None:
+        own = terms(tree)
+        is_sum = tree.op == "+" and all(own.count(part) == 1 for part in parts)
+        return sum_of([part for part in own if part != parts[1]]) if is_sum else None
+
+    uses = [count_of(rf"\b{part.op}\b", code) for part in parts]
+    trees = [tree for step in steps_of(line for line in code if line is not sign) for tree in step.trees]
+    is_left = any(parts[1].op in tree.change(without_sign).names() for tree in trees)
+    if divisor > 0 and uses[0] == uses[1] and not is_left and all(map(str.isidentifier, (part.op for part in parts))):
+        change_lines(code, without_sign)
+        text = str(Tree("/", (half.value, leaf(divisor))))
+        whole.text, whole.range = f"{whole.assigns} = {text};", text_of(text, 8, ty.D)
+        whole.places = places_of(node, whole, sign)
+        node.text = sign.text = ""
+
+
+def join_remainders(body: Body) -> None:
+    """Write what a division by a number leaves as a remainder, where the quotient has a variable."""
+    for name, value in _set_once(body).items():
+        hit = form("V / D", value)
+        number = number_of(hit["D"])
+        if number is not None and not hit["V"].args and _is_fixed(body, hit["V"].op) and _is_fixed(body, name):
+            parts = {"Q": leaf(name), "V": hit["V"], "D": hit["D"]}
+            rules = dict.fromkeys(("-D * Q + V", "Q * -D + V", "V - Q * D", "V - D * Q"), "V % D")
+            change_lines(body.code, partial(rewritten, rules=rules, **parts))
 
 
 def divide_by_counters(body: Body) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from collections import defaultdict
 from typing import TYPE_CHECKING, Final
@@ -32,6 +33,8 @@ _NEUTRAL: Final = ("+", "-", "*", "&", "|", "^", "<<", "u-", "u~", "?", "==", "!
 _OF_INT: Final = (  # operations whose result is an int in C
     "==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()", "clz_64()", "popcount_64()",
 )  # fmt: skip
+_LARGE: Final = re.compile(r"(0x[0-9a-f]{8,16})(?:u|UL)?")
+_NEAR: Final = 1 << 24
 _MAX_HALF: Final = 65504
 _SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
 _ASSIGNS: Final = ("=", "+=", "-=", "*=", "/=", "%=", "^=", "&=", "|=", "<<=", ">>=")
@@ -83,11 +86,17 @@ class Signs:
             return self.low(value.args[0], size)
         if value.op not in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") and (value.op, size) != ("<<", ty.D.size):
             return value
+        if size == ty.D.size and value.op in ("+", "-", "*") and any(map(_large, value.walk())):
+            value = value.change(lambda tree: _large(tree) or self._low_leaf(tree))
         start, end = int(value.op == "?"), 1 if value.op == "<<" else len(value.args)
         if size > ty.D.size or not {self._promoted(arg) for arg in value.args[start:]} <= {ty.D, ty.UD}:
             return value
         low = (self.low(arg, size) for arg in value.args[start:end])
         return Tree(value.op, (*value.args[:start], *low, *value.args[end:]))
+
+    def _low_leaf(self, tree: Tree) -> Tree | None:
+        is_wide = not tree.args and self.type_of(tree) in (ty.Q, ty.UQ)
+        return Tree("(int)", (tree,)) if is_wide else None
 
     # ---- uses
 
@@ -161,6 +170,10 @@ class Signs:
         narrow = BY_NAME.get(tree.op[1:-1]) if tree.op[0] == "(" else None
         if narrow is not None and narrow.is_int and narrow.size < ty.D.size and self.type_of(tree.args[0]) is not None:
             inner = self.low(tree.args[0], narrow.size)
+            hit = form("X >> N", inner)
+            if hit and self.type_of(hit["X"]) is (ty.D if narrow.is_signed else ty.UD):
+                shift = number_of(hit["N"]) or 0
+                return inner if ty.D.bits - narrow.bits <= shift < ty.D.bits else Tree(tree.op, (inner,))
             return inner if self.type_of(inner) is narrow else Tree(tree.op, (inner,))
         if tree.op.startswith("atomic_") and self.type_of(form("&A", tree.args[0])["A"]) in (ty.D, ty.UD):
             return Tree(tree.op, (tree.args[0], *(self.low(arg, ty.D.size) for arg in tree.args[1:])))
@@ -169,6 +182,13 @@ class Signs:
         if tree.op not in (*_OF_BOTH, "<", ">", "<=", ">=") or len(tree.args) != 2:
             return None
         left, right = tree.args
+        sign = {"(uchar)": ty.B, "(ushort)": ty.W}.get(left.op) if tree.op in ("==", "!=") else None
+        if (
+            sign is not None
+            and self.type_of(left.args[0]) is sign
+            and 0 <= (number_of(right) or 0) < 1 << sign.bits - 1
+        ):
+            return Tree(tree.op, (left.args[0], right)) if number_of(right) is not None else None
         if tree.op == "+" == right.op and {self.type_of(left), self.type_of(right)} <= {ty.D, ty.UD}:
             return self.without_cast(Tree("+", (Tree("+", (left, right.args[0])), right.args[1])))
         if (products := _with_products(tree)) is not None:
@@ -247,6 +267,15 @@ class Signs:
         if None in kinds:
             return None
         return next((kind for kind in (ty.UQ, ty.Q, ty.UD) if kind in kinds), ty.D)
+
+
+def _large(tree: Tree) -> Tree | None:
+    """Return the lower 32 bits of a large constant if they are those of a number near 0; None for another tree."""
+    hit = _LARGE.fullmatch(tree.op)
+    number = (int(hit[1], 16) + (1 << 31) & 0xFFFFFFFF) - (1 << 31) if hit is not None else 0
+    if not 0 < abs(number) < _NEAR:
+        return None
+    return leaf(number) if number > 0 else Tree("u-", (leaf(-number),))
 
 
 def _is_half(number: float) -> bool:

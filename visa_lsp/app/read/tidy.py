@@ -45,6 +45,7 @@ from visa_lsp.app.read.integer_forms import index_by_source, write_integers
 from visa_lsp.app.read.local_arrays import write_local_arguments
 from visa_lsp.app.read.named_places import INTEGER_BITS, Places
 from visa_lsp.app.read.names import BY_NAME, c_type
+from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.plain_forms import Former
 from visa_lsp.app.read.pointers import Pointers
 from visa_lsp.app.read.quotients import (
@@ -57,6 +58,8 @@ from visa_lsp.app.read.quotients import (
     join_divisions,
     join_guards,
     join_halvings,
+    join_quotient,
+    join_remainders,
     join_signs,
 )
 from visa_lsp.app.read.rolls import Roller
@@ -85,7 +88,7 @@ from visa_lsp.app.read.tree import (
     without_casts,
 )
 from visa_lsp.app.read.uniform_arrays import spread_uniform_arrays
-from visa_lsp.app.read.usual_forms import drop_constant_tests, write_usual_forms
+from visa_lsp.app.read.usual_forms import drop_constant_tests, write_continues, write_usual_forms
 from visa_lsp.app.read.wide import Widener
 from visa_lsp.isa import types as ty
 
@@ -95,6 +98,9 @@ if TYPE_CHECKING:
 _MAX_VALUE: Final = 70  # characters of a value that moves
 _MAX_LINE: Final = 110
 _MAX_SPLIT: Final = 8  # elements of an array that become variables
+_ARITHMETIC: Final = ("+", "-", "*", "/", "%", "<", ">", "<=", ">=", "u-")
+_HEX: Final = re.compile(r"0x[0-9a-f]{5,6}")
+_MAX_DECIMAL: Final = 1 << 22  # greater ones are the bits of floats
 _LAST_LANE: Final = 31  # of any thread
 _MAX_VECTOR: Final = 130  # characters of a line that fills a vector
 _FIRST_PART: Final = re.compile(r"(\w+)\.x = .*;")
@@ -160,6 +166,19 @@ def lanes_of(text: str) -> Lanes | None:
     if hit is None:
         return None
     return Lanes(int(hit["first"] or hit["low"] or 0), int(hit["last"] or hit["high"] or _LAST_LANE), hit["text"])
+
+
+def in_decimal(tree: Tree) -> Tree | None:
+    """Write the integers of a sum, a product or a comparison in decimal digits, unless their bits say more."""
+    if tree.op not in _ARITHMETIC:
+        return None
+    return Tree(tree.op, tuple(map(_decimal, tree.args)))
+
+
+def _decimal(tree: Tree) -> Tree:
+    number = int(tree.op, 16) if _HEX.fullmatch(tree.op) else 0
+    is_plain = number < _MAX_DECIMAL and number & number - 1 and number & number + 1 and number & 0xFFF
+    return leaf(number) if is_plain else tree
 
 
 def plain_value(tree: Tree) -> Tree | None:
@@ -305,6 +324,7 @@ class Tidier:
         join_signs(self.body, self.signs.type_of)
         self._inline_all()
         change_lines(self.code, partial(as_quotient, type_of=self.signs.type_of))
+        join_remainders(self.body)
         self._switches(self.code)
         self._choose()
         join_guards(self.body)
@@ -334,6 +354,7 @@ class Tidier:
         Places(self.body).run()
         self._split()
         change_lines(self.code, self._select)
+        Narrower(self.body, self.signs).run()
         self.signs.run()
         self._inline_all()
         self.widener.compare()
@@ -380,10 +401,13 @@ class Tidier:
         self.shaper.say_positively()
         drop_constant_tests(self.body)
         self.shaper.join_operators()
+        join_remainders(self.body)
+        write_continues(self.body)
         change_lines(self.code, self._as_stored)
         self._store_as_declared()
         change_lines(self.code, short_index)
         change_lines(self.code, plain_value)
+        change_lines(self.code, in_decimal)
         change_texts(self.code, partial(re.compile(r"\bss\(scratch_state >> 4\)").sub, "scratch"))
         change_texts(self.code, lambda text: str(step_of(text) or text))
 
@@ -863,10 +887,11 @@ class Tidier:
 
     def _quotients(self) -> None:
         """Write multiplications by the reciprocal of a constant as divisions."""
+        values = {name: value for name, value in map(assigned, walk(self.code)) if self.sets[name] == 1}
         for code in lists_of(self.code):
             for index, node in enumerate(code):
                 name, product = assigned(node)
-                half = high_half(product)
+                half = high_half(product, values)
                 if half is None or half.is_unsigned or not self._is_fixed_int(half.value):
                     continue
                 is_int = self.types.get(name) == f"int {name}"
@@ -885,6 +910,8 @@ class Tidier:
                         node.text = ""
                 elif self.counts[name] == 3 and self.kinds.get(name) in (ty.D, ty.UD):
                     self._quotient_in(code[index + 1 :], node, half, is_int=is_int)
+                    if node.text and is_int:
+                        join_quotient(code[index + 1 :], node, half)
             code[:] = [line for line in code if line.text]
 
     def _is_fixed_int(self, tree: Tree) -> bool:

@@ -394,6 +394,13 @@ def step_of(text: str) -> Step:
         joint = f"{begin_step.words[-1]}; {after_step.words[0]}"
         words = (f"for ({begin_step.words[0]}", *begin_step.words[1:-1], joint, f"{after_step.words[-1][:-1]}) {{")
         return Step(words, (*begin_step.trees, *after_step.trees))
+    if text.startswith("for (; ") and text.count("; ") == 2:
+        _, middle, after = text.removesuffix(") {").split("; ")
+        test, after_step = parse(middle), step_of(f"{after};")
+        if test is NOTHING or not after_step.trees:
+            return other
+        end_words = (*after_step.words[1:-1], f"{after_step.words[-1][:-1]}) {{")
+        return Step(("for (; ", "; ", *end_words), (test, *after_step.trees))
     if text.startswith("for (") and text.count("; ") == 2:
         begin, middle, after = text[len("for (") : -len(") {")].split("; ")
         begin_step, test, after_step = step_of(f"{begin};"), parse(middle), step_of(f"{after};")

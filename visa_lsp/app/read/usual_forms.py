@@ -18,11 +18,12 @@ from visa_lsp.app.read.code_lines import (
     lists_of,
     places_of,
     setters,
+    texts_of,
     trees_of,
     walk,
 )
 from visa_lsp.app.read.names import BY_NAME
-from visa_lsp.app.read.shape import fold_one
+from visa_lsp.app.read.shape import fold_one, own_level
 from visa_lsp.app.read.tree import (
     COMPONENTS,
     NARROW,
@@ -45,6 +46,7 @@ _COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
 _POINTER: Final = re.compile(r"\((\w+) \*\)")
 _SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
 _TEXELS: Final = ("read_imagef()", "read_texel_float()")
+_STEPS: Final = ("++", "--", "+=", "-=")
 _LESS: Final = "0 < (uint)(N >> 32) || (0 == (uint)(N >> 32) && G < (uint)N)"
 
 
@@ -86,6 +88,24 @@ def drop_constant_tests(body: Body) -> None:
         inner = code[index].inner
         if code[index].text == "if (true) {" and inner is not None and len(chain_of(code, index)) == 1:
             code[index : index + 1] = inner
+
+
+def write_continues(body: Body) -> None:
+    """Write jumps to the end of a round of a loop, or to the step of its counter there, as `continue`."""
+    for node in list(walk(body.code)):
+        inner = node.inner or []
+        is_step = len(inner) > 1 and node.text.startswith("while (") and step_of(inner[-1].text).op in _STEPS
+        label = inner[-1 - is_step].text.removesuffix(":;") if node.is_loop and inner else ""
+        jump = f"goto {label};"
+        own = [line for line in own_level(inner) if line.text.endswith(jump)]
+        if not label.isidentifier() or sum(jump in text for text in texts_of(body.code)) != len(own):
+            continue
+        for line in own:
+            line.text = line.text.replace(jump, "continue;")
+        if is_step:
+            step = inner.pop()
+            node.text, node.places = f"for (; {condition_of(node.text)}; {step.text[:-1]}) {{", places_of(node, step)
+        inner.pop()
 
 
 def _is_condition(body: Body, tree: Tree) -> bool:

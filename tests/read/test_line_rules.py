@@ -1,0 +1,129 @@
+"""Rules on lines of C: bytes have the types of bytes, text is compared with characters, and loops go on without ``goto``."""
+
+import pytest
+
+from visa_lsp.app.read.characters import write_characters
+from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
+from visa_lsp.app.read.names import BY_NAME
+from visa_lsp.app.read.narrow import Narrower
+from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
+from visa_lsp.app.read.signs import Signs
+from visa_lsp.app.read.tidy import in_decimal
+from visa_lsp.app.read.tree import leaf, parse
+from visa_lsp.app.read.usual_forms import write_continues
+
+
+def nodes(*lines):
+    """Return lines as nodes; one that ends with a brace has those up to the line that closes it."""
+    stack = [[]]
+    for line in lines:
+        if line.startswith("}"):
+            stack.pop()
+            stack[-1][-1].tail = Line(line)
+        else:
+            is_head = line.endswith("{")
+            is_loop = line.startswith(("for", "while", "do"))
+            stack[-1].append(Node(line, inner=[] if is_head else None, is_loop=is_head and is_loop))
+            if is_head:
+                stack.append(stack[-1][-1].inner)
+    return stack[0]
+
+
+def body_of(lines, **words):
+    """Return a body whose variables have the types ``words``, and an array ``p`` of bytes."""
+    kinds = {name: BY_NAME[word] for name, word in words.items()}
+    return Body(
+        nodes(*lines),
+        {name: f"{word} {name}" for name, word in words.items()},
+        kinds,
+        {"p": "uchar"},
+        {},
+        (),
+        frozenset(),
+    )
+
+
+def texts(code):
+    return [text for node in walk(code) for text in node.texts()]
+
+
+@pytest.mark.parametrize(
+    ("lines", "types"),
+    [
+        (["t = c ? s : u;", "p[i] = t;", "p[i] = (uchar)t > 3;"], {"t": "uchar", "s": "short", "u": "short"}),
+        (["s = (char)p[i];", "t = s;", "p[i] = (uchar)t + 1;"], {"s": "uchar", "t": "uchar"}),
+        (["t = (char)p[i];", "u = (char)t * 2;", "p[u] = 1;"], {"t": "char", "u": "short"}),
+        (["t = (char)p[i];", "u = t >> 1;", "p[i] = (uchar)t;"], {"t": "short"}),
+        (["t = s;", "t >>= 1;", "p[i] = (uchar)t;"], {"t": "short"}),
+        (["d = s * 3;", "p[i] = (uchar)d;"], {"d": "int"}),
+        (["d = s * 3;", "p[i] = (uchar)d;", "u = (uchar)d;"], {"d": "uchar"}),
+    ],
+)
+def test_variables_are_bytes_where_all_uses_take_one(lines, types):
+    body = body_of(lines, c="int", i="int", d="int", s="short", t="short", u="short")
+    Narrower(body, Signs(body)).run()
+    assert {name: body.types[name].split()[0] for name in types} == types
+
+
+def test_text_is_compared_with_characters():
+    lines = [
+        "char c = text[i];",
+        "if (c == 45) {",
+        "n = c - 48;",
+        "m = c - 3;",
+        "}",
+        "if (text[i] != 10) break;",
+        "k = d == 45;",
+    ]
+    code = nodes(*lines)
+    write_characters(code, ["global char *text"])
+    expected = ["if (c == '-') {", "}", "n = c - '0';", "m = c - 3;", r"if (text[i] != '\n') break;", "k = d == 45;"]
+    assert texts(code)[1:] == expected
+    numbers = nodes("char c = q[i];", "if (c < 45) break;", "if (c == 10) break;")
+    before = texts(numbers)
+    write_characters(numbers, ["global char *q"])
+    assert texts(numbers) == before
+
+
+def test_jumps_to_the_end_of_a_round_are_continue():
+    loop = ["while (i < n) {", "if (a) goto L7;", "b++;", "L7:;", "i++;", "}"]
+    body = body_of(loop)
+    write_continues(body)
+    assert texts(body.code) == ["for (; i < n; i++) {", "}", "if (a) continue;", "b++;"]
+    inside = ["while (i < n) {", "for (;;) {", "if (a) goto L7;", "}", "b++;", "L7:;", "i++;", "}"]
+    body = body_of(inside)
+    write_continues(body)
+    assert texts(body.code) == texts(nodes(*inside))
+
+
+def test_a_quotient_in_two_variables_is_one():
+    half = HighHalf(leaf("v"), 0x55555556, is_unsigned=False, added=0)
+    assert find_divisor(half, 0, signed=True) == 3
+    lines = ["a = q >> 1;", "b = (uint)q >> 31;", "c = a + (b + 7);"]
+    half = HighHalf(leaf("v"), 0x2AAAAAAB, is_unsigned=False, added=0)
+    divisor = find_divisor(half, 1, signed=True)
+    first, *rest = nodes("q = mul_hi(v, 0x2aaaaaab);", *lines)
+    join_quotient(rest, first, half)
+    assert [first.text, *texts(rest)] == ["", f"a = v / {divisor};", "", "c = a + 7;"]
+    first, *rest = nodes("q = mul_hi(v, 0x2aaaaaab);", *lines, "d = a;")
+    join_quotient(rest, first, half)
+    assert texts(rest) == [*lines, "d = a;"]
+
+
+def test_what_a_division_leaves_is_a_remainder():
+    body = body_of(["q = v / 60;", "r = -60 * q + v;", "s = v - q * 61;"], q="int", v="int", r="int", s="int")
+    join_remainders(body)
+    assert texts(body.code) == ["q = v / 60;", "r = v % 60;", "s = v - q * 61;"]
+
+
+def test_numbers_of_sums_are_decimal_and_masks_are_not():
+    numbers = {
+        "x * 0x15180": "x * 86400",
+        "x > -0xafa6d": "x > -719469",
+        "x & 0x15180": "x & 0x15180",
+        "x + 0x80000": "x + 0x80000",
+    }
+    assert {text: str(parse(text).change(in_decimal)) for text in numbers} == numbers
+    code = nodes("a = x - 0x3f3504f3;")
+    change_lines(code, in_decimal)
+    assert texts(code) == ["a = x - 0x3f3504f3;"]
