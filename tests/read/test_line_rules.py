@@ -4,6 +4,7 @@ import pytest
 
 from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
+from visa_lsp.app.read.half_tests import compare_whole
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
@@ -114,6 +115,24 @@ def test_what_a_division_leaves_is_a_remainder():
     body = body_of(["q = v / 60;", "r = -60 * q + v;", "s = v - q * 61;"], q="int", v="int", r="int", s="int")
     join_remainders(body)
     assert texts(body.code) == ["q = v / 60;", "r = v % 60;", "s = v - q * 61;"]
+
+
+def test_numbers_of_64_bits_are_compared_whole():
+    texts_by_halves = {
+        "(uint)(x >> 32) < (uint)(y >> 32) || ((uint)(x >> 32) == (int)(y >> 32) && (uint)x < (uint)y)": "x < y",
+        "(int)(x >> 32) < (int)(y >> 32) || ((int)(x >> 32) == (int)(y >> 32) && (uint)x <= (uint)y)": "(long)x <= (long)y",
+        "(uint)(s >> 32) > 0 || ((uint)(s >> 32) == 0 && (uint)s >= i)": "(ulong)s >= i",
+        "(int)(x >> 32) == (int)(y >> 32) && (int)x == (int)y": "x == y",
+        "(uint)(x >> 32) == 0 && (uint)x < 5": "x < 5",
+        "(uint)(x >> 32) >= 1": "(x >> 32) != 0",
+        "(int)(x >> 32) < (int)(y >> 32) || ((int)(x >> 32) == (int)(y >> 32) && (int)x < (int)y)": "",
+        "(uint)(x >> 32) < (uint)(y >> 32) || ((uint)(x >> 32) == (uint)(y >> 32) && (uint)y < (uint)x)": "",
+        "(uint)(x >> 32) < (uint)(y >> 32) || ((uint)(x >> 32) == (uint)(s >> 32) && (uint)x < (uint)y)": "",
+        "(uint)(x >> 32) == 0 && (uint)x < n": "",
+    }
+    type_of = Signs(body_of([], x="ulong", y="ulong", s="long", i="uint", n="int")).type_of
+    whole = {text: compare_whole(parse(text), type_of) for text in texts_by_halves}
+    assert {text: str(tree) if tree is not None else "" for text, tree in whole.items()} == texts_by_halves
 
 
 def test_numbers_of_sums_are_decimal_and_masks_are_not():

@@ -353,9 +353,8 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
         int lid_mod_16 = lid & 15;
         double at0 = alpha[off_alpha].at0;
         double at0_2 = beta[off_beta].at0;
-        bool flag = at0 == 1.0;
-        bool flag2 = at0 != 0.0;
-        bool flag3 = at0_2 == 0.0;
+        bool flag = at0 != 0.0;
+        bool flag2 = at0_2 == 0.0;
         long t = global_size(0) >> 4;
         do {
             if (dirichlet[row] != 0) {
@@ -369,13 +368,13 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                 for (int k = row_offset[row] + lid_mod_16; k < row_offset_next; k += 16) {
                     uint col_k = col[k];
                     if ((int)col_k < 0) break;
-                    if (flag) {
+                    if (at0 == 1.0) {
                         double product = val[k].at0 * x[col_k].at0;
                         double t2 = product + result;
                         double difference = t2 - product;
                         sum += product - (t2 - difference) + (result - difference);
                         result = t2;
-                    } else if (flag2) {
+                    } else if (flag) {
                         double product = at0 * val[k].at0 * x[col_k].at0;
                         double t2 = product + result;
                         double difference = t2 - product;
@@ -411,7 +410,7 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                     double difference3 = result3 - result2;
                     double difference4 = result4 - result3;
                     double t3 = t2 + (result2 - (result3 - difference3) + (double_lid_plus2 - difference3)) + (result3 - (result4 - difference4) + (double_lid_plus1 - difference4));
-                    if (flag3) {
+                    if (flag2) {
                         y[row].at0 = result4 + sum + t3;
                     } else {
                         y[row].at0 = fma(at0_2, y[row].at0, result4 + sum) + t3;
@@ -419,7 +418,7 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                 }
             }
             row += t;
-        } while ((int)(row >> 32) < (int)(num_rows >> 32) || ((int)(row >> 32) == (int)(num_rows >> 32) && (uint)row < (uint)num_rows));
+        } while ((long)row < (long)num_rows);
         fence();
     }
 }
@@ -538,8 +537,7 @@ kernel void eval_expr(constant int *code, constant float *consts, global float *
                 case 10: {
                     index3 = index2 - 2;
                     ushort index4 = (index2 + 5) & 7;
-                    bool flag = values[index4] > 0.0f;
-                    values[index4] = values[(flag ? index3 : index2 + 7) & 7];
+                    values[index4] = values[((values[index4] > 0.0f) ? index3 : index2 + 7) & 7];
                 } break;
                 case 11: {
                     values[index2 & 7] = values[(index2 + 7) & 7];
@@ -1881,14 +1879,14 @@ kernel void transpose_diagonal(global double *odata, global double *idata, int w
 }
 static int transpose_diagonal_modulo(ulong x, uint y) {
     int difference;
-    if ((uint)(x >> 32) >= 1) {
+    if ((x >> 32) != 0) {
         double inverse_y = (double)recip((float)y);
         double t = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
         int product = y * convert_uint(t * (double)(uint)(x >> 32));
         ulong t2 = convert_ulong(t * fma((double)((uint)(x >> 32) - product), 4294967296.0, (double)(uint)x));
-        ulong t3 = ((ulong)((uint)(x >> 32) - product - (((uint)(t2 >> 32) < 1) ? 0 : y)) << 32) | (uint)x;
+        ulong t3 = ((ulong)((uint)(x >> 32) - product - (((t2 >> 32) == 0) ? 0 : y)) << 32) | (uint)x;
         ulong difference2 = t3 - (ulong)(uint)t2 * y;
-        ulong t4 = ((uint)(difference2 >> 32) == 0 && (uint)difference2 < y) ? 0 : y;
+        ulong t4 = (difference2 < y) ? 0 : y;
         difference = difference2 - t4;
     } else if (y != 0) {
         uint t = x;
@@ -1910,9 +1908,8 @@ static long transpose_diagonal_quotient(uint x, uint y) {
         uint t4 = ~(y * t3);
         ulong t5 = convert_ulong(t2 * fma((double)t4, 4294967296.0, (double)x));
         ulong t6 = ((ulong)(t4 - (((uint)(t5 >> 32) == 0) ? 0 : y)) << 32) | x;
-        ulong difference = t6 - (ulong)(uint)t5 * y;
         ulong t7 = ((ulong)((uint)(t5 >> 32) + t3) << 32) | (uint)t5;
-        t = t7 - (long)(((uint)(difference >> 32) > 0 || ((uint)(difference >> 32) == 0 && (uint)difference >= y)) ? -1 : 0);
+        t = t7 - (long)((t6 - (ulong)(uint)t5 * y >= y) ? -1 : 0);
     }
     return t;
 }
@@ -1930,22 +1927,22 @@ static int transpose_diagonal_modulo_2(uint x, uint y) {
         double t2 = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
         uint t3 = ~(y * convert_uint(t2 * 4294967295.0));
         ulong t4 = convert_ulong(t2 * fma((double)t3, 4294967296.0, (double)x));
-        ulong t5 = ((ulong)(t3 - (((uint)(t4 >> 32) < 1) ? 0 : y)) << 32) | x;
+        ulong t5 = ((ulong)(t3 - (((t4 >> 32) == 0) ? 0 : y)) << 32) | x;
         ulong difference = t5 - (ulong)(uint)t4 * y;
-        ulong t6 = ((uint)(difference >> 32) == 0 && (uint)difference < y) ? 0 : y;
+        ulong t6 = (difference < y) ? 0 : y;
         t = difference - t6;
     }
     return t;
 }
 static int transpose_diagonal_modulo_3(ulong x, uint y) {
     int difference;
-    if ((uint)(x >> 32) >= 1) {
+    if ((x >> 32) != 0) {
         double inverse_y = (double)recip((float)y);
         double t = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
         ulong t2 = convert_ulong(t * fma((double)(1 - y * convert_uint(t)), 4294967296.0, (double)(uint)x));
-        ulong t3 = ((ulong)(1 - y * convert_uint(t) - (((uint)(t2 >> 32) < 1) ? 0 : y)) << 32) | (uint)x;
+        ulong t3 = ((ulong)(1 - y * convert_uint(t) - (((t2 >> 32) == 0) ? 0 : y)) << 32) | (uint)x;
         ulong difference2 = t3 - (ulong)(uint)t2 * y;
-        ulong t4 = ((uint)(difference2 >> 32) == 0 && (uint)difference2 < y) ? 0 : y;
+        ulong t4 = (difference2 < y) ? 0 : y;
         difference = difference2 - t4;
     } else if (y != 0) {
         uint t = x;

@@ -30,11 +30,13 @@ from visa_lsp.app.read.names import BY_NAME, type_named
 from visa_lsp.app.read.tree import (
     NOTHING,
     WORDS,
+    Step,
     Tree,
     form,
     in_place_of,
     leaf,
     number_of,
+    step_of,
     sum_of,
     terms,
 )
@@ -48,6 +50,7 @@ if TYPE_CHECKING:
 
 
 _OFFSET: Final = "slm_offset()"
+_INTEGERS: Final = ("int", "uint")
 _MAX_STEPS: Final = 3  # sums of sums
 _BEFORE: Final = 3  # elements before an array in the index of one of its own, as of a stencil
 
@@ -100,16 +103,32 @@ def write_local_arguments(body: Body) -> None:
             whole = whole.put(values)
         starts = [part for part in terms(_plain(whole)) if part.op == _OFFSET]
         own = starts[0].args[0] if len(starts) == 1 else NOTHING
-        if body.elements.get(own.op) != word:
+        own_word = body.elements.get(own.op, "")
+        is_signed_otherwise = own_word != word and own_word.removeprefix("u") == word.removeprefix("u")
+        if own_word != word and not is_signed_otherwise:
             return None
         rest = [part for part in terms(_plain(whole)) if part != starts[0]]
         whole = sum_of(rest) if rest else leaf(0)
         if kind.size > 1 and rest:  # places of numbers are multiples of their size
             variables = {part.op for part in rest if not part.args}
             whole = divided(whole, kind.size, variables) or Tree("/", (whole, leaf(kind.size)))
-        return Tree("[]", (own, whole))
+        element = Tree("[]", (own, whole))
+        return Tree(f"({word})", (element,)) if is_signed_otherwise else element
 
+    for node in walk(body.code):
+        step = step_of(node.text)
+        hit = form("*P", step.target)["P"] if step.op == "=" else NOTHING
+        if (
+            hit.op == "(float *)"
+            and step.value.op == "as_float()"
+            and body.type_name(step.value.args[0].op) in _INTEGERS
+        ):
+            node.text = str(Step(step.words, (Tree("u*", (Tree("(int *)", hit.args),)), *step.value.args)))
     change_lines(body.code, rule)
+    for node in walk(body.code):
+        step = step_of(node.text)
+        if step.target.op[1:-1] in _INTEGERS and step.op in ("=", "+=", "-=", "++", "--"):
+            node.text = str(Step(step.words, (*step.target.args, *step.trees[1:])))
 
 
 def _plain(tree: Tree) -> Tree:

@@ -186,7 +186,8 @@ class Namer:
             return (*along, "i", *_COUNTERS)
         if added or any(value.op == "fma()" and value.args[2] == leaf(name) for value in values):
             return ("sum",)
-        if any(part.op == "^" and name in part.names() for value in values for part in value.walk()):
+        mixed = (part for value in values if value.op != "?" for part in value.walk() if part.op == "^")
+        if any(name in part.names() for part in mixed):
             return ("hash",)
         if role_names := self._loaded(start):
             return role_names

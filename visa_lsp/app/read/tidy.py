@@ -38,6 +38,7 @@ from visa_lsp.app.read.code_lines import (
 from visa_lsp.app.read.counters import use_counters
 from visa_lsp.app.read.element_indexes import count_elements, divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
+from visa_lsp.app.read.half_tests import compare_whole
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements, unite_arrays
 from visa_lsp.app.read.insertions import write_insertions
@@ -192,7 +193,8 @@ def plain_value(tree: Tree) -> Tree | None:
         return tree.args[0].args[0]
     if tree.op == "+" and len(tree.args) == 2 and tree.args[1].op == "u-" and tree.args[1].args[0].op[0].isdigit():
         return Tree("-", (tree.args[0], *tree.args[1].args))
-    if tree.op == "[]" and tree.args[1].op == "(long)":  # an index is a number of 64 bits
+    is_zero_extended = tree.op == "[]" and tree.args[1].op == "(ulong)" and tree.args[1].args[0].op == "(uint)"
+    if is_zero_extended or (tree.op == "[]" and tree.args[1].op == "(long)"):  # an index is a number of 64 bits
         return Tree("[]", (tree.args[0], *tree.args[1].args))
     if tree.op not in ("image_at()", "sampler_at()"):
         return rewritten(tree, _PLAIN_VALUES)
@@ -277,6 +279,7 @@ class Tidier:
         }
         self.counts: Counter[str] = Counter()
         self.sets: Counter[str] = Counter()
+        self.inlines_flags = False  # arrays are found by then, in whose indexes flags may be
         self.is_scaled = False
         self.given = frozenset(body.types)
         self.former, self.signs, self.shaper = Former(body), Signs(body), Shaper(body)
@@ -402,6 +405,9 @@ class Tidier:
         drop_constant_tests(self.body)
         self.shaper.join_operators()
         join_remainders(self.body)
+        change_lines(self.code, partial(compare_whole, type_of=self.signs.type_of))
+        self.inlines_flags = True
+        self._inline_all()
         write_continues(self.body)
         change_lines(self.code, self._as_stored)
         self._store_as_declared()
@@ -615,7 +621,7 @@ class Tidier:
         if kind is None:
             return None
         if kind is ty.BOOL or value.type is ty.BOOL:
-            return value if kind is value.type else None
+            return value if kind is value.type or (self.inlines_flags and self._is_flag(parse(value.text))) else None
         if kind.is_float or value.type.is_float:
             return value if kind is value.type else None
         own = ty.D if kind.size < ty.D.size else kind
