@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from visa_lsp.isa import types as ty
 from visa_lsp.isa.lane import Lane, effect_of
 from visa_lsp.isa.model import FlowClass
-from visa_lsp.program.message import is_message
 from visa_lsp.program.model import General, Immediate, Inst
 from visa_lsp.sim.operands import CR0, Site
 from visa_lsp.sim.values import Rounding
@@ -19,7 +18,6 @@ from visa_lsp.sim.values import Rounding
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from visa_lsp.program.model import Kernel
     from visa_lsp.sim.interp import Code
     from visa_lsp.sim.registers import Frame
 
@@ -101,15 +99,6 @@ class ModePlan(NamedTuple):
 def branches(inst: Inst) -> bool:
     """Return whether an instruction moves lanes in compiled code."""
     return effect_of(inst.row.meaning) in {"goto", "jmp", "ret", "fret"}
-
-
-def find_stretches(kernel: Kernel) -> list[tuple[int, int]]:
-    """Return, for each place of a kernel, the number of instructions to the next branch, and of the messages among them."""
-    stretches = [(0, 0)]
-    for inst in reversed(kernel.instructions):
-        count, messages = stretches[-1]
-        stretches.append((0, 0) if branches(inst) else (count + 1, messages + is_message(inst.row.meaning)))
-    return stretches[::-1]
 
 
 def changes_modes(code: Code, inst: Inst) -> bool:

@@ -11,7 +11,7 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.analyses.modes import find_stretches
+from visa_lsp.sim.analyses.costs import Costs, find_costs
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.interp import PAUSED, Thread
 from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making
@@ -120,7 +120,7 @@ class Sample(CompiledMachine):
     def __init__(self, dispatch: Dispatch, making: Making) -> None:
         super().__init__(dispatch, making)
         self._begun: set[tuple[object, int]] = set()  # the groups and numbers of threads that have executed something
-        self._stretches: dict[int, list[tuple[int, int]]] = {}  # of each kernel, by identity
+        self._costs: dict[int, Costs] = {}  # of bodies, by identity
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """Return an interpreted thread."""
@@ -130,13 +130,13 @@ class Sample(CompiledMachine):
         """Raise Hot if compiling pays; ``used`` are the steps of the present time slice of a thread."""
         self._begun.add((thread.group.id, thread.number))
         kernel, pc = thread.frame.code.kernel, thread.frame.pc
-        if id(kernel) not in self._stretches:
-            self._stretches[id(kernel)] = find_stretches(kernel)
-        ahead, messages = self._stretches[id(kernel)][pc]  # the thread executes them next
+        if id(kernel) not in self._costs:
+            self._costs[id(kernel)] = find_costs(kernel)
+        ahead, messages = self._costs[id(kernel)].stretches[pc]  # the thread executes them next
         moved = self.result.reads + self.result.writes + messages * self.dispatch.simd * _MOVED
         spent = self._spent(self.steps + used + ahead, moved)
         building = self._spent(BUILT * (ahead + sum(code.built for code in self._codes.values())), 0)
-        compiling = WARM * (START + sum(len(code.kernel.instructions) for code in self._codes.values()))
+        compiling = WARM * (START + sum(costs.size for costs in self._costs.values()))
         is_sampled = spent + building >= max(LEAST, SAMPLED * compiling)
         # The steps of threads whose groups have not ended are estimated from those that have begun.
         share = compiling / (math.prod(self.dispatch.groups) - self.result.groups) / self.dispatch.threads_per_group
