@@ -3,11 +3,13 @@
 import pytest
 
 from visa_lsp.app.read.characters import write_characters
+from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
 from visa_lsp.app.read.half_tests import compare_whole
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
+from visa_lsp.app.read.shape import Shaper
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.tidy import in_decimal
 from visa_lsp.app.read.tree import leaf, parse
@@ -146,3 +148,36 @@ def test_numbers_of_sums_are_decimal_and_masks_are_not():
     code = nodes("a = x - 0x3f3504f3;")
     change_lines(code, in_decimal)
     assert texts(code) == ["a = x - 0x3f3504f3;"]
+
+
+def test_choices_by_a_flag_and_of_old_values_are_branches():
+    lines = [
+        "a = 0;",
+        "b = 0;",
+        "c = f ? 1 : 2;",
+        "a = f ? a + 1 : a;",
+        "b = f ? b : 5;",
+        "f = a > 3;",
+        "b = i < n ? b : 7;",
+    ]
+    body = body_of(lines, a="int", b="int", c="int", f="bool", i="int", n="int")
+    write_branches(body, Signs(body).type_of, Shaper(body).opposite)
+    expected = [
+        "a = 0;",
+        "b = 0;",
+        "c = f ? 1 : 2;",
+        "if (f) {",
+        "a = a + 1;",
+        "} else {",
+        "}",
+        "b = 5;",
+        "f = a > 3;",
+        "if (i >= n) {",
+        "}",
+        "b = 7;",
+    ]
+    assert texts(body.code) == expected
+    for line in ("a = f ? w : a;", "a = f ? g() : a;"):  # of another width; of all lanes
+        body = body_of(["a = 0;", line], a="long", w="uint", f="bool")
+        write_branches(body, Signs(body).type_of, Shaper(body).opposite)
+        assert texts(body.code) == ["a = 0;", line]

@@ -127,7 +127,7 @@ kernel void byte_choice(global short *in0, global short *in1, global uint *in2, 
     long s0_minus_3 = (long)s0 - 3;
     ulong t7 = s0_minus_3 + (t & 100);
     bool flag2 = (int)(t7 >> 32) > 0 || ((int)(t7 >> 32) == 0 && (uint)t7 > 0);
-    bool in_range = (int)((uint)(s0_minus_3 >> 32) | ((int)(t7 >> 32) ^ -1)) < 0;
+    bool in_range = (int)((uint)(s0_minus_3 >> 32) | ~(int)(t7 >> 32)) < 0;
     out0[gid] = in_range ? t7 : (flag2 ? 0x8000000000000000UL : 0x7fffffffffffffffUL);
     uchar t8 = flag ? t2 : (uint)((short)gid * 1000) >> 16;
     out1[gid] = ((t8 < 251) ? t8 : -5) + in2_gid + 1;
@@ -152,31 +152,33 @@ kernel void r166(global ulong *in0, global char *in1, global long *in2, global u
         }
     }
     ulong t5 = (long)sum + 15;
-    uint current = (in2_index == 0UL) ? 1 : in2_index;
-    bool flag = (int)(in2_index >> 32) == 0 && current < 100;
-    current = flag ? current : 100;
-    int t6 = ((ulong)((long)(uint)t5 * (long)current) >> 32) + (uint)t5 * (flag ? (int)(in2_index >> 32) : 0) + current * (uint)(t5 >> 32);
-    out0[gid] = ((ulong)t6 << 32) | ((uint)t5 * current);
-    int t7 = (int)(in2_index >> 32) >> 31;
-    uint t8 = in2_index ^ t7;
-    uint acc = t8 - t7;
-    uint t9 = -borrow(t8, (uint)t7) + (((in2_index >> 32) ^ t7) - t7);
-    int t10 = clz(t9);
-    if (t10 != 32) {
+    uint t6 = (in2_index == 0UL) ? 1 : in2_index;
+    bool flag = (int)(in2_index >> 32) == 0 && t6 < 100;
+    if (!flag) {
+        t6 = 100;
+    }
+    int t7 = ((ulong)((long)(uint)t5 * (long)t6) >> 32) + (uint)t5 * (flag ? (int)(in2_index >> 32) : 0) + t6 * (uint)(t5 >> 32);
+    out0[gid] = ((ulong)t7 << 32) | ((uint)t5 * t6);
+    int t8 = (int)(in2_index >> 32) >> 31;
+    uint t9 = in2_index ^ t8;
+    uint acc = t9 - t8;
+    uint t10 = -borrow(t9, (uint)t8) + (((in2_index >> 32) ^ t8) - t8);
+    int t11 = clz(t10);
+    if (t11 != 32) {
         int t;
-        if (t10 == 0) {
+        if (t11 == 0) {
             t = acc;
-            acc = t9;
+            acc = t10;
         } else {
-            t = acc << (t10 & 31);
-            acc = (t9 << (t10 & 31)) | (acc >> (-t10 & 31));
+            t = acc << (t11 & 31);
+            acc = (t10 << (t11 & 31)) | (acc >> (-t11 & 31));
         }
         if (t != 0) {
             acc |= 1;
         }
     }
-    float t11 = as_float(as_int((float)acc * as_float((159 - t10) << 23)) | (t7 & (int)0x80000000));
-    out1[gid] = ((half)sum - (half)0.5f) * (half)t11 + (half)t11;
+    float t12 = as_float(as_int((float)acc * as_float((159 - t11) << 23)) | (t8 & (int)0x80000000));
+    out1[gid] = ((half)sum - (half)0.5f) * (half)t12 + (half)t12;
 }
 kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
     local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
@@ -607,36 +609,38 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
     if (gid_times_2 <= 0x7ffffffb) {
         int t = gid_times_2 + 4;
         int t2 = t >> 1;
-        int current = 0;
-        uchar t3;
+        int t3 = 0;
+        uchar t4;
         bool found;
         bool flag;
         for (int k = 2;; k++) {
             for (uint j = 2; j * j <= (uint)k; j++) {
                 if ((uint)k % j == 0) {
-                    t3 = 4;
+                    t4 = 4;
                     goto L15;
                 }
             }
-            int t4 = gid_times_2 - k + 4;
-            if (t4 < 4) {
+            int t5 = gid_times_2 - k + 4;
+            if (t5 < 4) {
                 found = false;
             } else {
-                int t5 = t4 >> 31;
-                uint t6 = (t5 + t - k) ^ t5;
-                for (uint j = 2; (int)(j * j) <= t4; j++) {
-                    flag = t6 % j == 0;
+                int t6 = t5 >> 31;
+                uint t7 = (t6 + t - k) ^ t6;
+                for (uint j = 2; (int)(j * j) <= t5; j++) {
+                    flag = t7 % j == 0;
                     if (flag) break;
                 }
                 found = flag;
             }
-            int t7 = current + 1;
+            int t8 = t3 + 1;
             bool holds = found;
-            t3 = holds ? 4 : ((t7 < limit) ? 0 : 2);
-            current = holds ? current : t7;
-            result = holds ? result : k;
+            t4 = holds ? 4 : ((t8 < limit) ? 0 : 2);
+            if (!holds) {
+                t3 = t8;
+                result = k;
+            }
         L15:;
-            if ((uint)(t3 - 4) >= 0xfffffffdu || k >= t2) break;
+            if ((uint)(t4 - 4) >= 0xfffffffdu || k >= t2) break;
         }
     }
     out[gid] = result;
@@ -876,7 +880,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                         sum = t2;
                     } break;
                     case 5: {
-                        index2 = (t2 > 100) ? 0 : index2;
+                        if (t2 > 100) {
+                            index2 = 0;
+                        }
                         sum = t2;
                     } break;
                     case 6: {
@@ -903,7 +909,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     case 3: t3 = bits ^ sum; break;
                     case 4: t3 = bits << 1; break;
                     case 5: {
-                        index3 = (sum > 100) ? 0 : index3;
+                        if (sum > 100) {
+                            index3 = 0;
+                        }
                         t3 = bits;
                     } break;
                     case 6: {
@@ -933,7 +941,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     case 3: t4 = t3 ^ sum; break;
                     case 4: t4 = t3 << 1; break;
                     case 5: {
-                        index4 = (sum > 100) ? 0 : index4;
+                        if (sum > 100) {
+                            index4 = 0;
+                        }
                         t4 = t3;
                     } break;
                     case 6: {
@@ -963,7 +973,9 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                     case 3: bits = t4 ^ sum; break;
                     case 4: bits = t4 << 1; break;
                     case 5: {
-                        index = (sum > 100) ? 0 : index;
+                        if (sum > 100) {
+                            index = 0;
+                        }
                         bits = t4;
                     } break;
                     case 6: {
@@ -1127,25 +1139,27 @@ kernel void minmaxloc(global uchar *srcptr, int src_step, int src_offset, int co
     int gid = global_id(0);
     float result = 3.4028235e+38f;
     float new_slm_float = -3.4028235e+38f;
-    int current = 0x7fffffff;
-    int current2 = 0x7fffffff;
+    int t = 0x7fffffff;
+    int t2 = 0x7fffffff;
     for (int k = gid; k < total; k += groupnum << 8) {
         int index = remainder(k, cols);
         int index2 = quotient(k, cols);
         if (mask[index2 * mask_step + index + mask_offset] != 0) {
             float srcptr_value = *(float *)((ulong)srcptr + (index2 * src_step + index * 4 + src_offset));
-            bool in_range = srcptr_value < result;
-            result = in_range ? srcptr_value : result;
-            current = in_range ? k : current;
-            bool flag = srcptr_value > new_slm_float;
-            new_slm_float = flag ? srcptr_value : new_slm_float;
-            current2 = flag ? k : current2;
+            if (srcptr_value < result) {
+                result = srcptr_value;
+                t = k;
+            }
+            if (srcptr_value > new_slm_float) {
+                new_slm_float = srcptr_value;
+                t2 = k;
+            }
         }
     }
     slm_float[lid] = result;
     slm_float[lid + 256] = new_slm_float;
-    slm_float[lid + 512] = as_float(current);
-    slm_float[lid + 768] = as_float(current2);
+    slm_float[lid + 512] = as_float(t);
+    slm_float[lid + 768] = as_float(t2);
     work_group_barrier();
     for (int stride = 128; stride >= 4; stride >>= 1) {
         if (lid < stride) {
@@ -1206,9 +1220,9 @@ kernel void minmaxloc(global uchar *srcptr, int src_step, int src_offset, int co
         ((float *)dstptr)[group] = slm_float[0];
         int index = (groupnum * 4 + 15) & -16;
         ((float *)dstptr)[group + index / 4] = slm_float[256];
-        long t = (ulong)dstptr + (group * 4 + ((groupnum * 4 + index + 15) & -16));
-        *(int *)t = ((int *)slm_float)[512];
-        *(int *)(t + groupnum * 4) = float_768;
+        long t3 = (ulong)dstptr + (group * 4 + ((groupnum * 4 + index + 15) & -16));
+        *(int *)t3 = ((int *)slm_float)[512];
+        *(int *)(t3 + groupnum * 4) = float_768;
     }
 }
 kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *hashes, uint count, uint seed) {  // 32 lanes
@@ -1718,7 +1732,9 @@ kernel void smith_waterman_score(global uchar *queries, global uchar *references
                     values[i] = values_first;
                     bool flag2 = values_first > largest;
                     largest = max(values_first, largest);
-                    result = flag2 ? k : result;
+                    if (flag2) {
+                        result = k;
+                    }
                     if (i >= smaller) break;
                     i++;
                     t = values_i;

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from msgspec.structs import replace
 
 from visa_lsp.app.read.array_copies import write_array_copies
+from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import (
     Body,
     Line,
@@ -143,6 +144,7 @@ _PART: Final = re.compile(r"(?P<name>\w+)\.(?P<part>[xyzw]) = (?P<value>-?\w+(?:
 _PLAIN_VALUES: Final = {
     "resinfo_uint(I, 0).x": "image_width(I)", "resinfo_uint(I, 0).y": "image_height(I)",
     "as_float(as_int(X) & 0x7fffffff)": "fabs(X)", "as_float(as_uint(X) & 0x7fffffff)": "fabs(X)",
+    "X ^ -1": "~X", "-1 ^ X": "~X",
 } | INTEGER_BITS  # fmt: skip
 
 
@@ -403,11 +405,13 @@ class Tidier:
         self.shaper.drop_dead()
         self.shaper.say_positively()
         drop_constant_tests(self.body)
-        self.shaper.join_operators()
         join_remainders(self.body)
         change_lines(self.code, partial(compare_whole, type_of=self.signs.type_of))
         self.inlines_flags = True
         self._inline_all()
+        write_branches(self.body, self.signs.type_of, self.shaper.opposite)
+        self._inline_all()
+        self.shaper.join_operators()
         write_continues(self.body)
         change_lines(self.code, self._as_stored)
         self._store_as_declared()
