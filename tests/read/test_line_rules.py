@@ -6,6 +6,7 @@ from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
 from visa_lsp.app.read.half_tests import compare_whole
+from visa_lsp.app.read.integer_forms import index_by_source
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
@@ -181,3 +182,14 @@ def test_choices_by_a_flag_and_of_old_values_are_branches():
         body = body_of(["a = 0;", line], a="long", w="uint", f="bool")
         write_branches(body, Signs(body).type_of, Shaper(body).opposite)
         assert texts(body.code) == ["a = 0;", line]
+
+
+def test_a_copy_of_64_bits_is_no_variable_of_its_own_until_its_source_changes():
+    kinds = {"v": "uint", "w": "long", "c": "bool"}
+    body = body_of(["w = v;", "if (c) {", "p[w] = 1;", "v = 5;", "}"], **kinds)
+    index_by_source(body, body.code, [], Signs(body).type_of)
+    assert texts(body.code) == ["if (c) {", "}", "p[v] = 1;", "v = 5;"]
+    for rest in (["for (;;) {", "p[w] = 1;", "v = 5;", "}"], ["v = 5;", "p[w] = 1;"]):
+        body = body_of(["v = 1;", "w = v;", *rest], **kinds)
+        index_by_source(body, body.code, [], Signs(body).type_of)
+        assert texts(body.code)[1] == "w = v;"

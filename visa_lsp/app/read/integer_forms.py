@@ -428,9 +428,8 @@ def index_by_source(
         if not is_copy or kind is None or not kind.is_int or kind.size > ty.D.size:
             continue
         rest = code[code.index(node) + 1 :]
-        last = max((number + 1 for number, line in enumerate(rest) if name in line.names), default=0)
         is_steady = len(setters(body.code, source.op)) <= 1 or (
-            source.op not in set_in(rest[:last]) and count_of(rf"\b{name}\b", rest) + 1 == body.uses(name)
+            _is_kept(rest, name, source.op) and count_of(rf"\b{name}\b", rest) + 1 == body.uses(name)
         )
         if len(setters(body.code, name)) != 1 or not is_steady:
             continue
@@ -446,6 +445,14 @@ def index_by_source(
             code.remove(node)
             change_lines(body.code, rule, node.places)
             change_lines(body.code, in_place_of(leaf(name), source))
+
+
+def _is_kept(rest: list[Node], copy: str, source: str) -> bool:
+    """Return whether lines name a copy for the last time before they set its source, and no loop does both."""
+    lines = list(walk(rest))
+    last = max((number for number, line in enumerate(lines) if copy in line.own_names()), default=0)
+    loops = [line for line in lines[: last + 1] if line.is_loop and copy in line.names]
+    return source not in set_in([Node(line.text) for line in lines[: last + 1]]) | set_in(loops)
 
 
 def _as_source(
