@@ -14,7 +14,7 @@ from visa_lsp.app.read.shape import Shaper
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.tidy import in_decimal
 from visa_lsp.app.read.tree import leaf, parse
-from visa_lsp.app.read.usual_forms import write_continues
+from visa_lsp.app.read.usual_forms import write_continues, write_usual_forms
 
 
 def nodes(*lines):
@@ -193,3 +193,16 @@ def test_a_copy_of_64_bits_is_no_variable_of_its_own_until_its_source_changes():
         body = body_of(["v = 1;", "w = v;", *rest], **kinds)
         index_by_source(body, body.code, [], Signs(body).type_of)
         assert texts(body.code)[1] == "w = v;"
+
+
+def test_a_vector_is_loaded_with_the_sign_that_all_its_components_get():
+    lines = ["v = *(uchar4 *)&p[i];", "t = (char4){v.x, v.y, v.z, v.w};", "d = dp4a(0, as_int(t), 3);"]
+    body = body_of(lines, d="int", i="int")
+    body.types |= {"v": "uchar4 v", "t": "char4 t"}
+    write_usual_forms(body)
+    assert texts(body.code) == ["v = *(char4 *)&p[i];", "d = dp4a(0, as_int(v), 3);"]
+    assert body.types["v"] == "char4 v"
+    body = body_of([*lines, "d = v.x;"], d="int", i="int")
+    body.types |= {"v": "uchar4 v", "t": "char4 t"}
+    write_usual_forms(body)
+    assert texts(body.code) == [*lines, "d = v.x;"]

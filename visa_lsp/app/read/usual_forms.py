@@ -33,6 +33,7 @@ from visa_lsp.app.read.tree import (
     Tree,
     filled,
     form,
+    in_place_of,
     leaf,
     number_of,
     step_of,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 
 _COUNTED: Final = re.compile(r"for \((\w+) = ([^;]+); \1 < \d{1,6}; .*\) \{")
 _POINTER: Final = re.compile(r"\((\w+) \*\)")
+_ANY_VECTOR: Final = re.compile(r"\((u?(?:char|short|int|long)([24])) \*\)")
 _SIGNED_VECTOR: Final = re.compile(r"(char|short|int)[24]")
 _TEXELS: Final = ("read_imagef()", "read_texel_float()")
 _STEPS: Final = ("++", "--", "+=", "-=")
@@ -72,6 +74,7 @@ def write_usual_forms(body: Body) -> None:
         if head is not None and (head[2] == "0" or body.kinds.get(head[1]) is ty.UD):
             change_lines(node.inner or [], partial(_element_address, body, head[1]))
     _load_by_own_sign(body)
+    _load_with_other_sign(body)
     _declare_reals(body)
     for code in list(lists_of(body.code)):
         _drop_equal(body, code)
@@ -194,6 +197,36 @@ def _load_by_own_sign(body: Body) -> None:
         body.types[name] = f"{own} {name}"
         node.text = f"{name} = {element};"
         change_lines(body.code, {tree: tree.args[0] for tree in cast}.get)
+
+
+def _load_with_other_sign(body: Body) -> None:
+    """Load a vector with the sign that lines give all its components at once."""
+    for node in walk(body.code):
+        name, value = assigned(node)
+        hit = _ANY_VECTOR.fullmatch(value.args[0].op) if value.op == "u*" else None
+        if hit is None or len(setters(body.code, name)) != 1 or body.types.get(name) != f"{hit[1]} {name}":
+            continue
+        own = leaf(name)
+        word = hit[1].removeprefix("u") if hit[1].startswith("u") else f"u{hit[1]}"
+        whole = Tree(f"{{{word}}}", tuple(Tree(part, (own,)) for part in COMPONENTS[: int(hit[2])]))
+        uses = sum(tree == whole for tree in trees_of(body.code))
+        if uses and body.uses(name) == 1 + uses * int(hit[2]):
+            body.types[name] = f"{word} {name}"
+            node.text = f"{own} = {Tree('u*', (Tree(f'({word} *)', value.args[0].args),))};"
+            change_lines(body.code, in_place_of(whole, own))
+            _drop_copies(body, own)
+
+
+def _drop_copies(body: Body, own: Tree) -> None:
+    """Use a variable that one line sets instead of its copies."""
+    for code, index in backwards(body.code):
+        copy, value = assigned(code[index])
+        if (
+            value == own
+            and len(setters(body.code, copy)) == 1
+            and body.types[copy].split()[0] == body.types[own.op].split()[0]
+        ):
+            change_lines(body.code, in_place_of(leaf(copy), own), code.pop(index).places)
 
 
 def _declare_reals(body: Body) -> None:
