@@ -6,7 +6,7 @@ from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
 from visa_lsp.app.read.half_tests import compare_whole
-from visa_lsp.app.read.integer_forms import index_by_source
+from visa_lsp.app.read.integer_forms import index_by_source, plain_range
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
@@ -136,6 +136,16 @@ def test_numbers_of_64_bits_are_compared_whole():
     type_of = Signs(body_of([], x="ulong", y="ulong", s="long", i="uint", n="int")).type_of
     whole = {text: compare_whole(parse(text), type_of) for text in texts_by_halves}
     assert {text: str(tree) if tree is not None else "" for text, tree in whole.items()} == texts_by_halves
+
+
+def test_ranges_are_two_comparisons():
+    ranges = {
+        "(uint)(i - 5) < 3": "i >= 5 && i < 8", "(uint)(n - 4) < 0xfffffffdu": "n < 1 || n >= 4", "(uint)(n - 4) >= 0xfffffffdu": "n >= 1 && n < 4",
+        "(uint)(n - 2) < 0xfffffffdu": "", "(uint)(n - 5) < 0x7fffffff": "", "(uint)(x - 5) < 3": "", "n - 5 < 3": "",
+    }  # fmt: skip
+    type_of = Signs(body_of([], x="ulong", i="uint", n="int")).type_of
+    plain = {text: plain_range(parse(text), type_of) for text in ranges}
+    assert {text: str(tree) if tree is not None else "" for text, tree in plain.items()} == ranges
 
 
 def test_numbers_of_sums_are_decimal_and_masks_are_not():

@@ -640,7 +640,7 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
                 result = k;
             }
         L15:;
-            if ((uint)(t4 - 4) >= 0xfffffffdu || k >= t2) break;
+            if ((t4 >= 1 && t4 < 4) || k >= t2) break;
         }
     }
     out[gid] = result;
@@ -852,7 +852,7 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
         int index = 0;
         int t;
         int word;
-        if ((uint)(steps - 1) < 3) {
+        if (steps >= 1 && steps < 4) {
             word = 1;
             t = gid;
         } else {

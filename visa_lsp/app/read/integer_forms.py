@@ -322,6 +322,20 @@ def _byte_range(type_of: Callable[[Tree], DataType | None], tree: Tree) -> Tree 
     return above if end == 1 << 8 else Tree("&&" if end < 1 << 8 else "||", (above, below))
 
 
+def plain_range(tree: Tree, type_of: Callable[[Tree], DataType | None]) -> Tree | None:
+    """Write the test whether an integer of 32 bits is in a range, or outside of one, as two comparisons."""
+    hit = form("(uint)(V - N) < C", tree) or form("(uint)(V - N) >= C", tree)
+    value, low, length = hit["V"], number_of(hit["N"]) or 0, number_of(hit["C"]) or 0
+    kind, is_inside = type_of(value), tree.op == "<"
+    if length >= 1 << 31:  # what is left of 32 bits lies below
+        low, length, is_inside = low + length - (1 << 32), (1 << 32) - length, not is_inside
+    if value.args or kind is None or not kind.is_int or kind.size > ty.D.size or not 0 < low < low + length <= 1 << 31:
+        return None
+    if is_inside:
+        return Tree("&&", (Tree(">=", (value, leaf(low))), Tree("<", (value, leaf(low + length)))))
+    return Tree("||", (Tree("<", (value, leaf(low))), Tree(">=", (value, leaf(low + length)))))
+
+
 def _unite(groups: dict[str, set[str]], names: list[str]) -> None:
     own = [name for name in names if name in groups]
     whole: set[str] = set().union(*(groups[name] for name in own)) if len(own) == len(names) else set()

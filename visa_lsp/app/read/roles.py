@@ -202,7 +202,7 @@ class Namer:
             is_computed = any(value.args for value in values)
             kind = (
                 "in_range"
-                if start.op == "<"
+                if start.op == "<" and (number_of(start.args[1]) or 0) < 1 << 31
                 else "flag"
                 if is_computed
                 else "found"

@@ -43,7 +43,7 @@ from visa_lsp.app.read.half_tests import compare_whole
 from visa_lsp.app.read.halves import CALLS
 from visa_lsp.app.read.held_elements import HeldElements, unite_arrays
 from visa_lsp.app.read.insertions import write_insertions
-from visa_lsp.app.read.integer_forms import index_by_source, write_integers
+from visa_lsp.app.read.integer_forms import index_by_source, plain_range, write_integers
 from visa_lsp.app.read.local_arrays import write_local_arguments
 from visa_lsp.app.read.named_places import INTEGER_BITS, Places
 from visa_lsp.app.read.names import BY_NAME, c_type
@@ -407,6 +407,7 @@ class Tidier:
         drop_constant_tests(self.body)
         join_remainders(self.body)
         change_lines(self.code, partial(compare_whole, type_of=self.signs.type_of))
+        change_lines(self.code, partial(plain_range, type_of=self.signs.type_of))
         self.inlines_flags = True
         self._inline_all()
         write_branches(self.body, self.signs.type_of, self.shaper.opposite)
