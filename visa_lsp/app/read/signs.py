@@ -34,6 +34,7 @@ _OF_INT: Final = (  # operations whose result is an int in C
     "==", "!=", "<", ">", "<=", ">=", "&&", "||", "u!", "clz()", "popcount()", "clz_64()", "popcount_64()",
 )  # fmt: skip
 _LARGE: Final = re.compile(r"(0x[0-9a-f]{8,16})(?:u|UL)?")
+_SUMS: Final = ("+", "-", "*")
 _NEAR: Final = 1 << 24
 _MAX_HALF: Final = 65504
 _SIGNED: Final = {"(char)": ty.UB, "(short)": ty.UW}  # casts of what is unsigned
@@ -86,17 +87,19 @@ class Signs:
             return self.low(value.args[0], size)
         if value.op not in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") and (value.op, size) != ("<<", ty.D.size):
             return value
-        if size == ty.D.size and value.op in ("+", "-", "*") and any(map(_large, value.walk())):
-            value = value.change(lambda tree: _large(tree) or self._low_leaf(tree))
+        if size == ty.D.size and value.op in _SUMS and _has_large(value):
+            value = self._narrowed(value)
         start, end = int(value.op == "?"), 1 if value.op == "<<" else len(value.args)
         if size > ty.D.size or not {self._promoted(arg) for arg in value.args[start:]} <= {ty.D, ty.UD}:
             return value
         low = (self.low(arg, size) for arg in value.args[start:end])
         return Tree(value.op, (*value.args[:start], *low, *value.args[end:]))
 
-    def _low_leaf(self, tree: Tree) -> Tree | None:
-        is_wide = not tree.args and self.type_of(tree) in (ty.Q, ty.UQ)
-        return Tree("(int)", (tree,)) if is_wide else None
+    def _narrowed(self, value: Tree) -> Tree:
+        """Return a sum or a product with the lower 32 bits of its operands."""
+        if value.op in _SUMS:
+            return Tree(value.op, tuple(map(self._narrowed, value.args)))
+        return _large(value) or (Tree("(int)", (value,)) if self.type_of(value) in (ty.Q, ty.UQ) else value)
 
     # ---- uses
 
@@ -267,6 +270,11 @@ class Signs:
         if None in kinds:
             return None
         return next((kind for kind in (ty.UQ, ty.Q, ty.UD) if kind in kinds), ty.D)
+
+
+def _has_large(tree: Tree) -> bool:
+    """Return whether a sum or a product has a large constant as an operand."""
+    return _large(tree) is not None or (tree.op in _SUMS and any(map(_has_large, tree.args)))
 
 
 def _large(tree: Tree) -> Tree | None:
