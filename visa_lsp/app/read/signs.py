@@ -88,18 +88,12 @@ class Signs:
         if value.op not in ("+", "-", "*", "&", "|", "^", "u-", "u~", "?") and (value.op, size) != ("<<", ty.D.size):
             return value
         if size == ty.D.size and value.op in _SUMS and _has_large(value):
-            value = self._narrowed(value)
+            value = _with_near(value)
         start, end = int(value.op == "?"), 1 if value.op == "<<" else len(value.args)
         if size > ty.D.size or not {self._promoted(arg) for arg in value.args[start:]} <= {ty.D, ty.UD}:
             return value
         low = (self.low(arg, size) for arg in value.args[start:end])
         return Tree(value.op, (*value.args[:start], *low, *value.args[end:]))
-
-    def _narrowed(self, value: Tree) -> Tree:
-        """Return a sum or a product with the lower 32 bits of its operands."""
-        if value.op in _SUMS:
-            return Tree(value.op, tuple(map(self._narrowed, value.args)))
-        return _large(value) or (Tree("(int)", (value,)) if self.type_of(value) in (ty.Q, ty.UQ) else value)
 
     # ---- uses
 
@@ -270,6 +264,13 @@ class Signs:
         if None in kinds:
             return None
         return next((kind for kind in (ty.UQ, ty.Q, ty.UD) if kind in kinds), ty.D)
+
+
+def _with_near(value: Tree) -> Tree:
+    """Return a sum or a product with numbers near 0 in place of large constants, of which the lower 32 bits are the same."""
+    if value.op in _SUMS:
+        return Tree(value.op, tuple(map(_with_near, value.args)))
+    return _large(value) or value
 
 
 def _has_large(tree: Tree) -> bool:
