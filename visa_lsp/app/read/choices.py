@@ -26,11 +26,8 @@ def write_branches(body: Body, type_of: Callable[[Tree], DataType | None], oppos
             test = _choice(body, code[index], counts, type_of).args[0]
             run = [code[index]]
             for node in code[index + 1 :]:
-                if (
-                    test.args
-                    or _choice(body, node, counts, type_of).args[0] != test
-                    or test.op in {n.assigns for n in run}
-                ):
+                is_changed = test.args or test.op in {line.assigns for line in run}
+                if is_changed or _choice(body, node, counts, type_of).args[0] != test:
                     break
                 run.append(node)
             arms: list[list[Node]] = [[], []]
@@ -40,9 +37,8 @@ def write_branches(body: Body, type_of: Callable[[Tree], DataType | None], oppos
                     if part != leaf(name):
                         arm.append(Node(f"{name} = {part};", node.places))
             if test != NOTHING and (len(run) > 1 or not all(arms)):
-                code[index : index + len(run)] = _branches(
-                    test if arms[0] else opposite(test), [a for a in arms if a], run
-                )
+                own = test if arms[0] else opposite(test)
+                code[index : index + len(run)] = _branches(own, [arm for arm in arms if arm], run)
             index += 1
 
 

@@ -18,16 +18,8 @@ if TYPE_CHECKING:
     from visa_lsp.isa.types import DataType
 
 _WHOLE: Final = 8  # bytes of a value of which a use takes all
-_LOW: Final = (
-    "+",
-    "-",
-    "*",
-    "&",
-    "|",
-    "^",
-    "u-",
-    "u~",
-)  # whose lower bytes are those of the lower bytes of their operands
+# The lower bytes of these are those of the lower bytes of their operands.
+_LOW: Final = ("+", "-", "*", "&", "|", "^", "u-", "u~")
 _LOW_STEPS: Final = ("=", "+=", "-=", "*=", "^=", "&=", "|=", "<<=")
 _KINDS: Final = {(1, False): ty.UB, (1, True): ty.B, (2, False): ty.UW, (2, True): ty.W}
 
@@ -84,13 +76,7 @@ class Narrower:
         if op in self.needed:
             self.needed[op] = max(self.needed[op], min(size, self.body.kinds[op].size))
             return
-        kind = (
-            BY_NAME.get(op[1:-1])
-            if op[0] == "("
-            else BY_NAME.get(op[1:-1].rstrip("0123456789"))
-            if op[0] == "{"
-            else None
-        )
+        kind = BY_NAME.get(op[1:-1].rstrip("0123456789")) if op[0] in "({" else None  # of a cast, or of a vector
         if kind is not None and kind.is_int and kind is not ty.BOOL:
             own = min(size, kind.size)
             if kind.size < ty.D.size and args[0].op in self.needed:
