@@ -9,6 +9,7 @@ from visa_lsp.app.read.half_tests import compare_whole
 from visa_lsp.app.read.integer_forms import index_by_source, plain_range
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
+from visa_lsp.app.read.nests import join_nests
 from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
 from visa_lsp.app.read.shape import Shaper
 from visa_lsp.app.read.signs import Signs
@@ -23,6 +24,7 @@ def nodes(*lines):
     for line in lines:
         if line.startswith("}"):
             stack.pop()
+        if line == "}":
             stack[-1][-1].tail = Line(line)
         else:
             is_head = line.endswith("{")
@@ -226,3 +228,55 @@ def test_large_constants_are_near_0_only_where_the_lower_bytes_alone_count():
     }
     signs = Signs(body_of([], w="ulong", i="uint"))
     assert {text: str(signs.low(parse(text), 4)) for text in values} == values
+
+
+def nest_of(count, level, last=()):
+    """Return a nest of so many levels, each the lines ``level`` with its number in place of ``@``, the one before in place of ``#``."""
+    lines = []
+    for number in range(count):
+        lines += [line.replace("@", str(number)).replace("#", str(number - 1)) for line in level]
+    return [*lines, *last, *["}"] * count]
+
+
+def joined(lines, **words):
+    body = body_of(lines, **words)
+    join_nests(body, Shaper(body).opposite)
+    return texts(body.code)
+
+
+def test_a_nest_of_equal_levels_is_a_loop():
+    search = nest_of(5, ["if (p[@] == 7) {", "t = @;", "} else {"], ["t = 9;"])
+    expected = [
+        "for (V_2 = 0; V_2 < 5; V_2++) {", "}", "if (p[V_2] == 7) {", "}", "t = V_2;", "break;", "if (V_2 == 5) {", "}", "t = 9;",
+    ]  # fmt: skip
+    assert joined(search, t="int", n="int") == expected
+    names = {f"V_{number}x": "int" for number in range(7)}
+    chain = ["V_0x = n;", *nest_of(6, ["V_@x = p[V_#x];", "if (V_@x != 0) {"], ["t = V_5x;"])]
+    chain = [line.replace("V_-1x", "n") for line in chain[1:]]
+    expected = [
+        "V_0x = n;", "for (V_9 = 0; V_9 < 6; V_9++) {", "}", "V_0x = p[V_0x];", "if (V_0x == 0) break;", "if (V_9 == 6) {", "}", "t = V_0x;",
+    ]  # fmt: skip
+    assert joined(chain, t="int", n="int", **names) == expected
+
+
+@pytest.mark.parametrize(
+    ("level", "last", "more"),
+    [
+        (
+            ["V_@x = p[V_#x];", "if (V_@x != 0) {"],
+            ["t = V_5x + V_2x;"],
+            [],
+        ),  # a variable of a level in the middle is used later
+        (
+            ["V_@x = p[V_#x];", "t = V_#x;", "if (V_@x != 0) {"],
+            [],
+            [],
+        ),  # what the level before left is used when it is set again
+        (["if (p[@] == 7) {", "t = @;", "} else {"], [], []),  # a number that does not count
+        (["if (p[@] == 7) break;", "if (n) {"], [], []),  # an exit of a loop around
+    ],
+)
+def test_other_nests_stay(level, last, more):
+    names = {f"V_{number}x": "int" for number in range(7)}
+    lines = [line.replace("V_-1x", "n").replace("p[3]", "p[9]") for line in [*nest_of(6, level, last), *more]]
+    assert not any(text.startswith("for") for text in joined(lines, t="int", n="int", **names))

@@ -63,9 +63,11 @@ from visa_lsp.app.read.names import (
     identifier,
     type_named,
 )
+from visa_lsp.app.read.nests import join_nests
 from visa_lsp.app.read.outlines import Outline, move_out
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
+from visa_lsp.app.read.shape import opposite
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control, alike
 from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
@@ -257,6 +259,7 @@ class CodePrinter:
             self.fields = body.fields
         by_rows = write_local_arrays(main, self.names.local_arrays)
         if not is_flat:
+            join_nests(body, partial(opposite, is_float=body.has_floats))
             join_repeats(body)
             self.outlines = move_out(body, identifier(self.kernel.name))
             write_doubles(body)
