@@ -2,6 +2,7 @@
 
 import pytest
 
+from visa_lsp.app.read.array_copies import read_constants
 from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
@@ -280,3 +281,16 @@ def test_other_nests_stay(level, last, more):
     names = {f"V_{number}x": "int" for number in range(7)}
     lines = [line.replace("V_-1x", "n").replace("p[3]", "p[9]") for line in [*nest_of(6, level, last), *more]]
     assert not any(text.startswith("for") for text in joined(lines, t="int", n="int", **names))
+
+
+def test_copies_of_constant_memory_are_read_where_it_is():
+    def after(lines, constants=("p",)):
+        body = body_of(lines, a="uchar", i="int")
+        body.types["v"] = "uchar v[8]"
+        read_constants(body, constants)
+        return texts(body.code)
+
+    lines = ["memcpy(v, &p[4], 8);", "a = v[3] + v[i];"]
+    assert after(lines) == ["a = p[3 + 4] + p[i + 4];"]
+    assert after(lines, ()) == lines
+    assert after([*lines, "v[i] = 1;"]) == [*lines, "v[i] = 1;"]

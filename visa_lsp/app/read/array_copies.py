@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from visa_lsp.app.read.code_lines import (
     Node,
     assigned,
+    backwards,
     change_line,
     change_lines,
     lists_of,
@@ -17,6 +18,7 @@ from visa_lsp.app.read.code_lines import (
     set_form,
     set_in,
     setters,
+    steps_of,
     trees_of,
     walk,
 )
@@ -27,9 +29,12 @@ from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Tree, form, leaf, number
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from visa_lsp.app.read.code_lines import Body
 
 _ARRAY: Final = re.compile(r"(\w+) \w+\[(\d+)\]")
+_COPY: Final = re.compile(r"memcpy\((?P<name>\w+), &(?P<source>\w+)\[(?P<start>\d+)\], \d+\);")
 _UPPER_LANES: Final = re.compile(r"if \(lane >= \d+\) (\w+) = \1 \+ (\d+);")
 _MIN_ROW: Final = 8  # variables with elements in a row, which become elements again
 
@@ -144,3 +149,24 @@ def _is_steady(code: list[Node], node: Node, name: str, index: Tree) -> bool:
         return False
     changes = [line for line in walk(between) if stores(line) and line.text != "} else {"]
     return not changes or (changes == [code[last]] and code[last].inner is None)
+
+
+def read_constants(body: Body, constants: Collection[str]) -> None:
+    """Read elements of arguments in constant memory where lines read those of a copy."""
+    for code, index in backwards(body.code):
+        hit = _COPY.fullmatch(code[index].text)
+        word = body.elements.get(hit["source"], "") if hit is not None else ""
+        if (
+            hit is None
+            or hit["source"] not in constants
+            or not body.types.get(hit["name"], "").startswith(f"{word} {hit['name']}[")
+        ):
+            continue
+        name, source, start = leaf(hit["name"]), leaf(hit["source"]), int(hit["start"])
+        reads = [tree for tree in trees_of(body.code) if tree.op == "[]" and tree.args[0] == name]
+        is_set = any(target in reads for step in steps_of(body.code) for target in step.targets)
+        if is_set or len(reads) + 1 != body.uses(name.op):
+            continue
+        moved = {read: Tree("+", (read.args[1], leaf(start))) if start else read.args[1] for read in reads}
+        change_lines(body.code, {read: Tree("[]", (source, place)) for read, place in moved.items()}.get)
+        del code[index]

@@ -11,6 +11,7 @@ from typing import Final
 from msgspec.structs import replace
 
 from visa_lsp.app.read.alignment import Alignment
+from visa_lsp.app.read.array_copies import read_constants
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot
 from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
@@ -259,6 +260,8 @@ class CodePrinter:
             self.fields = body.fields
         by_rows = write_local_arrays(main, self.names.local_arrays)
         if not is_flat:
+            texts = [declared.text for declared in self.names.parameters]
+            read_constants(body, [text.split("*")[1] for text in texts if text.startswith("constant ") and "*" in text])
             join_nests(body, partial(opposite, is_float=body.has_floats))
             join_repeats(body)
             self.outlines = move_out(body, identifier(self.kernel.name))
