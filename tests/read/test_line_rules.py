@@ -7,7 +7,7 @@ from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
 from visa_lsp.app.read.half_tests import compare_whole
-from visa_lsp.app.read.integer_forms import index_by_source, plain_range
+from visa_lsp.app.read.integer_forms import index_by_source, plain_range, write_integers
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.nests import join_nests
@@ -294,3 +294,15 @@ def test_copies_of_constant_memory_are_read_where_it_is():
     assert after(lines) == ["a = p[3 + 4] + p[i + 4];"]
     assert after(lines, ()) == lines
     assert after([*lines, "v[i] = 1;"]) == [*lines, "v[i] = 1;"]
+
+
+def test_a_number_is_not_that_of_a_line_which_a_jump_passes_over():
+    lines = ["a = i * 3 + n;", "p[a] = 1;", "b = i * 3 + n;", "p[b] = 2;"]
+    kinds = {"a": "int", "b": "int", "i": "int", "n": "int", "c": "bool"}
+    body = body_of(lines, **kinds)
+    write_integers(body, Signs(body).type_of)
+    assert texts(body.code) == [*lines[:2], "p[a] = 2;"]
+    jump = ["if (c) goto L5;", *lines[:2], "L5:;", *lines[2:]]
+    body = body_of(jump, **kinds)
+    write_integers(body, Signs(body).type_of)
+    assert texts(body.code) == jump

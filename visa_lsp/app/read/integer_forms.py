@@ -499,6 +499,8 @@ def _join_equal(body: Body, code: list[Node]) -> None:
             change_lines(body.code, in_place_of(leaf(name), leaf(earlier)), node.places)
             continue
         changed = set_in([node])
+        if any(line.text.endswith(":;") for line in walk([node])):  # lanes come here from above all of them
+            variables = {}
         variables = {key: own for key, own in variables.items() if own not in changed and not key[1].names() & changed}
         if name in body.kinds and value.args and not reads_memory(value) and name not in value.names():
             variables[body.type_name(name), value] = name
