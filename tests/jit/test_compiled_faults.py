@@ -12,8 +12,9 @@ from unjudged_run import run_unjudged
 
 from visa_lsp.app.launch.file import parse_launch
 from visa_lsp.app.launch.runner import RunOptions
+from visa_lsp.sim.analyses import costs
 from visa_lsp.sim.jit import body as bodies
-from visa_lsp.sim.jit import emitter, engine, native
+from visa_lsp.sim.jit import emitter, native
 
 pytestmark = pytest.mark.usefixtures("at_once")
 
@@ -191,7 +192,7 @@ def test_a_loop_without_end_is_ended_by_the_budget(checks):
 
 
 def test_a_large_kernel_is_interpreted_and_a_note_says_so(monkeypatch):
-    monkeypatch.setattr(engine, "MAX_INSTRUCTIONS", 40)
+    monkeypatch.setattr(costs, "MAX_INSTRUCTIONS", 40)
     body = "    add (M1, 16) value(0,0)<1> value(0,0)<1;1,0> 0x1:w\n" * 40
     report = ran(body, "auto", groups=1)
     assert report.engine == "interp"

@@ -24,6 +24,7 @@ from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
 from visa_lsp.app.launch.ready_run import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
+from visa_lsp.sim.analyses.costs import is_large
 from visa_lsp.sim.faults import FaultKind
 from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
 from visa_lsp.sim.launch.prepare import prepare
@@ -342,9 +343,7 @@ def _engine_for(kernel: LoadedKernel) -> str:
 
 def _can_compile(kernel: LoadedKernel) -> bool:
     """Return whether the compiled engine is installed and takes a kernel of this size."""
-    from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS
-
-    return len(kernel.module.kernels[0].instructions) <= MAX_INSTRUCTIONS and find_spec("llvmlite") is not None
+    return not is_large(kernel.module.kernels[0]) and find_spec("llvmlite") is not None
 
 
 def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tuple[PlacedMemory, ...]]:

@@ -18,10 +18,8 @@ _DECLARED: Final = re.compile(r"\b(u?char) \*?(\w+)\b(?! \*)")
 _CONTROLS: Final = {9: r"\t", 10: r"\n", 13: r"\r", 39: r"\'", 92: r"\\"}
 _PRINTED: Final = range(32, 127)
 _STARTS: Final = {48, 65, 97}  # of digits and letters, which lines subtract
-_LEAST: Final = {
-    "char": 1,
-    "uchar": 2,
-}  # different characters that elements are equal to: with fewer they may be numbers
+# Different characters that elements are compared with for equality: with fewer they may be numbers.
+_LEAST: Final = {"char": 1, "uchar": 2}
 
 
 def write_characters(code: list[Node], parameters: Sequence[str]) -> None:

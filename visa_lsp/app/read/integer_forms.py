@@ -43,6 +43,7 @@ from visa_lsp.app.read.tree import (
     leaf,
     number_of,
     rewritten,
+    set_names,
     step_of,
     uncast,
 )
@@ -466,7 +467,7 @@ def _is_kept(rest: list[Node], copy: str, source: str) -> bool:
     lines = list(walk(rest))
     last = max((number for number, line in enumerate(lines) if copy in line.own_names()), default=0)
     loops = [line for line in lines[: last + 1] if line.is_loop and copy in line.names]
-    return source not in set_in([Node(line.text) for line in lines[: last + 1]]) | set_in(loops)
+    return source not in set_in(loops) and not any(source in set_names(line.text) for line in lines[: last + 1])
 
 
 def _as_source(

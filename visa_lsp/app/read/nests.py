@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from visa_lsp.app.read.code_lines import (
     Line,
     Node,
+    chain_of,
     condition_of,
     lists_of,
     places_of,
@@ -18,7 +19,7 @@ from visa_lsp.app.read.code_lines import (
     word_counts,
 )
 from visa_lsp.app.read.shape import NUMBERED, own_level
-from visa_lsp.app.read.tree import NOTHING, Tree, set_names, step_of
+from visa_lsp.app.read.tree import NOTHING, WORD, Tree, set_names, step_of
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -71,22 +72,22 @@ def _climb(code: list[Node], index: int, opposite: Callable[[Tree], Tree]) -> li
 def _rung(code: list[Node], index: int, opposite: Callable[[Tree], Tree]) -> _Rung | None:
     if index < 0 or index >= len(code) or not code[index].text.startswith("if (") or code[index].inner is None:
         return None
-    test, yes = condition_of(code[index].text), code[index].inner or []
-    others = code[index + 1] if index + 1 < len(code) and code[index + 1].continues else None
-    if test == NOTHING or (others is not None and others.text != "} else {"):
+    chain, test = chain_of(code, index), condition_of(code[index].text)
+    if test == NOTHING or [line.text for line in chain[1:]] not in ([], ["} else {"]):
         return None
-    no = others.inner or [] if others is not None else []
-    nodes = code[index : index + 1 + (others is not None)]
+    yes, no = chain[0].inner or [], chain[-1].inner or [] if len(chain) > 1 else []
     if sum(1 for _ in walk(yes)) <= sum(1 for _ in walk(no)):
-        return _Rung(code[:index], test, yes, no, nodes)
-    return _Rung(code[:index], opposite(test), no, yes, nodes)
+        return _Rung(code[:index], test, yes, no, chain)
+    return _Rung(code[:index], opposite(test), no, yes, chain)
 
 
 def _roll(body: Body, code: list[Node], index: int, rungs: Sequence[_Rung], size: int) -> bool:
     """Write the first levels of a nest, of ``size`` branches each, as a loop; return whether enough of them do the same."""
     lines = len(rungs[size].before) if len(rungs) > size else 0
-    first = rungs[0]._replace(before=code[max(index - lines, 0) : index])
-    levels = [[first, *rungs[1:size]]] + [list(rungs[n : n + size]) for n in range(size, len(rungs) - size + 1, size)]
+    outermost = rungs[0]._replace(before=code[max(index - lines, 0) : index])
+    levels = [[outermost, *rungs[1:size]]] + [
+        list(rungs[n : n + size]) for n in range(size, len(rungs) - size + 1, size)
+    ]
     rows: list[list[str]] = []
     for level in levels:
         tokens = [token for rung in level for text in rung.texts() for token in [*_TOKEN.findall(text), _END]]
@@ -133,11 +134,7 @@ def _template(body: Body, levels: list[list[_Rung]], rows: list[list[str]]) -> _
         if len(set(column)) == 1:
             tokens.append(column[0])
         elif all(token.isdecimal() for token in column):
-            numbers = [int(token) for token in column]
-            step = numbers[1] - numbers[0]
-            if any(number != numbers[0] + step * level for level, number in enumerate(numbers)):
-                return None
-            tokens.append((numbers[0], step))
+            tokens.append((int(column[0]), int(column[1]) - int(column[0])))
         elif all(NUMBERED.fullmatch(token) for token in column[1:]):
             places.append(place)
             tokens.append("")
@@ -213,10 +210,7 @@ def _is_alone(body: Body, levels: list[list[_Rung]], template: _Template) -> boo
 
 def _write(body: Body, code: list[Node], index: int, levels: list[list[_Rung]], template: _Template) -> None:
     counter = body.new(ty.D)
-    moving = [token for token in template.tokens if isinstance(token, tuple)]
-    begin, step = min(moving, key=lambda token: abs(token[1]), default=(0, 1))
-    if step != 1:
-        begin, step = 0, 1
+    begin = next((token[0] for token in template.tokens if isinstance(token, tuple) and token[1] == 1), 0)
     texts, text = [], ""
     for token in template.tokens:
         if token == _END:
@@ -241,11 +235,13 @@ def _write(body: Body, code: list[Node], index: int, levels: list[list[_Rung]], 
     head = f"for ({counter} = {begin}; {counter} < {end}; {counter}++) {{"
     everything = [node for level in levels for rung in level for node in (*rung.before, *rung.ends, *rung.nodes)]
     loop = Node(head, places_of(*everything), inner=inner, tail=Line("}"), is_loop=True)
-    renamed = _renamed(levels[-1][-1].rest, template.names[-1])
+    rest, names = levels[-1][-1].rest, template.names[-1]
+    for node in walk(rest):
+        node.change(partial(WORD.sub, lambda hit: names.get(hit[0], hit[0])))
     starts = [Node(f"{name} = {value};", loop.places) for name, value in template.starts.items()]
     new = [*starts, loop]
-    if renamed:
-        new.append(Node(f"if ({counter} == {end}) {{", places_of(*levels[-1][-1].nodes), inner=renamed, tail=Line("}")))
+    if rest:
+        new.append(Node(f"if ({counter} == {end}) {{", places_of(*levels[-1][-1].nodes), inner=rest, tail=Line("}")))
     before = len(levels[0][0].before)
     code[index - before : index + len(levels[0][0].nodes)] = new
 
@@ -268,10 +264,3 @@ def _copy(nodes: Sequence[Node], lines: Iterator[str]) -> list[Node]:
         inner = _copy(node.inner, lines) if node.inner is not None else None
         copies.append(Node(text, node.places, inner=inner, tail=tail, is_loop=node.is_loop, meets_for=node.meets_for))
     return copies
-
-
-def _renamed(code: list[Node], names: dict[str, str]) -> list[Node]:
-    pattern = re.compile(r"\b[A-Za-z_]\w*")
-    for node in walk(code):
-        node.change(partial(pattern.sub, lambda hit: names.get(hit[0], hit[0])))
-    return code

@@ -143,10 +143,8 @@ def join_quotient(code: list[Node], node: Node, half: HighHalf) -> None:
     if len(shifted) != 1 or len(signs) != 1:
         return
     (whole, hit), sign = shifted[0], signs[0]
-    parts, divisor = (
-        [leaf(whole.assigns), leaf(sign.assigns)],
-        find_divisor(half, number_of(hit["K"]) or 0, signed=True),
-    )
+    parts = [leaf(whole.assigns), leaf(sign.assigns)]
+    divisor = find_divisor(half, number_of(hit["K"]) or 0, signed=True)
 
     def without_sign(tree: Tree) -> Tree | None:
         own = terms(tree)

@@ -1,4 +1,4 @@
-"""What a body costs the engines, as far as its text tells."""
+"""The costs of a body for the engines, as far as its text tells."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from visa_lsp.sim.analyses.modes import branches
 if TYPE_CHECKING:
     from visa_lsp.program.model import Kernel
 
-
+MAX_INSTRUCTIONS: Final = 8_000  # of a compiled body: some six seconds
 TEXEL: Final = 40  # further instructions whose compilation takes as long as that of a message that moves texels
 
 
@@ -20,6 +20,11 @@ class Costs(NamedTuple):
 
     stretches: list[tuple[int, int]]
     size: int  # how long compiling takes, in instructions
+
+
+def is_large(kernel: Kernel) -> bool:
+    """Return whether a body has too many instructions to be compiled."""
+    return len(kernel.instructions) > MAX_INSTRUCTIONS
 
 
 def find_costs(kernel: Kernel) -> Costs:

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.memory import ImageForm, Sampler
 
-MAX_INSTRUCTIONS: Final = 8_000  # of a compiled body: some six seconds
 # Of a body that holds the registers and other state of a thread in values: each exit stores them. For 3,500
 # instructions this takes LLVM 4.8 seconds instead of 1.3.
 MAX_HELD_INSTRUCTIONS: Final = 500

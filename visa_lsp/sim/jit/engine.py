@@ -11,10 +11,10 @@ import math
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.analyses.costs import Costs, find_costs
+from visa_lsp.sim.analyses.costs import MAX_INSTRUCTIONS, Costs, find_costs, is_large
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.interp import PAUSED, Thread
-from visa_lsp.sim.jit.code_cache import MAX_INSTRUCTIONS, Making
+from visa_lsp.sim.jit.code_cache import Making
 from visa_lsp.sim.jit.machine import CompiledMachine
 from visa_lsp.sim.machine import Machine
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
@@ -75,7 +75,8 @@ def _run(
     dispatch: Dispatch, observers: Sequence[Observer], interpreted: int | None, making: Making, *, at_once: bool
 ) -> RunResult:
     slower = dispatch if interpreted is None else replace(dispatch, step_budget=interpreted)
-    if (count := len(dispatch.kernel.instructions)) > MAX_INSTRUCTIONS and not at_once:
+    if is_large(dispatch.kernel) and not at_once:
+        count = len(dispatch.kernel.instructions)
         against = f"the kernel has {count:,} instructions; those of more than {MAX_INSTRUCTIONS:,} are interpreted"
         return _interpret(slower, observers, against)
     if unfit := ", ".join(type(o).__name__ for o in observers if type(o) not in WATCHED):
