@@ -396,11 +396,11 @@ class KernelRuns:
                 args.append(BufferArg(np.arange(-(-lengths[parameter.name] // dtype.itemsize)).astype(dtype)))
         config = LaunchConfig("k", launch.groups, launch.local, args=tuple(args), global_offset=launch.offset)
         prepared = prepare(self._module, self._info, config, self._platform)
-        prepared = with_budget(prepared, _WALKED_STEPS if self._only_walks else _STEPS)
+        dispatch = with_budget(prepared, _WALKED_STEPS if self._only_walks else _STEPS)
         self._launches += 1
         is_walked = self._only_walks or self._launches % _WALKED_EVERY == 1
         walks = self._walked.observers(config) if is_walked else []
-        machine = _Machine(prepared.dispatch, (*(() if self._only_walks else checkers(_CHECKS)), *walks))
+        machine = _Machine(dispatch, (*(() if self._only_walks else checkers(_CHECKS)), *walks))
         if self._code is not None:
             self._code.frames.clear()
             machine.kept = self._code

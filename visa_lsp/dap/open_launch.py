@@ -126,7 +126,7 @@ def _ready(arguments: dict[str, Any]) -> tuple[ReadyRun, tuple[str, ...], str]:
     options = runner.RunOptions(
         platform=_text(arguments, "platform") or None, engine="interp", checks=_text(arguments, "checks") or "all"
     )
-    ready_run.observers_named(options.checks)
+    ready_run.refuse_unknown_checks(options.checks)
     opened = open_job(job_at(program, _text(arguments, "launch") or None, options), kernel=_text(arguments, "kernel"))
     with opened.errors_named():
         return opened.ready(), opened.proposed.proposal.assumed if opened.proposed is not None else (), program

@@ -112,11 +112,11 @@ def _serve(
 
 def _refuse_unknown(checks: str) -> None:
     """Raise UserError for the name of a check that there is not."""
-    from visa_lsp.app.launch.ready_run import observers_named
+    from visa_lsp.app.launch.ready_run import refuse_unknown_checks
     from visa_lsp.sim.launch.config import LaunchError
 
     try:
-        observers_named(checks)
+        refuse_unknown_checks(checks)
     except LaunchError as error:
         raise UserError(str(error)) from None
 

@@ -6,6 +6,7 @@ Names and numbers only, for reading, checking and running a launch. Invariant: n
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 from typing import Final
 
 from msgspec import Struct
@@ -51,6 +52,7 @@ _WIDTH: Final = re.compile(r"\d+")
 _FLOAT_OF_SIZE: Final = {2: "float16", 4: "float32", 8: "float64"}
 
 
+@lru_cache(maxsize=64)
 def cl_element(type_name: str) -> str:
     """Return the element type of ``float4;16``; empty for structs, pointers and opaque types."""
     match = _CL_NAME.fullmatch(type_name)
@@ -70,6 +72,7 @@ def element_of(type_: DataType) -> str:
     return name if name in DTYPES and type_ is not BF else f"uint{type_.bits}"
 
 
+@lru_cache(maxsize=64)
 def element_bytes(dtype: str) -> int:
     """Return the size in bytes of an element of a type of ``DTYPES``."""
     match = _WIDTH.search(dtype)

@@ -7,9 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
-from visa_lsp.sim.memory import Buffer, allocate_aligned
+from visa_lsp.sim.memory import Buffer
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from visa_lsp.sim.memory import Array, NamedPart
 
 # The memories that fences distinguish. An observer's clocks have a row for each; row 0 is the order itself.
 SHARED: Final = 1
@@ -50,13 +55,14 @@ class Wait:
 
 
 class ThreadGroup:
-    """A thread group: its id, shared local memory and barriers."""
+    """A thread group: its id, the bytes of its shared local memory with their named parts, and barriers."""
 
-    def __init__(self, number: tuple[int, int, int], slm_bytes: int, threads: int) -> None:
+    def __init__(self, number: tuple[int, int, int], shared: Array, threads: int, parts: Sequence[NamedPart]) -> None:
         self.id = number
         self.threads = threads
-        self.slm = Buffer("shared local memory", allocate_aligned(slm_bytes))
+        self.slm = Buffer("shared local memory", shared)
         self.slm.address_bits = 28
+        self.slm.parts = parts
         self.barrier = Barrier(threads)
         self.named: dict[int, Barrier] = {}
         self.signalled: dict[tuple[int, int], int] = {}  # (thread, barrier) -> generation it signalled in

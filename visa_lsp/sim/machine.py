@@ -18,7 +18,7 @@ from visa_lsp.sim.dispatch import Dispatch, GroupShape, RecordedMessages, RunRes
 from visa_lsp.sim.faults import Fault, FaultKind, KernelFault, thread_fault
 from visa_lsp.sim.group import Barrier, ThreadGroup, Wait
 from visa_lsp.sim.interp import Code, Thread
-from visa_lsp.sim.memory import Buffer, Space
+from visa_lsp.sim.memory import Buffer, Space, allocate_aligned
 from visa_lsp.sim.observers.hooks import MemoryAccess, Observer
 from visa_lsp.sim.registers import SCRATCH_HANDLE, SCRATCH_SURFACE, SLM_SURFACE, Frame
 
@@ -172,15 +172,18 @@ class Machine:
         """Return a group and its threads, each at its first instruction."""
         dispatch = self.dispatch
         shape = dispatch.shape(number)
-        group = ThreadGroup(number, dispatch.slm_bytes, shape.threads)
-        group.slm.parts = dispatch.shared_parts
+        group = ThreadGroup(number, allocate_aligned(dispatch.slm_bytes), shape.threads, dispatch.shared_parts)
         return group, [self._make_thread(group, n, shape) for n in range(shape.threads)]
 
     def _make_thread(self, group: ThreadGroup, number: int, shape: GroupShape) -> Thread:
-        dispatch = self.dispatch
-        frame = self.acquire(dispatch.kernel)
-        layout = frame.code.layout
-        payload = shape.payload(group.id, number)
+        frame = self.acquire(self.dispatch.kernel)
+        self.begin_thread(frame, group.id, number, shape)
+        return self.thread(group, number, frame)
+
+    def begin_thread(self, frame: Frame, group: tuple[int, int, int], number: int, shape: GroupShape) -> None:
+        """Write what a thread of a group begins with to its frame: its payload, lanes and numbers."""
+        dispatch, layout = self.dispatch, frame.code.layout
+        payload = shape.payload(group, number)
         head = payload[: layout.grf_bytes]
         frame.regs[layout.offset(7) : layout.offset(7) + len(head)] = np.frombuffer(head, np.uint8)
         for item in dispatch.kernel.inputs:
@@ -189,12 +192,11 @@ class Machine:
         frame.emask = frame.call_mask = mask
         state, message = dispatch.platform.thread_number.registers(number)
         for variable, value, size in (
-            (1, group.id[0], 2), (2, group.id[1], 2), (3, group.id[0], 4), (4, group.id[1], 4), (5, group.id[2], 4),
+            (1, group[0], 2), (2, group[1], 2), (3, group[0], 4), (4, group[1], 4), (5, group[2], 4),
             (12, number, 4), (13, state, 4), (20, message, 4), (predefined.SCRATCHLOC.number, SCRATCH_HANDLE, 8),
         ):  # fmt: skip
             frame.put(layout.offset(variable), value, size)
         frame.put(layout.offset(13) + 8, mask)
-        return self.thread(group, number, frame)
 
     def thread(self, group: ThreadGroup, number: int, frame: Frame) -> Thread:
         """Return a thread at the first instruction of its frame."""

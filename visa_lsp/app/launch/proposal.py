@@ -382,7 +382,7 @@ class _Proposer:
             return _Trial(sizes, {}, has_ended=False)
         extents = ExtentObserver()
         budget = min(self.left, _TRIAL_STEPS)
-        result = interpret(with_budget(prepared, budget).dispatch, (*checkers("all"), extents))
+        result = interpret(with_budget(prepared, budget), (*checkers("all"), extents))
         self.left -= result.steps
         names = [a["name"] for a in proposal.template["arguments"]]
         buffers = {

@@ -31,7 +31,7 @@ from visa_lsp.sim.faults import Fault, FaultKind
 from visa_lsp.sim.launch.config import Arg, Array, BufferArg, ImageArg, LaunchConfig, LaunchError, ValueArg
 from visa_lsp.sim.launch.prepare import PreparedLaunch, with_budget
 from visa_lsp.sim.machine import run as interpret
-from visa_lsp.sim.observers.checkers import CHECKERS, checkers, select_watched_kinds
+from visa_lsp.sim.observers.checkers import CHECKERS, checkers, listed_names, select_watched_kinds
 from visa_lsp.sim.observers.profile import Profiler
 from visa_lsp.sim.printf import text_of as text_printed
 
@@ -71,7 +71,7 @@ class ReadyRun:
 
     def dispatch(self, steps: int) -> Dispatch:
         """Return the dispatch with a budget of ``steps`` instructions, unless the options set one."""
-        return with_budget(self.prepared, self.options.budget or steps).dispatch
+        return with_budget(self.prepared, self.options.budget or steps)
 
     @property
     def values(self) -> tuple[ValueReport, ...]:
@@ -138,7 +138,7 @@ class ReadyRun:
             profile=profile_of(self.module.bodies, result.executions, profiler)
             if self.options.counts or profiler
             else None,
-            is_watched=bool(checkers(self.options.checks)),
+            is_watched=bool(listed_names(self.options.checks)),
             expected_faults=found_kinds,
         )
 
@@ -180,7 +180,7 @@ def run_ready(run: ReadyRun) -> RunReport:
     engine_name = installed_engine("interp" if follows and options.engine == "auto" else options.engine)
     if follows and engine_name != "interp":
         raise LaunchError("tracing instructions needs --engine interp")
-    observers_named(options.checks)
+    refuse_unknown_checks(options.checks)
     for listener in options.listeners:
         if unfit := listener.unfit(run.prepared.dispatch):
             raise LaunchError(unfit)
@@ -242,10 +242,15 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
     ``all`` has every checker except those that must be named. Raises LaunchError for an unknown name.
     """
-    for name in (n.strip() for n in checks.split(",")):
-        if name and name not in CHECKERS and name not in ("all", "none"):
-            raise LaunchError(f"unknown check '{name}'; known checks: all, none, {', '.join(CHECKERS)}")
+    refuse_unknown_checks(checks)
     return checkers(checks)
+
+
+def refuse_unknown_checks(checks: str) -> None:
+    """Raise LaunchError for a name in a list of checks that there is not."""
+    unknown = next((name for name in listed_names(checks) if name not in CHECKERS), None)
+    if unknown is not None:
+        raise LaunchError(f"unknown check '{unknown}'; known checks: all, none, {', '.join(CHECKERS)}")
 
 
 def makings() -> Makings:

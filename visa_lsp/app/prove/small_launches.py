@@ -129,7 +129,7 @@ def run_first_launches(
             if prod(config.local_size or ()) > MAX_GROUP:
                 return 0
             prepared = prepare_launch(config)
-            result = runs.interpret(with_budget(prepared, steps).dispatch, watched)
+            result = runs.interpret(with_budget(prepared, steps), watched)
             outside = {fault.line for fault in runs.faults_of("bounds", result.faults)}
             if outside:
                 # Values that were loaded from beyond a buffer are those of no launch.

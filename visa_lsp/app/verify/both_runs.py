@@ -166,7 +166,7 @@ def _compared(
 
 def _dispatch_of(run: ReadyRun, steps: int) -> Dispatch:
     """Return the dispatch of a run that ends at its first fault or after a number of instructions."""
-    return replace(with_budget(run.prepared, steps).dispatch, first_fault=True)
+    return replace(with_budget(run.prepared, steps), first_fault=True)
 
 
 def _stuck_fault(result: RunResult) -> Fault | None:

@@ -6,6 +6,7 @@ variables and masks of undefined bits behind those of the caller. Where a thread
 
 from __future__ import annotations
 
+from itertools import accumulate
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 import numpy as np
@@ -44,12 +45,14 @@ class ActivationLayout(NamedTuple):
         cells = sum(max(1, variable.num_elements) for variable in code.kernel.addresses)
         masks = definedness.followed.size if definedness is not None else 0
         sizes = (compiled.body.layout.size, code.layout.size, 8 * cells, masks)
-        return ActivationLayout(*(int(end) for end in np.cumsum([-(-size // 64) * 64 for size in sizes])))
+        return ActivationLayout(*accumulate(-(-size // 64) * 64 for size in sizes))
 
     def place(self, frame: Frame, compiled: CompiledBody, memory: Array) -> state.StateBlock:
-        """Let a frame have its registers and address variables in the memory of an activation; return its block."""
+        """Copy the registers and the state of a frame to the memory of an activation; return its block."""
         memory[self.registers :][: frame.regs.size] = frame.regs
-        return self.attach(frame, compiled, memory)
+        block = state.StateBlock(compiled.body.layout, memory[: compiled.body.layout.size])
+        block.take(frame)
+        return block
 
     def attach(self, frame: Frame, compiled: CompiledBody, memory: Array) -> state.StateBlock:
         """Let a frame have the registers and address variables of an activation; return its block."""
@@ -62,26 +65,26 @@ class Activations:
     """The memory for activations of functions, a part for each thread, and the table of their bodies; the last is the kernel's."""
 
     def __init__(
-        self, machine: CompiledMachine, frames: Sequence[Frame], states: Sequence[state.StateBlock],
-        kernel: CompiledBody, functions: Mapping[int, CompiledBody],
+        self, machine: CompiledMachine, states: Sequence[state.StateBlock], kernel: CompiledBody,
+        functions: Mapping[int, CompiledBody],
     ) -> None:  # fmt: skip
-        self._machine, self._kernels, self._states, self._kernel = machine, frames, states, kernel
+        self._machine, self._states, self._kernel = machine, states, kernel
         self._bodies = {**functions, len(machine.bindings.functions): kernel}
         self._rows = np.zeros((max(self._bodies) + 1, state.BODY_ROW // 8), np.int64)
         self._first_blocks = list[state.StateBlock]()  # which the rows refer to
         sizes = [
             self._fill(row, self._bodies[number]) for number, row in enumerate(self._rows) if number in self._bodies
         ]
-        count = len(frames)
+        count, layout = len(states), ActivationLayout.of(kernel)
         size = min(_MAX_BYTES // count, MAX_DEPTH * min(sizes)) // 64 * 64
         self._bytes = allocate_aligned(count * size).reshape(count, size)
         self._frames: dict[tuple[int, int], Frame] = {}  # by address of the block, and body
-        for block, frame, part in zip(states, frames, self._bytes, strict=True):
+        for block, part in zip(states, self._bytes, strict=True):
             start = int(part.ctypes.data)
             for place, value in (
-                (state.BODY, self._rows[-1].ctypes.data), (state.OWN_REGISTERS, frame.regs.ctypes.data),
-                (state.OWN_ADDRESSES, frame.addr.ctypes.data), (state.FREE, start), (state.LIMIT, start + size),
-                (state.TOP, block.address),
+                (state.BODY, self._rows[-1].ctypes.data), (state.OWN_REGISTERS, block.address + layout.registers),
+                (state.OWN_ADDRESSES, block.address + layout.addresses), (state.FREE, start),
+                (state.LIMIT, start + size), (state.TOP, block.address),
             ):  # fmt: skip
                 block.words[place // 8] = value
         machine.launch[state.BODIES // 8] = self._rows.ctypes.data
@@ -113,7 +116,7 @@ class Activations:
         return Calls(followed.size, followed, range(start, start + layout.byte_size(ARG)))
 
     def frames_of(self, number: int) -> list[Frame]:
-        """Return the frames of a thread's activations, that of the kernel first, over the memory of compiled code."""
+        """Return the frames of a thread's activations of functions, over the memory of compiled code."""
         kernel, part = self._states[number], self._bytes[number]
         frames, address = list[Frame](), int(kernel.words[state.TOP // 8])
         while address != kernel.address:
@@ -121,7 +124,7 @@ class Activations:
             body = (int(words[state.BODY // 8]) - int(self._rows.ctypes.data)) // state.BODY_ROW
             frames.append(self._frame(part, address, body))
             address = int(words[state.CALLER // 8])
-        return [self._kernels[number], *reversed(frames)]
+        return frames[::-1]
 
     def _frame(self, part: Array, address: int, body: int) -> Frame:
         compiled, frame = self._bodies[body], self._frames.get((address, body))

@@ -128,7 +128,7 @@ class BodyPlan:
                     cells.update(self.layout.state_cells(site, dst, site.lanes))
         return frozenset(cells)
 
-    @property
+    @cached_property
     def reaches_scratch(self) -> bool:
         """True if an instruction may touch the scratch space of its thread."""
         named = (inst.get("surface") for inst in self.instructions)
@@ -206,6 +206,11 @@ class CompiledBody:
     def call(self) -> Any:
         """The function of the body."""
         return self.native.function("body")
+
+    @cached_property
+    def call_groups(self) -> Any:
+        """The function that runs whole groups."""
+        return self.native.function("groups", native.GROUPS)
 
     def flush_counts(self) -> None:
         """Add the counts of stretches to the counts of instructions."""

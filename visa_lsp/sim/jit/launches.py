@@ -42,8 +42,7 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     # The proof comes first, because it takes a tenth of the time of writing the code.
     if mode.watched and machine.definedness_of(dispatch.kernel) is None:
         return "no proof that registers are written before they are read"
-    functions = machine.compile_called()
-    if functions is None:
+    if machine.compile_called() is None:
         return "the kernel calls functions with different modes of floats"
     bodies = [compiled.body for compiled in machine.bodies.values()]
     if not all(body.never_leaves for body in bodies):

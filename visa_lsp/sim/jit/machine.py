@@ -16,7 +16,6 @@ from visa_lsp.sim.analyses.called_functions import find_called
 from visa_lsp.sim.analyses.definedness_proof import Definedness, find_definedness
 from visa_lsp.sim.analyses.modes import NEW_THREAD, ModePlan, Modes
 from visa_lsp.sim.effects.control_flow import resume
-from visa_lsp.sim.group import ThreadGroup, Wait
 from visa_lsp.sim.image_messages import form_of
 from visa_lsp.sim.interp import END, SWITCH, WAIT, Code, Thread
 from visa_lsp.sim.jit import state
@@ -29,7 +28,8 @@ if TYPE_CHECKING:
 
     from visa_lsp.program.model import Kernel
     from visa_lsp.sim.analyses.inlined_calls import InlinedCalls
-    from visa_lsp.sim.dispatch import Dispatch, GroupShape, RunResult
+    from visa_lsp.sim.dispatch import Dispatch, RunResult
+    from visa_lsp.sim.group import ThreadGroup, Wait
     from visa_lsp.sim.jit.body import CompiledBody
     from visa_lsp.sim.memory import Buffer
     from visa_lsp.sim.registers import Frame
@@ -175,13 +175,6 @@ class CompiledMachine(Machine):
         self.result.reads += int(self.launch[state.READS // 8])
         self.result.writes += int(self.launch[state.WRITES // 8])
         self.launch[state.READS // 8] = self.launch[state.WRITES // 8] = 0
-
-    def first_registers(self, group: tuple[int, int, int], shape: GroupShape) -> np.ndarray[Any, np.dtype[np.uint8]]:
-        """Return the registers of thread 0 of a group when it begins."""
-        thread = self._make_thread(ThreadGroup(group, 0, 1), 0, shape)
-        registers = thread.frame.regs.copy()
-        self.release(thread.frame)
-        return registers
 
     def forget_frames(self, code: Code) -> None:
         """Do not reuse frames of a body, because others will use their memory."""

@@ -14,9 +14,10 @@ from visa_lsp.sim.jit.activations import ActivationLayout, Activations
 from visa_lsp.sim.jit.code_cache import MAX_HELD_INSTRUCTIONS
 from visa_lsp.sim.jit.machine import CompiledMachine, CompiledThread, address
 from visa_lsp.sim.machine import SCRATCH_BYTES
-from visa_lsp.sim.memory import Buffer, allocate_aligned
+from visa_lsp.sim.memory import allocate_aligned
 from visa_lsp.sim.observers.races import LAST_WITH_ORDERED_SHARED
 from visa_lsp.sim.operands import CR0
+from visa_lsp.sim.registers import Frame
 
 if TYPE_CHECKING:
     from visa_lsp.sim.interp import Code
@@ -69,19 +70,23 @@ class GroupRunner:
 
     def __init__(self, machine: CompiledMachine) -> None:
         # Imported here, as in the machine, only when something is compiled.
-        from visa_lsp.sim.jit import groups, native, spaces
+        from visa_lsp.sim.jit import groups, spaces
 
         self.machine = machine
         dispatch = machine.dispatch
-        self.group, threads = machine.start((0, 0, 0))
+        shape = dispatch.shape((0, 0, 0))
+        count = shape.threads
+        self.shared = allocate_aligned(dispatch.slm_bytes)
+        self.group = ThreadGroup((0, 0, 0), self.shared, count, dispatch.shared_parts)
         self.number = 0
-        self.frames = [thread.frame for thread in threads]
         self.threads: dict[int, CompiledThread] = {}
-        self.compiled = compiled = machine.compile_for(self.frames[0].code)
+        self._frames: dict[int, Frame] = {}  # of threads that the interpreter has continued
+        frame = machine.acquire(dispatch.kernel)
+        self.compiled = compiled = machine.compile_for(frame.code)
+        machine.grew((count - 1) * frame.code.layout.size)
         self.functions = machine.compile_called() or {}
         plans = [of.body for of in (compiled, *self.functions.values())]
-        self.shared = self.group.slm.data
-        layout, count = ActivationLayout.of(compiled), len(threads)
+        self._layout = layout = ActivationLayout.of(compiled)
         self._memory = allocate_aligned(count * layout.end).reshape(count, layout.end)
         makes_scratch = machine.mode.watched and any(plan.reaches_scratch for plan in plans)
         self._scratch = np.zeros((count, 2 * SCRATCH_BYTES * makes_scratch), np.uint8)
@@ -92,20 +97,18 @@ class GroupRunner:
             machine.make_marks(self.uses.race, kinds)
             marks = machine.marks_address(self.group.slm, kinds, compiled.body.shared_unit)
         self.states = list[state.StateBlock]()
-        for number, frame in enumerate(self.frames):
-            block = layout.place(frame, compiled, self._memory[number])
-            block.take(frame)
+        for number, memory in enumerate(self._memory):
+            machine.begin_thread(frame, (0, 0, 0), number, shape)
+            block = layout.place(frame, compiled, memory)
             for place, value in (
                 (state.SLM, address(self.group.slm)), (state.SLM_SIZE, self.group.slm.size), (state.SLM_MARKS, marks),
                 (state.SCRATCH, self._scratch[number].ctypes.data * makes_scratch), (state.DISPATCHED, frame.emask),
                 (state.UNDEFINED_BITS, block.address + layout.masks),
             ):  # fmt: skip
                 block.words[place // 8] = value
-            machine.blocks[id(frame)] = block
             self.states.append(block)
-        self._activations = (
-            Activations(machine, self.frames, self.states, compiled, self.functions) if self.functions else None
-        )
+        machine.release(frame)
+        self._activations = Activations(machine, self.states, compiled, self.functions) if self.functions else None
         self._initial = self._memory.copy()
         if not compiled.has_groups:
             assert "native" not in vars(compiled), "the kernel's function was made without the one for groups"
@@ -123,7 +126,7 @@ class GroupRunner:
             (state.GLOBAL_NEXT, 1), (state.SHARED_NEXT, 1),  # 0 stands for no thread
         ):  # fmt: skip
             machine.launch[place // 8] = value
-        self._call = compiled.native.function("groups", native.GROUPS)
+        self._call = compiled.call_groups
         if self._activations is not None:
             self._activations.link()
 
@@ -155,12 +158,13 @@ class GroupRunner:
 
         machine, read = self.machine, _find_touched(self.compiled.body.code, write=False)
         fields, shape = list[GroupField](), machine.dispatch.shape((0, 0, 0))
-        plain = machine.first_registers((0, 0, 0), shape)
+        frame, registers, other = machine.acquire(machine.dispatch.kernel), list[Array](), 0x5A5A5A5A
+        for group in ((0, 0, 0), (other, 0, 0), (0, other, 0), (0, 0, other)):
+            machine.begin_thread(frame, group, 0, shape)
+            registers.append(frame.regs.copy())
+        machine.release(frame)
         for dimension in range(3):
-            number = [0, 0, 0]
-            number[dimension] = 0x5A5A5A5A
-            other = machine.first_registers((number[0], number[1], number[2]), shape)
-            for place in _ranges(plain != other):
+            for place in _ranges(registers[0] != registers[dimension + 1]):
                 used = bool(read[place.start : place.stop].any())
                 fields.append(GroupField(place.start, len(place), dimension, used))
         return fields
@@ -201,7 +205,7 @@ class GroupRunner:
             turn = int(launch[state.THREAD // 8]) + (why == state.OVER)
             pauses = why in (state.OVER, state.INSIDE) and machine.steps <= budget
             end = numbers.stop if why == state.LEAVE else group if pauses else group + 1
-            result.threads += (end - start) * len(self.frames)
+            result.threads += (end - start) * len(self.states)
             result.groups += end - start
             if why != state.LEAVE and not pauses:
                 result.groups -= 1  # because one group is not finished
@@ -215,9 +219,8 @@ class GroupRunner:
 
     def _hand_over(self, why: int) -> None:
         """Let the machine run the group to its end."""
-        machine, launch = self.machine, self.machine.launch
-        self._begin(int(launch[state.GROUP // 8]))
-        thread_number, group = int(launch[state.THREAD // 8]), self.group
+        machine, launch, running = self.machine, self.machine.launch, self.current_thread()
+        thread_number, group = running.number, self.group
         group.barrier.arrived = group.barrier.produced = int(launch[state.ARRIVED // 8])
         group.barrier.generation = int(launch[state.CURRENT // 8])
         live, waits = [], {}
@@ -236,32 +239,31 @@ class GroupRunner:
                 waits[number] = make_wait(group.barrier, group.barrier.generation, "the barrier")
         stuck = why == state.SWITCH
         if not stuck:
-            self._thread(thread_number).stopped = why
-            machine.give_place(self._thread(thread_number).frame)
-        machine.go_on(live, waits, len(self.frames), 0 if stuck else thread_number)
+            running.stopped = why
+            machine.give_place(running.frame)
+        machine.go_on(live, waits, len(self.states), 0 if stuck else thread_number)
         for compiled in (self.compiled, *self.functions.values()):
             machine.forget_frames(compiled.code)
 
     def current_thread(self) -> CompiledThread:
         """Return the running thread of compiled code."""
-        launch = self.machine.launch
-        self._begin(int(launch[state.GROUP // 8]))
+        launch, dispatch = self.machine.launch, self.machine.dispatch
+        number = int(launch[state.GROUP // 8])
+        if number != self.number or not self.threads:
+            self.number, self.threads = number, {}
+            self.group = ThreadGroup(dispatch.group_id(number), self.shared, len(self.states), dispatch.shared_parts)
         return self._thread(int(launch[state.THREAD // 8]))
 
-    def _begin(self, number: int) -> None:
-        if number == self.number and self.threads:
-            return
-        self.number, self.threads = number, {}
-        self.group = ThreadGroup(self.machine.dispatch.group_id(number), 0, len(self.frames))
-        self.group.slm = Buffer(self.group.slm.name, self.shared)
-        self.group.slm.parts = self.machine.dispatch.shared_parts
-
     def _thread(self, number: int) -> CompiledThread:
+        if number not in self._frames:
+            frame = self._frames[number] = Frame(self.compiled.code)
+            self.machine.blocks[id(frame)] = self._layout.attach(frame, self.compiled, self._memory[number])
+            self.states[number].give(frame)
         if number not in self.threads:
-            self.threads[number] = CompiledThread(self.machine, self.group, number, self.frames[number])
+            self.threads[number] = CompiledThread(self.machine, self.group, number, self._frames[number])
         thread = self.threads[number]
         if self._activations is not None:
-            *thread.frames, thread.frame = self._activations.frames_of(number)
+            *thread.frames, thread.frame = self._frames[number], *self._activations.frames_of(number)
             for frame in (*thread.frames, thread.frame):
                 frame.thread = thread
         return thread

@@ -6,6 +6,8 @@ Knows offsets and sizes, not arguments' meanings; ``program.payload_layout`` has
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
@@ -89,7 +91,7 @@ class Geometry:
         return (1 << max(0, min(self.simd, left))) - 1
 
     def local_ids(self) -> Array:
-        """Return the ids as 16-bit words of shape (threads, 3, simd); those of absent lanes are zero.
+        """Return the ids as 16-bit words of shape (threads, 3, simd), not to be changed; those of absent lanes are zero.
 
         Raises LaunchError if a group has more than ``MAX_GROUP_ITEMS`` work items.
         """
@@ -97,11 +99,7 @@ class Geometry:
             raise LaunchError(
                 f"a group of {self.items} work items is too large; at most {MAX_GROUP_ITEMS} are allowed", LOCAL_SIZE
             )
-        ids = np.zeros((3, self.threads * self.simd), np.uint16)
-        number = np.arange(self.items)
-        for dimension in walked_axes(self.walk_order):
-            number, ids[dimension, : self.items] = np.divmod(number, self.local_size[dimension])
-        return np.ascontiguousarray(ids.reshape(3, self.threads, self.simd).transpose(1, 0, 2))
+        return _local_ids(self.local_size, self.simd, self.walk_order)
 
     def item(self, group: Triple, thread: int, lane: int) -> tuple[Triple, Triple] | None:
         """Return the global and the local id of a lane of a thread; None for one without a work item."""
@@ -115,6 +113,18 @@ class Geometry:
         first = [o + g * s for o, g, s in zip(self.global_offset, group, self.local_size, strict=True)]
         x, y, z = (f + n for f, n in zip(first, local, strict=True))
         return (x, y, z), (local[0], local[1], local[2])
+
+
+@lru_cache(maxsize=8)
+def _local_ids(local_size: Triple, simd: int, walk_order: Triple) -> Array:
+    items = prod(local_size)
+    ids = np.zeros((3, -(-items // simd) * simd), np.uint16)
+    number = np.arange(items)
+    for dimension in walked_axes(walk_order):
+        number, ids[dimension, :items] = np.divmod(number, local_size[dimension])
+    ids = np.ascontiguousarray(ids.reshape(3, -1, simd).transpose(1, 0, 2))
+    ids.flags.writeable = False
+    return ids
 
 
 def walked_axes(order: Triple) -> list[int]:

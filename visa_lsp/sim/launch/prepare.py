@@ -151,9 +151,9 @@ def prepare(
     return PreparedLaunch(dispatch, geometry, world.arrays, world.buffers, names, printf)
 
 
-def with_budget(prepared: PreparedLaunch, steps: int) -> PreparedLaunch:
-    """Return the same launch with another limit on instructions, counted over all threads."""
-    return replace(prepared, dispatch=replace(prepared.dispatch, step_budget=steps))
+def with_budget(prepared: PreparedLaunch, steps: int) -> Dispatch:
+    """Return the dispatch of a launch with another limit on instructions, counted over all threads."""
+    return replace(prepared.dispatch, step_budget=steps)
 
 
 def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: LaunchLayout) -> GroupPayload:

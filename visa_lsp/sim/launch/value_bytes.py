@@ -17,6 +17,8 @@ def value_bytes(arg: ValueArg, size: int, natural: str, key: int | str) -> bytes
     Raises LaunchError if the value has another size, does not fit its type, or is a float instead of an integer.
     """
     array = arg.array
+    if array.dtype.name == natural and array.nbytes == size:
+        return bytes(array.tobytes())
     whole = array.dtype.kind != "f" or bool(np.all(array == np.trunc(array)))
     low, high = (array.min().item(), array.max().item()) if array.size else (0, 0)
     given = GivenNumbers(array.size, array.dtype.name, arg.typed, low, high, whole)

@@ -42,12 +42,17 @@ def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in all_kinds))
 
 
-def checkers(names: str = "all") -> tuple[Checker, ...]:
-    """Return the checkers of a comma-separated list: ``all``, ``none``, names. Raises KeyError for an unknown name."""
+def listed_names(names: str) -> tuple[str, ...]:
+    """Return the names of the checkers in a comma-separated list: ``all``, ``none``, names."""
     chosen: dict[str, None] = {}
     for name in (n.strip() for n in names.split(",")):
         if name == "all":
             chosen |= dict.fromkeys(n for n in CHECKERS if n not in OPTIONAL_CHECKERS)
         elif name and name != "none":
             chosen[name] = None
-    return tuple(CHECKERS[name]() for name in chosen)
+    return tuple(chosen)
+
+
+def checkers(names: str = "all") -> tuple[Checker, ...]:
+    """Return the checkers of a list of names, as ``listed_names`` takes it. Raises KeyError for an unknown name."""
+    return tuple(CHECKERS[name]() for name in listed_names(names))
