@@ -19,6 +19,8 @@ import sys
 import tempfile
 from pathlib import Path
 
+from msgspec import Struct
+
 _HASH = "202cb962ac59075b964b07152d234b70"  # MD5 of 123
 _MAX_LISTED = 8  # faults, and refused calls, of a suite
 _CONFORMANCE = {  # programs, in their folders, and their arguments
@@ -86,11 +88,31 @@ def suites(
     return found
 
 
-def run(command: list[str], host: str, seconds: int, folder: Path) -> str:
-    """Run a suite; return a row of a table."""
+class SuiteResult(Struct, frozen=True):
+    """What came of a suite: numbers of its tests, the exit status in words, and what was reported."""
+
+    passed: int
+    failed: int
+    status: str
+    enqueues: int | str
+    faults: list[str]
+    refused: list[str]
+
+    def row(self) -> str:
+        """Return lines of a table."""
+        lines = [f"passed {self.passed}, failed {self.failed}, enqueues {self.enqueues}, status {self.status}"]
+        lines += [f"  fault: {words}" for words in self.faults[:_MAX_LISTED]]
+        lines += [f"  refused: {words}" for words in self.refused[:_MAX_LISTED]]
+        more = [max(0, len(listed) - _MAX_LISTED) for listed in (self.faults, self.refused)]
+        lines += [f"  {more[0]} more faults, {more[1]} more refused calls"] * any(more)
+        return "\n".join(lines)
+
+
+def run(command: list[str], host: str, seconds: int, folder: Path, *options: str) -> SuiteResult:
+    """Run a suite in a folder, with options of ``exec``."""
     report = folder / "report.json"
     report.unlink(missing_ok=True)
-    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), "--", *command]
+    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), *options, "--", *command]
     environment = {**os.environ, **({"VISA_LSP_EXEC_HOST": host} if host else {})}
     with (folder / "output").open("w+", errors="replace") as output:
         process = subprocess.Popen(ours, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=folder)
@@ -106,12 +128,9 @@ def run(command: list[str], host: str, seconds: int, folder: Path) -> str:
     if "test_conformance" in command[0]:
         passed, failed = (len(re.findall(rf"^\w+ {word}$", text, re.MULTILINE)) for word in ("passed", "FAILED"))
     values = json.loads(report.read_text()) if report.exists() else {"enqueues": "?", "faults": [], "refused": []}
-    lines = [f"passed {passed}, failed {failed}, enqueues {values['enqueues']}, status {status}"]
-    lines += [f"  fault: {fault['text'][:150]}" for fault in values["faults"][:_MAX_LISTED]]
-    lines += [f"  refused: {one['call']}: {one['reason'][:150]}" for one in values["refused"][:_MAX_LISTED]]
-    more = [max(0, len(values[key]) - _MAX_LISTED) for key in ("faults", "refused")]
-    lines += [f"  {more[0]} more faults, {more[1]} more refused calls"] * any(more)
-    return "\n".join(lines)
+    faults = [fault["text"][:150] for fault in values["faults"]]
+    refused = [f"{one['call']}: {one['reason'][:150]}" for one in values["refused"]]
+    return SuiteResult(passed, failed, status, values["enqueues"], faults, refused)
 
 
 def _count(text: str, word: str) -> int:
@@ -138,7 +157,7 @@ def main() -> int:
             if shutil.which(command[0]) is None:
                 print(f"{suite}: {command[0]} is not installed", flush=True)
                 continue
-            print(f"{suite}: {run(command, host, args.seconds, Path(name))}", flush=True)
+            print(f"{suite}: {run(command, host, args.seconds, Path(name)).row()}", flush=True)
     return 0
 
 

@@ -18,6 +18,7 @@ from pathlib import Path
 from random import Random
 
 import pytest
+from exec_host import needs_host
 from tiers import first
 
 from benchmarks.exec_kills import kill_one
@@ -26,13 +27,7 @@ from visa_lsp.cli.main import main
 from visa_lsp.opencl.layer import host_entries
 
 HERE = Path(__file__).parent
-NEEDED = [name for name in ("gcc", "ocloc") if shutil.which(name) is None]
-NEEDED += [
-    str(path)
-    for path in (Path("/etc/OpenCL/vendors/pocl.icd"), Path("/usr/include/CL/cl_layer.h"))
-    if not path.exists()
-]
-pytestmark = pytest.mark.skipif(bool(NEEDED) or sys.platform != "linux", reason=f"not installed: {', '.join(NEEDED)}")
+pytestmark = needs_host
 
 # Case, kind of the fault, line of its kernel, words of the report.
 FAULTS = [
