@@ -2,7 +2,7 @@
 
 import pytest
 
-from visa_lsp.app.read.array_copies import read_constants
+from visa_lsp.app.read.array_copies import read_constants, spread_components
 from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
@@ -12,6 +12,7 @@ from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.narrow import Narrower
 from visa_lsp.app.read.nests import join_nests
 from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, join_remainders
+from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.shape import Shaper
 from visa_lsp.app.read.signs import Signs
 from visa_lsp.app.read.tidy import in_decimal
@@ -306,3 +307,45 @@ def test_a_number_is_not_that_of_a_line_which_a_jump_passes_over():
     body = body_of(jump, **kinds)
     write_integers(body, Signs(body).type_of)
     assert texts(body.code) == jump
+
+
+def test_unrolled_steps_of_a_loop_with_a_total_in_turns_are_a_loop():
+    steps = [f"V_{k} = f(p[(long)(uint)(i + {32 * k})], (float)(i - n + {32 * k}) * x);" for k in range(4)]
+    steps[0] = "V_0 = f(p[(long)(uint)i], (float)(i - n) * x);"
+    rounds = [
+        line
+        for k, step in enumerate(steps)
+        for old, new in [(f"V_2{k}", f"V_2{(k + 1) % 4}")]
+        for line in (step, f"if (V_{k} > x) {{", f"{new} = {old} * V_{k};", "} else {", f"{new} = {old} + V_{k};", "}")
+    ]
+    lines = ["V_20 = 0.0f;", "do {", *rounds, "i += 128;", "}", "p[n] = V_20;"]
+    names = [f"V_{k}" for k in range(4)] + [f"V_2{k}" for k in range(4)]
+    body = body_of(lines, i="int", n="int", x="float", **dict.fromkeys(names, "float"))
+    body.code[1].tail = Line("} while (i < n);")
+    shaper = Shaper(body)
+    shaper.unite_steps()
+    shaper.join_operators()
+    join_repeats(body)
+    assert texts(body.code)[3:-2] == [
+        "for (V_11 = 0; V_11 < 128; V_11 += 32) {", "}",
+        "V_0 = f(p[(long)(uint)(i + V_11)], (float)(i - n + V_11) * x);",
+        "if (V_0 > x) {", "V_20 *= V_0;", "} else {", "}", "V_20 += V_0;",
+    ]  # fmt: skip
+
+
+def test_a_total_that_is_needed_once_more_keeps_its_variable():
+    lines = ["V_0 = 0.0f;", "for (k = 0; k < 9; k++) {", "V_1 = V_0 + x;", "p[k] = V_0;", "V_0 = V_1 * x;", "}", "p[9] = V_0;"]  # fmt: skip
+    body = body_of(lines, k="int", V_0="float", V_1="float", x="float")
+    Shaper(body).unite_steps()
+    assert texts(body.code)[3] == "V_1 = V_0 + x;"
+
+
+@pytest.mark.parametrize(
+    ("between", "text"),
+    [((), "p[0] = v.y + (int)v.y;"), (("v = w;",), "p[0] = t + (int)t;"), (("t = 1;",), "p[0] = t + (int)t;")],
+)
+def test_a_component_is_no_variable_of_its_own_until_its_vector_changes(between, text):
+    body = body_of(["v = w;", "t = v.y;", *between, "p[0] = t + (int)t;"], t="float")
+    body.types |= {"v": "float4 v", "w": "float4 w"}
+    spread_components(body)
+    assert texts(body.code)[-1] == text

@@ -116,21 +116,21 @@ kernel void byte_choice(global short *in0, global short *in1, global uint *in2, 
     short2 in0_next = ((short2 *)in0)[(long)gid * 2 + 1];
     short t = in0_value.y + in0_next.x;
     uchar t2 = in0_next.y + in0_value.x;
-    uint t3 = 1 | (gid & 254);
-    double t4 = -(double)t3;
-    double t5 = (double)recip((float)t3);
+    uint bits = 1 | (gid & 254);
+    double negated = -(double)bits;
+    double inverse = (double)recip((float)bits);
     set_cr0(cr0 ^ 48);
-    double product = t5 * 2.0;
-    double t6 = fma(product, fma(t4, t5, 1.000000000003638), product);
+    double product = inverse * 2.0;
+    double sum = fma(product, fma(negated, inverse, 1.000000000003638), product);
     set_cr0(cr0 ^ 48);
-    bool flag = (in2_gid & 255) == convert_uint(t6);
+    bool flag = (in2_gid & 255) == convert_uint(sum);
     long s0_minus_3 = (long)s0 - 3;
-    ulong t7 = s0_minus_3 + (t & 100);
-    bool flag2 = (int)(t7 >> 32) > 0 || ((int)(t7 >> 32) == 0 && (uint)t7 > 0);
-    bool in_range = (int)((uint)(s0_minus_3 >> 32) | ~(int)(t7 >> 32)) < 0;
-    out0[gid] = in_range ? t7 : (flag2 ? 0x8000000000000000UL : 0x7fffffffffffffffUL);
-    uchar t8 = flag ? t2 : (uint)((short)gid * 1000) >> 16;
-    out1[gid] = ((t8 < 251) ? t8 : -5) + in2_gid + 1;
+    ulong t3 = s0_minus_3 + (t & 100);
+    bool flag2 = (int)(t3 >> 32) > 0 || ((int)(t3 >> 32) == 0 && (uint)t3 > 0);
+    bool in_range = (int)((uint)(s0_minus_3 >> 32) | ~(int)(t3 >> 32)) < 0;
+    out0[gid] = in_range ? t3 : (flag2 ? 0x8000000000000000UL : 0x7fffffffffffffffUL);
+    uchar chosen = flag ? t2 : (uint)((short)gid * 1000) >> 16;
+    out1[gid] = ((chosen < 251) ? chosen : -5) + in2_gid + 1;
 }
 kernel void r166(global ulong *in0, global char *in1, global long *in2, global ulong *out0, global half *out1, uchar s0, float s1, int n) {  // 16 lanes
     int gid = global_id(0);
@@ -144,41 +144,41 @@ kernel void r166(global ulong *in0, global char *in1, global long *in2, global u
         char t2 = 0;
         for (;;) {
             sum += t2 * 128;
-            uchar t3 = sum ^ in2_index;
-            uint t4 = t + 1;
-            if (t4 >= n_mod_8 || t3 >= 15) break;
-            t2 -= (short)rotate_left_16((short)(t * 1000), 6) & ((t3 < 15) ? -1 : 0);
-            t = t4;
+            uchar mixed = sum ^ in2_index;
+            uint t3 = t + 1;
+            if (t3 >= n_mod_8 || mixed >= 15) break;
+            t2 -= (short)rotate_left_16((short)(t * 1000), 6) & ((mixed < 15) ? -1 : 0);
+            t = t3;
         }
     }
-    ulong t5 = (long)sum + 15;
-    uint t6 = (in2_index == 0UL) ? 1 : in2_index;
-    bool flag = (int)(in2_index >> 32) == 0 && t6 < 100;
+    ulong t4 = (long)sum + 15;
+    uint chosen = (in2_index == 0UL) ? 1 : in2_index;
+    bool flag = (int)(in2_index >> 32) == 0 && chosen < 100;
     if (!flag) {
-        t6 = 100;
+        chosen = 100;
     }
-    int t7 = ((ulong)((long)(uint)t5 * (long)t6) >> 32) + (uint)t5 * (flag ? (int)(in2_index >> 32) : 0) + t6 * (uint)(t5 >> 32);
-    out0[gid] = ((ulong)t7 << 32) | ((uint)t5 * t6);
-    int t8 = (int)(in2_index >> 32) >> 31;
-    uint t9 = in2_index ^ t8;
-    uint acc = t9 - t8;
-    uint t10 = -borrow(t9, (uint)t8) + (((in2_index >> 32) ^ t8) - t8);
-    int t11 = clz(t10);
-    if (t11 != 32) {
-        int t;
-        if (t11 == 0) {
-            t = acc;
-            acc = t10;
+    int t5 = ((ulong)((long)(uint)t4 * (long)chosen) >> 32) + (uint)t4 * (flag ? (int)(in2_index >> 32) : 0) + chosen * (uint)(t4 >> 32);
+    out0[gid] = ((ulong)t5 << 32) | ((uint)t4 * chosen);
+    int shifted = (int)(in2_index >> 32) >> 31;
+    uint mixed2 = in2_index ^ shifted;
+    uint acc = mixed2 - shifted;
+    uint t6 = -borrow(mixed2, (uint)shifted) + (((in2_index >> 32) ^ shifted) - shifted);
+    int leading_zeros = clz(t6);
+    if (leading_zeros != 32) {
+        int shifted2;
+        if (leading_zeros == 0) {
+            shifted2 = acc;
+            acc = t6;
         } else {
-            t = acc << (t11 & 31);
-            acc = (t10 << (t11 & 31)) | (acc >> (-t11 & 31));
+            shifted2 = acc << (leading_zeros & 31);
+            acc = (t6 << (leading_zeros & 31)) | (acc >> (-leading_zeros & 31));
         }
-        if (t != 0) {
+        if (shifted2 != 0) {
             acc |= 1;
         }
     }
-    float t12 = as_float(as_int((float)acc * as_float((159 - t11) << 23)) | (t8 & (int)0x80000000));
-    out1[gid] = ((half)sum - (half)0.5f) * (half)t12 + (half)t12;
+    float t7 = as_float(as_int((float)acc * as_float((159 - leading_zeros) << 23)) | (shifted & (int)0x80000000));
+    out1[gid] = ((half)sum - (half)0.5f) * (half)t7 + (half)t7;
 }
 kernel void convolve5x5_local(global float *image, constant float *filter_taps, global float *filtered, int width, int height, float bias) {  // 32 lanes
     local float (*tile)[20] = (local float (*)[20])slm;  // [20][20]
@@ -238,111 +238,111 @@ static float k_cos(float x) {
         float t3;
         int t4;
         if (abs_x < 2.0f) {
-            float t5 = trunc(fma(0.63661975f, abs_x, 0.5f));
-            float t6 = fma(1.5707963f, -t5, abs_x);
-            float t7 = t6 + (fma(1.5707963f, -t5, abs_x - t6) - fma(t5, 1.5707963f, -(t5 * 1.5707963f)));
-            float t8 = fma(7.5497894e-08f, -t5, t7);
-            float t9 = t8 + (fma(7.5497894e-08f, -t5, t7 - t8) - fma(t5, 7.5497894e-08f, -(t5 * 7.5497894e-08f)));
-            float t10 = fma(5.3903025e-15f, -t5, t9);
-            t2 = t10 + fma(5.3903025e-15f, -t5, t9 - t10);
-            t3 = -fma(t5, 5.3903025e-15f, -(t5 * 5.3903025e-15f));
-            t4 = convert_int(t5);
+            float rounded = trunc(fma(0.63661975f, abs_x, 0.5f));
+            float sum = fma(1.5707963f, -rounded, abs_x);
+            float t5 = sum + (fma(1.5707963f, -rounded, abs_x - sum) - fma(rounded, 1.5707963f, -(rounded * 1.5707963f)));
+            float sum2 = fma(7.5497894e-08f, -rounded, t5);
+            float t6 = sum2 + (fma(7.5497894e-08f, -rounded, t5 - sum2) - fma(rounded, 7.5497894e-08f, -(rounded * 7.5497894e-08f)));
+            float sum3 = fma(5.3903025e-15f, -rounded, t6);
+            t2 = sum3 + fma(5.3903025e-15f, -rounded, t6 - sum3);
+            t3 = -fma(rounded, 5.3903025e-15f, -(rounded * 5.3903025e-15f));
+            t4 = convert_int(rounded);
         } else {
-            int t5 = as_uint(abs_x) >> 23;
-            uint t6 = 0x800000 | (as_int(x) & 0x7fffff);
-            int t7 = mul_hi(t6, 0xfe5163abu);
-            int product = t6 * 0x3c439041;
+            int shifted = as_uint(abs_x) >> 23;
+            uint bits = 0x800000 | (as_int(x) & 0x7fffff);
+            int high_product = mul_hi(bits, 0xfe5163abu);
+            int product = bits * 0x3c439041;
             int2 value;
-            { uint bit_ = carry((uint)((uint)product), (uint)((uint)t7)); value.x = (uint)((uint)product) + (uint)((uint)t7); value.y = bit_; }
-            int t8 = mul_hi(t6, 0x3c439041) + value.y;
-            int product2 = t6 * 0xdb629599;
+            { uint bit_ = carry((uint)((uint)product), (uint)((uint)high_product)); value.x = (uint)((uint)product) + (uint)((uint)high_product); value.y = bit_; }
+            int t5 = mul_hi(bits, 0x3c439041) + value.y;
+            int product2 = bits * 0xdb629599;
             int2 value2;
-            { uint bit_ = carry((uint)((uint)t8), (uint)((uint)product2)); value2.x = (uint)((uint)t8) + (uint)((uint)product2); value2.y = bit_; }
-            int t9 = mul_hi(t6, 0xdb629599u) + value2.y;
-            int product3 = t6 * 0xf534ddc0;
+            { uint bit_ = carry((uint)((uint)t5), (uint)((uint)product2)); value2.x = (uint)((uint)t5) + (uint)((uint)product2); value2.y = bit_; }
+            int t6 = mul_hi(bits, 0xdb629599u) + value2.y;
+            int product3 = bits * 0xf534ddc0;
             int2 value3;
-            { uint bit_ = carry((uint)((uint)t9), (uint)((uint)product3)); value3.x = (uint)((uint)t9) + (uint)((uint)product3); value3.y = bit_; }
-            int t10 = mul_hi(t6, 0xf534ddc0u) + value3.y;
-            int product4 = t6 * 0xfc2757d1;
+            { uint bit_ = carry((uint)((uint)t6), (uint)((uint)product3)); value3.x = (uint)((uint)t6) + (uint)((uint)product3); value3.y = bit_; }
+            int t7 = mul_hi(bits, 0xf534ddc0u) + value3.y;
+            int product4 = bits * 0xfc2757d1;
             int2 value4;
-            { uint bit_ = carry((uint)((uint)t10), (uint)((uint)product4)); value4.x = (uint)((uint)t10) + (uint)((uint)product4); value4.y = bit_; }
-            int t11 = mul_hi(t6, 0xfc2757d1u) + value4.y;
-            int product5 = t6 * 0x4e441529;
+            { uint bit_ = carry((uint)((uint)t7), (uint)((uint)product4)); value4.x = (uint)((uint)t7) + (uint)((uint)product4); value4.y = bit_; }
+            int t8 = mul_hi(bits, 0xfc2757d1u) + value4.y;
+            int product5 = bits * 0x4e441529;
             int2 value5;
-            { uint bit_ = carry((uint)((uint)t11), (uint)((uint)product5)); value5.x = (uint)((uint)t11) + (uint)((uint)product5); value5.y = bit_; }
-            int t12 = mul_hi(t6, 0x4e441529) + value5.y;
-            int product6 = t6 * 0xa2f9836e;
+            { uint bit_ = carry((uint)((uint)t8), (uint)((uint)product5)); value5.x = (uint)((uint)t8) + (uint)((uint)product5); value5.y = bit_; }
+            int t9 = mul_hi(bits, 0x4e441529) + value5.y;
+            int product6 = bits * 0xa2f9836e;
             int2 value6;
-            { uint bit_ = carry((uint)((uint)t12), (uint)((uint)product6)); value6.x = (uint)((uint)t12) + (uint)((uint)product6); value6.y = bit_; }
-            uint difference = t5 - 120;
-            int t13 = (difference > 31) ? value5.x : value6.x;
-            int t14 = (difference > 31) ? value4.x : value5.x;
-            int t15 = (difference > 31) ? value3.x : value4.x;
-            int t16 = (difference > 31) ? value2.x : value3.x;
-            int t17 = (difference > 31) ? value.x : value2.x;
-            int t18 = (difference > 31) ? -32 : 0;
-            uint difference2 = t18 + t5 - 120;
-            int t19 = (difference2 > 31) ? t14 : t13;
-            int t20 = (difference2 > 31) ? t15 : t14;
-            int t21 = (difference2 > 31) ? t16 : t15;
-            int t22 = (difference2 > 31) ? t17 : t16;
-            int t23 = (difference2 > 31) ? -32 : 0;
-            bool flag = t23 + t18 + difference > 31;
-            int t24 = flag ? t20 : t19;
-            int t25 = flag ? t21 : t20;
-            int t26 = flag ? t22 : t21;
-            uint t27 = (flag ? -32 : 0) + t23 + difference2;
-            int t28 = (t27 > 31) ? t24 : (flag ? t19 : ((difference2 > 31) ? t13 : ((difference > 31) ? value6.x : mul_hi(t6, 0xa2f9836eu) + value6.y)));
-            uint t29 = (t27 > 31) ? t25 : t24;
-            uint t30 = (t27 > 31) ? t26 : t25;
-            uint t31 = (t27 > 31) ? (flag ? ((difference2 > 31) ? ((difference > 31) ? t6 * -0x1ae9c55 : value.x) : t17) : t22) : t26;
-            int t32 = difference & 31;
-            int t33 = (24 - t5) & 31;
-            bool flag2 = ((t27 > 31) ? -32 : 0) == -(long)(int)t27;
-            uint t34 = flag2 ? t28 : (t28 << t32) | (t29 >> t33);
-            uint t35 = flag2 ? t29 : (t29 << t32) | (t30 >> t33);
-            uint t36 = flag2 ? t30 : (t30 << t32) | (t31 >> t33);
-            int t37 = t34 >> 29;
-            int t38 = t37 & 1;
-            int t39 = t37 << 31;
-            uint t40 = -t38 ^ ((t34 << 2) | (t35 >> 30));
-            uint t41 = -t38 ^ ((t35 << 2) | (t36 >> 30));
-            int t42 = clz(t40);
-            int t43 = (t42 + 1) & 31;
-            int t44 = (31 - t42) & 31;
-            uint t45 = (t40 << t43) | (t41 >> t44);
-            uint t46 = (t41 << t43) | ((-t38 ^ ((t36 << 2) | (t31 >> 30))) >> t44);
-            float t47 = as_float((int)(t39 | ((t45 >> 9) | (0x3f000000 - (t42 << 23)))));
-            uint t48 = (t45 << 23) | (t46 >> 9);
-            int t49 = clz(t48);
-            uint t50 = (t48 << ((t49 + 1) & 31)) | (t46 >> ((31 - t49) & 31));
-            float t51 = as_float((int)(t39 | ((t50 >> 9) | (0x33800000 - ((t42 + t49 + 1) << 23)))));
-            float t52 = fma(t51, 1.5707963f, fma(t47, 7.5497894e-08f, fma(t47, 1.5707963f, -(t47 * 1.5707963f))));
-            t2 = fma(1.5707963f, t47, t52);
-            t3 = t52 - fma(1.5707963f, -t47, t2);
-            t4 = t38 + (t34 >> 30);
+            { uint bit_ = carry((uint)((uint)t9), (uint)((uint)product6)); value6.x = (uint)((uint)t9) + (uint)((uint)product6); value6.y = bit_; }
+            uint difference = shifted - 120;
+            int chosen = (difference > 31) ? value5.x : value6.x;
+            int chosen2 = (difference > 31) ? value4.x : value5.x;
+            int chosen3 = (difference > 31) ? value3.x : value4.x;
+            int chosen4 = (difference > 31) ? value2.x : value3.x;
+            int chosen5 = (difference > 31) ? value.x : value2.x;
+            int chosen6 = (difference > 31) ? -32 : 0;
+            uint difference2 = chosen6 + shifted - 120;
+            int chosen7 = (difference2 > 31) ? chosen2 : chosen;
+            int chosen8 = (difference2 > 31) ? chosen3 : chosen2;
+            int chosen9 = (difference2 > 31) ? chosen4 : chosen3;
+            int chosen10 = (difference2 > 31) ? chosen5 : chosen4;
+            int chosen11 = (difference2 > 31) ? -32 : 0;
+            bool flag = chosen11 + chosen6 + difference > 31;
+            int chosen12 = flag ? chosen8 : chosen7;
+            int chosen13 = flag ? chosen9 : chosen8;
+            int chosen14 = flag ? chosen10 : chosen9;
+            uint t10 = (flag ? -32 : 0) + chosen11 + difference2;
+            int chosen15 = (t10 > 31) ? chosen12 : (flag ? chosen7 : ((difference2 > 31) ? chosen : ((difference > 31) ? value6.x : mul_hi(bits, 0xa2f9836eu) + value6.y)));
+            uint chosen16 = (t10 > 31) ? chosen13 : chosen12;
+            uint chosen17 = (t10 > 31) ? chosen14 : chosen13;
+            uint chosen18 = (t10 > 31) ? (flag ? ((difference2 > 31) ? ((difference > 31) ? bits * -0x1ae9c55 : value.x) : chosen5) : chosen10) : chosen14;
+            int low_bits = difference & 31;
+            int low_bits2 = (24 - shifted) & 31;
+            bool flag2 = ((t10 > 31) ? -32 : 0) == -(long)(int)t10;
+            uint chosen19 = flag2 ? chosen15 : (chosen15 << low_bits) | (chosen16 >> low_bits2);
+            uint chosen20 = flag2 ? chosen16 : (chosen16 << low_bits) | (chosen17 >> low_bits2);
+            uint chosen21 = flag2 ? chosen17 : (chosen17 << low_bits) | (chosen18 >> low_bits2);
+            int shifted2 = chosen19 >> 29;
+            int low_bits3 = shifted2 & 1;
+            int shifted3 = shifted2 << 31;
+            uint mixed = -low_bits3 ^ ((chosen19 << 2) | (chosen20 >> 30));
+            uint mixed2 = -low_bits3 ^ ((chosen20 << 2) | (chosen21 >> 30));
+            int leading_zeros = clz(mixed);
+            int low_bits4 = (leading_zeros + 1) & 31;
+            int low_bits5 = (31 - leading_zeros) & 31;
+            uint bits2 = (mixed << low_bits4) | (mixed2 >> low_bits5);
+            uint bits3 = (mixed2 << low_bits4) | ((-low_bits3 ^ ((chosen21 << 2) | (chosen18 >> 30))) >> low_bits5);
+            float t11 = as_float((int)(shifted3 | ((bits2 >> 9) | (0x3f000000 - (leading_zeros << 23)))));
+            uint bits4 = (bits2 << 23) | (bits3 >> 9);
+            int leading_zeros2 = clz(bits4);
+            uint bits5 = (bits4 << ((leading_zeros2 + 1) & 31)) | (bits3 >> ((31 - leading_zeros2) & 31));
+            float t12 = as_float((int)(shifted3 | ((bits5 >> 9) | (0x33800000 - ((leading_zeros + leading_zeros2 + 1) << 23)))));
+            float sum = fma(t12, 1.5707963f, fma(t11, 7.5497894e-08f, fma(t11, 1.5707963f, -(t11 * 1.5707963f))));
+            t2 = fma(1.5707963f, t11, sum);
+            t3 = sum - fma(1.5707963f, -t11, t2);
+            t4 = low_bits3 + (chosen19 >> 30);
         }
         float product7 = t2 * t2;
-        float t53;
+        float t13;
         if ((t4 & 1) != 0) {
             float product = t2 * product7;
-            float t5 = fma(fma(0.5f, t3, -(product * fma(fma(fma(fma(1.589691e-10f, product7, -2.505076e-08f), product7, 2.725e-06f), product7, -0.00019840087f), product7, 0.008333332f))), product7, -t3);
-            t53 = -(t2 - fma(0.16666667f, product, t5));
+            float sum = fma(fma(0.5f, t3, -(product * fma(fma(fma(fma(1.589691e-10f, product7, -2.505076e-08f), product7, 2.725e-06f), product7, -0.00019840087f), product7, 0.008333332f))), product7, -t3);
+            t13 = -(t2 - fma(0.16666667f, product, sum));
         } else {
-            uint t5 = as_int(t2) & 0x7fffffff;
-            float t6 = (t5 > 0x3f480000) ? 0.28125f : ((t5 - 0x3e99999a < 0xae6667) ? as_float((int)(t5 + 0xff000000)) : 0.0f);
-            float t7 = fma(product7 * fma(fma(fma(fma(fma(1.1359648e-11f, -product7, 2.0875723e-09f), product7, -2.7301013e-07f), product7, 2.48006e-05f), product7, -0.0013888888f), product7, 0.041666668f), product7, -(t2 * t3));
-            t53 = 1.0f - t6 - (fma(0.5f, product7, -t6) - t7);
+            uint low_bits = as_int(t2) & 0x7fffffff;
+            float chosen = (low_bits > 0x3f480000) ? 0.28125f : ((low_bits - 0x3e99999a < 0xae6667) ? as_float((int)(low_bits + 0xff000000)) : 0.0f);
+            float sum = fma(product7 * fma(fma(fma(fma(fma(1.1359648e-11f, -product7, 2.0875723e-09f), product7, -2.7301013e-07f), product7, 2.48006e-05f), product7, -0.0013888888f), product7, 0.041666668f), product7, -(t2 * t3));
+            t13 = 1.0f - chosen - (fma(0.5f, product7, -chosen) - sum);
         }
         bool flag3 = as_uint(abs_x) > 0x7f7fffff;
-        t = flag3 ? as_float(0x7fc00000u) : as_float(as_int(t53) ^ ((t4 << 30) & (int)0x80000000));
+        t = flag3 ? as_float(0x7fc00000u) : as_float(as_int(t13) ^ ((t4 << 30) & (int)0x80000000));
     } else {
-        float t2 = fma(x + 1.5707964f, 0.31830987f, 1.2582912e+07f);
-        float difference = t2 - 1.2582912e+07f - 0.5f;
-        float t3 = fma(difference, -5.126688e-12f, fma(difference, -1.5099067e-07f, fma(difference, -0.0009675026f, fma(difference, -3.140625f, x))));
-        float product = t3 * t3;
-        float t4 = as_float((as_int(t2) << 31) ^ as_int(t3));
-        t = fma(product * fma(fma(fma(product, 2.6057805e-06f, -0.00019809602f), product, 0.0083330665f), product, -0.1666666f), t4, t4);
+        float sum = fma(x + 1.5707964f, 0.31830987f, 1.2582912e+07f);
+        float difference = sum - 1.2582912e+07f - 0.5f;
+        float sum2 = fma(difference, -5.126688e-12f, fma(difference, -1.5099067e-07f, fma(difference, -0.0009675026f, fma(difference, -3.140625f, x))));
+        float product = sum2 * sum2;
+        float t2 = as_float((as_int(sum) << 31) ^ as_int(sum2));
+        t = fma(product * fma(fma(fma(product, 2.6057805e-06f, -0.00019809602f), product, 0.0083330665f), product, -0.1666666f), t2, t2);
     }
     return t;
 }
@@ -357,7 +357,7 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
         double at0_2 = beta[off_beta].at0;
         bool flag = at0 != 0.0;
         bool flag2 = at0_2 == 0.0;
-        long t = global_size(0) >> 4;
+        long shifted = global_size(0) >> 4;
         do {
             if (dirichlet[row] != 0) {
                 if (lid_mod_16 == 0) {
@@ -372,16 +372,16 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                     if ((int)col_k < 0) break;
                     if (at0 == 1.0) {
                         double product = val[k].at0 * x[col_k].at0;
-                        double t2 = product + result;
-                        double difference = t2 - product;
-                        sum += product - (t2 - difference) + (result - difference);
-                        result = t2;
+                        double t = product + result;
+                        double difference = t - product;
+                        sum += product - (t - difference) + (result - difference);
+                        result = t;
                     } else if (flag) {
                         double product = at0 * val[k].at0 * x[col_k].at0;
-                        double t2 = product + result;
-                        double difference = t2 - product;
-                        sum += product - (t2 - difference) + (result - difference);
-                        result = t2;
+                        double t = product + result;
+                        double difference = t - product;
+                        sum += product - (t - difference) + (result - difference);
+                        result = t;
                     }
                 }
                 slm_double[lid] = result;
@@ -408,18 +408,18 @@ kernel void csrmv_vector(ulong num_rows, global struct real_t *alpha, ulong off_
                 if (lid_mod_16 == 0) {
                     double difference = new_slm_double - result;
                     double difference2 = result2 - new_slm_double;
-                    double t2 = result - (new_slm_double - difference) + (double_value - difference) + 0.0 + (new_slm_double - (result2 - difference2) + (double_lid_plus4 - difference2));
+                    double t = result - (new_slm_double - difference) + (double_value - difference) + 0.0 + (new_slm_double - (result2 - difference2) + (double_lid_plus4 - difference2));
                     double difference3 = result3 - result2;
                     double difference4 = result4 - result3;
-                    double t3 = t2 + (result2 - (result3 - difference3) + (double_lid_plus2 - difference3)) + (result3 - (result4 - difference4) + (double_lid_plus1 - difference4));
+                    double t2 = t + (result2 - (result3 - difference3) + (double_lid_plus2 - difference3)) + (result3 - (result4 - difference4) + (double_lid_plus1 - difference4));
                     if (flag2) {
-                        y[row].at0 = result4 + sum + t3;
+                        y[row].at0 = result4 + sum + t2;
                     } else {
-                        y[row].at0 = fma(at0_2, y[row].at0, result4 + sum) + t3;
+                        y[row].at0 = fma(at0_2, y[row].at0, result4 + sum) + t2;
                     }
                 }
             }
-            row += t;
+            row += shifted;
         } while ((long)row < (long)num_rows);
         fence();
     }
@@ -431,17 +431,17 @@ kernel void dmath(global double *a, global double *b, double s, int n) {  // 32 
         double b_gid = b[gid];
         ulong t = as_ulong(divide(fma(as_double(a_gid), b_gid, s), b_gid + 2.0));
         int2 t2 = (int2){(uint)t, (int)((uint)(t >> 32) & 0x7fffffff)};
-        uint t3 = a_gid >> 32;
-        uint t4 = (t3 >> 20) & 2047;
-        int larger = max(min((int)(1075 - t4), 32), 0);
-        int t5 = ((t4 < 1023 || larger == 32) ? 0 : -1 << (larger & 31)) & a_gid;
-        int t6 = ((t4 < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - t4), 20), 0)) & t3;
-        int2 t7 = (int2){t5, t6};
-        ulong difference = a_gid - (((ulong)t6 << 32) | (uint)t5);
+        uint upper = a_gid >> 32;
+        uint low_bits = (upper >> 20) & 2047;
+        int larger = max(min((int)(1075 - low_bits), 32), 0);
+        int masked = ((low_bits < 1023 || larger == 32) ? 0 : -1 << (larger & 31)) & a_gid;
+        int masked2 = ((low_bits < 1023) ? 0x80000000 : -1 << max(min((int)(1043 - low_bits), 20), 0)) & upper;
+        int2 t3 = (int2){masked, masked2};
+        ulong difference = a_gid - (((ulong)masked2 << 32) | (uint)masked);
         bool flag = (long)a_gid >= 0 || (int)((difference >> 32) | difference) == 0;
-        double difference2 = sqrt(as_double(t2)) + ((flag ? 0.0 : -1.0) + as_double(t7)) - fmin(as_double(a_gid), b_gid);
-        double t8 = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
-        a[gid] = t8 + (double)convert_long(t8) + (double)convert_int(b_gid) + (double)(uint)n;
+        double difference2 = sqrt(as_double(t2)) + ((flag ? 0.0 : -1.0) + as_double(t3)) - fmin(as_double(a_gid), b_gid);
+        double chosen = (difference2 > 10000000000.0) ? (double)(float)difference2 : difference2;
+        a[gid] = chosen + (double)convert_long(chosen) + (double)convert_int(b_gid) + (double)(uint)n;
     }
 }
 static double k_exp(double x);
@@ -453,29 +453,29 @@ kernel void k(global double *a, global double *b) {  // 32 lanes
 }
 static double k_exp(double x) {
     float x_f = (float)x;
-    float t = fma(x_f, 1.442695f, 394239.0f);
-    int2 const_base_value = *(int2 *)(const_base + ((as_int(t) << 3) & 248));
-    int t2 = (as_int(t) << 15) ^ const_base_value.y;
-    double difference = (double)(t - 394239.0f);
-    double t3 = fma(difference, -0.6931471805599453, x);
-    double t4 = fma(difference, -2.3190468138462996e-17, t3);
-    double t5 = fma(fma(fma(fma(fma(t3, 0.008333379879877562, 0.04166691103829884), t3, 0.16666666666342492), t3, 0.4999999999892509), t4, 1.0), t4, 7.004739485526721e-17);
-    double t6;
+    float sum = fma(x_f, 1.442695f, 394239.0f);
+    int2 const_base_value = *(int2 *)(const_base + ((as_int(sum) << 3) & 248));
+    int mixed = (as_int(sum) << 15) ^ const_base_value.y;
+    double difference = (double)(sum - 394239.0f);
+    double sum2 = fma(difference, -0.6931471805599453, x);
+    double sum3 = fma(difference, -2.3190468138462996e-17, sum2);
+    double sum4 = fma(fma(fma(fma(fma(sum2, 0.008333379879877562, 0.04166691103829884), sum2, 0.16666666666342492), sum2, 0.4999999999892509), sum3, 1.0), sum3, 7.004739485526721e-17);
+    double t;
     if (fabs(x_f) > 708.39624f) {
         bool flag = (int)as_uint2(x).y >= 0;
         if (((int)as_uint2(x).y & 0x7fffffff) >= 0x40879127) {
-            uint t7 = as_uint2(x).y & 0x7fffffff;
-            bool flag2 = t7 < 0x7ff00000 || (t7 == 0x7ff00000 && as_uint2(x).x < 1);
-            t6 = (flag2 ? (flag ? as_double(0x7ff0000000000000UL) : 0.0) : x) + 0.0;
+            uint low_bits = as_uint2(x).y & 0x7fffffff;
+            bool flag2 = low_bits < 0x7ff00000 || (low_bits == 0x7ff00000 && as_uint2(x).x < 1);
+            t = (flag2 ? (flag ? as_double(0x7ff0000000000000UL) : 0.0) : x) + 0.0;
         } else {
-            int2 t7 = (int2){const_base_value.x, t2 + (flag ? -0x8000000 : 0x8000000)};
-            t6 = (flag ? 3.402823669209385e+38 : 2.938735877055719e-39) * fma(as_double(t7), t5, as_double(t7));
+            int2 t2 = (int2){const_base_value.x, mixed + (flag ? -0x8000000 : 0x8000000)};
+            t = (flag ? 3.402823669209385e+38 : 2.938735877055719e-39) * fma(as_double(t2), sum4, as_double(t2));
         }
     } else {
-        int2 t7 = (int2){const_base_value.x, t2};
-        t6 = fma(as_double(t7), t5, as_double(t7));
+        int2 t2 = (int2){const_base_value.x, mixed};
+        t = fma(as_double(t2), sum4, as_double(t2));
     }
-    return t6;
+    return t;
 }
 kernel void eval_expr(constant int *code, constant float *consts, global float *in, int stride, int n, global float *out) {  // 32 lanes
     int gid = global_id(0);
@@ -576,10 +576,10 @@ kernel void gcd(global uint *a, global uint *b, global uint *o, uint n) {  // 32
         uint b_gid = b[gid];
         uint t = a_gid;
         while (b_gid != 0) {
-            int t2 = t % b_gid;
+            int rest = t % b_gid;
             a_gid = b_gid;
             t = b_gid;
-            b_gid = t2;
+            b_gid = rest;
         }
         o[gid] = a_gid;
     }
@@ -608,39 +608,39 @@ kernel void goldbach(global int *out, int limit) {  // 32 lanes
     int result = 0;
     if (gid_times_2 <= 0x7ffffffb) {
         int t = gid_times_2 + 4;
-        int t2 = t >> 1;
-        int t3 = 0;
-        uchar t4;
+        int shifted = t >> 1;
+        int t2 = 0;
+        uchar chosen;
         bool found;
         bool flag;
         for (int k = 2;; k++) {
             for (uint j = 2; j * j <= (uint)k; j++) {
                 if ((uint)k % j == 0) {
-                    t4 = 4;
+                    chosen = 4;
                     goto L15;
                 }
             }
-            int t5 = gid_times_2 - k + 4;
-            if (t5 < 4) {
+            int t3 = gid_times_2 - k + 4;
+            if (t3 < 4) {
                 found = false;
             } else {
-                int t6 = t5 >> 31;
-                uint t7 = (t6 + t - k) ^ t6;
-                for (uint j = 2; (int)(j * j) <= t5; j++) {
-                    flag = t7 % j == 0;
+                int shifted2 = t3 >> 31;
+                uint mixed = (shifted2 + t - k) ^ shifted2;
+                for (uint j = 2; (int)(j * j) <= t3; j++) {
+                    flag = mixed % j == 0;
                     if (flag) break;
                 }
                 found = flag;
             }
-            int t8 = t3 + 1;
+            int t4 = t2 + 1;
             bool holds = found;
-            t4 = holds ? 4 : ((t8 < limit) ? 0 : 2);
+            chosen = holds ? 4 : ((t4 < limit) ? 0 : 2);
             if (!holds) {
-                t3 = t8;
+                t2 = t4;
                 result = k;
             }
         L15:;
-            if ((t4 >= 1 && t4 < 4) || k >= t2) break;
+            if ((chosen >= 1 && chosen < 4) || k >= shifted) break;
         }
     }
     out[gid] = result;
@@ -859,8 +859,8 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
             bits = 1;
             int t2 = gid;
             int position = 0;
-            int t3;
-            int t4;
+            int mixed;
+            int mixed2;
             do {
                 int index2 = index + 1;
                 char code_index = code[index];
@@ -896,95 +896,95 @@ kernel void machine(global uchar *code, global int *out, int steps) {  // 32 lan
                 switch (code_index2) {
                     case 0: {
                         sum += bits;
-                        t3 = bits;
+                        mixed = bits;
                     } break;
                     case 1: {
                         sum -= bits;
-                        t3 = bits;
+                        mixed = bits;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t3 = bits ^ sum;
+                        mixed = bits ^ sum;
                     } break;
-                    case 3: t3 = bits ^ sum; break;
-                    case 4: t3 = bits << 1; break;
+                    case 3: mixed = bits ^ sum; break;
+                    case 4: mixed = bits << 1; break;
                     case 5: {
                         if (sum > 100) {
                             index3 = 0;
                         }
-                        t3 = bits;
+                        mixed = bits;
                     } break;
                     case 6: {
-                        t3 = sum;
+                        mixed = sum;
                         sum = bits;
                     } break;
                     default: {
                         sum = ~sum;
-                        t3 = bits;
+                        mixed = bits;
                     } break;
                 }
                 int index4 = index3 + 1;
                 char code_index3 = code[index3];
                 switch (code_index3) {
                     case 0: {
-                        sum += t3;
-                        t4 = t3;
+                        sum += mixed;
+                        mixed2 = mixed;
                     } break;
                     case 1: {
-                        sum -= t3;
-                        t4 = t3;
+                        sum -= mixed;
+                        mixed2 = mixed;
                     } break;
                     case 2: {
                         sum *= 3;
-                        t4 = t3 ^ sum;
+                        mixed2 = mixed ^ sum;
                     } break;
-                    case 3: t4 = t3 ^ sum; break;
-                    case 4: t4 = t3 << 1; break;
+                    case 3: mixed2 = mixed ^ sum; break;
+                    case 4: mixed2 = mixed << 1; break;
                     case 5: {
                         if (sum > 100) {
                             index4 = 0;
                         }
-                        t4 = t3;
+                        mixed2 = mixed;
                     } break;
                     case 6: {
-                        t4 = sum;
-                        sum = t3;
+                        mixed2 = sum;
+                        sum = mixed;
                     } break;
                     default: {
                         sum = ~sum;
-                        t4 = t3;
+                        mixed2 = mixed;
                     } break;
                 }
                 index = index4 + 1;
                 char code_index4 = code[index4];
                 switch (code_index4) {
                     case 0: {
-                        sum += t4;
-                        bits = t4;
+                        sum += mixed2;
+                        bits = mixed2;
                     } break;
                     case 1: {
-                        sum -= t4;
-                        bits = t4;
+                        sum -= mixed2;
+                        bits = mixed2;
                     } break;
                     case 2: {
                         sum *= 3;
-                        bits = t4 ^ sum;
+                        bits = mixed2 ^ sum;
                     } break;
-                    case 3: bits = t4 ^ sum; break;
-                    case 4: bits = t4 << 1; break;
+                    case 3: bits = mixed2 ^ sum; break;
+                    case 4: bits = mixed2 << 1; break;
                     case 5: {
                         if (sum > 100) {
                             index = 0;
                         }
-                        bits = t4;
+                        bits = mixed2;
                     } break;
                     case 6: {
                         bits = sum;
-                        sum = t4;
+                        sum = mixed2;
                     } break;
                     default: {
                         sum = ~sum;
-                        bits = t4;
+                        bits = mixed2;
                     } break;
                 }
                 position += 4;
@@ -1056,19 +1056,19 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
             t3 = 0;
         } else {
             float width_f = (float)width;
-            float t4 = approx_divide(scale, width_f);
-            float t5 = fma(fma(width_f, -0.5f, (float)x), t4, centre.x);
-            float t6 = fma(fma((float)height, -0.5f, (float)y), t4, centre.y);
+            float ratio = approx_divide(scale, width_f);
+            float sum = fma(fma(width_f, -0.5f, (float)x), ratio, centre.x);
+            float sum2 = fma(fma((float)height, -0.5f, (float)y), ratio, centre.y);
             int i = 0;
-            float t7 = 0.0f;
+            float t4 = 0.0f;
             float acc = 0.0f;
-            float t8;
+            float sum_of_squares;
             for (;;) {
-                float t9 = fma(acc, t7, t7 * acc);
-                acc = fma(acc, acc, t7 * -t7) + t5;
-                t7 = t9 + t6;
-                t8 = fma(acc, acc, t7 * t7);
-                if (t8 > 16.0f) break;
+                float sum3 = fma(acc, t4, t4 * acc);
+                acc = fma(acc, acc, t4 * -t4) + sum;
+                t4 = sum3 + sum2;
+                sum_of_squares = fma(acc, acc, t4 * t4);
+                if (sum_of_squares > 16.0f) break;
                 i++;
                 if (i >= max_iter) {
                     t = 0;
@@ -1077,17 +1077,17 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
                     goto L26;
                 }
             }
-            float t10 = mandelbrot_log2(t8);
-            float product = t10 * 0.5f;
-            float t11 = mandelbrot_log2(product);
-            float t12 = approx_divide((float)(i + 1) - t11, (float)max_iter);
-            float difference = 1.0f - t12;
-            float t13 = rint(difference * 9.0f * t12 * t12 * t12 * 255.0f);
-            t = convert_uchar_sat((t13 == t13) ? t13 : 0.0f);
-            float t14 = rint(difference * 15.0f * difference * t12 * t12 * 255.0f);
-            t2 = convert_uchar_sat((t14 == t14) ? t14 : 0.0f);
-            float t15 = rint(difference * 8.5f * difference * difference * t12 * 255.0f);
-            t3 = convert_uchar_sat((t15 == t15) ? t15 : 0.0f);
+            float t5 = mandelbrot_log2(sum_of_squares);
+            float product = t5 * 0.5f;
+            float t6 = mandelbrot_log2(product);
+            float ratio2 = approx_divide((float)(i + 1) - t6, (float)max_iter);
+            float difference = 1.0f - ratio2;
+            float rounded = rint(difference * 9.0f * ratio2 * ratio2 * ratio2 * 255.0f);
+            t = convert_uchar_sat((rounded == rounded) ? rounded : 0.0f);
+            float rounded2 = rint(difference * 15.0f * difference * ratio2 * ratio2 * 255.0f);
+            t2 = convert_uchar_sat((rounded2 == rounded2) ? rounded2 : 0.0f);
+            float rounded3 = rint(difference * 8.5f * difference * difference * ratio2 * 255.0f);
+            t3 = convert_uchar_sat((rounded3 == rounded3) ? rounded3 : 0.0f);
         }
     L26:;
         pixels[y * width + x] = (uchar4){t, t2, t3, 255};
@@ -1096,22 +1096,22 @@ kernel void mandelbrot(global uchar4 *pixels, int width, int height, float2 cent
 static float mandelbrot_log2(float x) {
     float t;
     if (x < 1.1754944e-38f || !(x <= 3.4028235e+38f)) {
-        int t2 = as_int(x) & 0x7f800000;
-        if (t2 != 0x7f800000) {
-            bool flag = x != 0.0f && t2 == 0;
-            float t3 = flag ? x * 1.3421773e+08f : x;
-            if (t3 > 0.0f) {
-                float difference = t3 - 1.0f;
+        int masked = as_int(x) & 0x7f800000;
+        if (masked != 0x7f800000) {
+            bool flag = x != 0.0f && masked == 0;
+            float chosen = flag ? x * 1.3421773e+08f : x;
+            if (chosen > 0.0f) {
+                float difference = chosen - 1.0f;
                 if (fabs(difference) > 0.005859375f) {
-                    float t4 = as_float(0x3f800000 | (as_int(t3) & -0x7f800001));
-                    float3 const_base_value = *(float3 *)(const_base + (as_int(t4 + 131073.0f) & 127) * 12);
-                    float difference2 = t4 + 8192.0f - 8192.0f;
+                    float t2 = as_float(0x3f800000 | (as_int(chosen) & -0x7f800001));
+                    float3 const_base_value = *(float3 *)(const_base + (as_int(t2 + 131073.0f) & 127) * 12);
+                    float difference2 = t2 + 8192.0f - 8192.0f;
                     float difference3 = difference2 * const_base_value.x - 369.33008f;
-                    float product = (t4 - difference2) * const_base_value.x;
-                    float t5 = product + difference3;
-                    float product2 = t5 * (t5 * (t5 * (2.1989513e-19f - t5 * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
-                    float difference4 = t5 * (t5 * (t5 * (product2 - 1.9384555e-11f) + 9.545732e-09f) - 5.2882892e-06f) - 0.99609375f;
-                    t = const_base_value.y + (float)(int)(((as_uint(t3) >> 23) & 255) + (flag ? -154 : -127)) + difference3 + (difference3 * difference4 + (product + (const_base_value.z + product * difference4)));
+                    float product = (t2 - difference2) * const_base_value.x;
+                    float t3 = product + difference3;
+                    float product2 = t3 * (t3 * (t3 * (2.1989513e-19f - t3 * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
+                    float difference4 = t3 * (t3 * (t3 * (product2 - 1.9384555e-11f) + 9.545732e-09f) - 5.2882892e-06f) - 0.99609375f;
+                    t = const_base_value.y + (float)(int)(((as_uint(chosen) >> 23) & 255) + (flag ? -154 : -127)) + difference3 + (difference3 * difference4 + (product + (const_base_value.z + product * difference4)));
                 } else {
                     float product = difference * 369.33008f;
                     float product2 = product * (product * (product * (2.1989513e-19f - product * 5.212061e-22f) - 9.47404e-17f) + 4.1988575e-14f);
@@ -1119,7 +1119,7 @@ static float mandelbrot_log2(float x) {
                     t = product + product * difference2;
                 }
             } else {
-                t = (t3 == 0.0f) ? -INFINITY : as_float(0x7fc00000u);
+                t = (chosen == 0.0f) ? -INFINITY : as_float(0x7fc00000u);
             }
         } else {
             t = ((as_int(x) & -0x7f800001) == (int)0x80000000) ? as_float(0x7fc00000u) : x * x;
@@ -1128,8 +1128,8 @@ static float mandelbrot_log2(float x) {
         int t2 = as_int(x) + 0xc0d55555;
         float difference = as_float((t2 & 0x7fffff) + 0x3f2aaaab) - 1.0f;
         float product = difference * difference;
-        float t3 = fma(fma(fma(fma(difference, 0.20825222f, -0.22222167f), product, fma(difference, 0.20058458f, -0.23678643f)), product, fma(difference, 0.28879568f, -0.36078957f)), product, fma(difference, 0.4808941f, -0.72134656f));
-        t = fma(fma(t3, difference, 1.442695f), difference, (float)(t2 >> 23));
+        float sum = fma(fma(fma(fma(difference, 0.20825222f, -0.22222167f), product, fma(difference, 0.20058458f, -0.23678643f)), product, fma(difference, 0.28879568f, -0.36078957f)), product, fma(difference, 0.4808941f, -0.72134656f));
+        t = fma(fma(sum, difference, 1.442695f), difference, (float)(t2 >> 23));
     }
     return t;
 }
@@ -1235,9 +1235,9 @@ kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *ha
         if (difference < 4) {
             hash = seed;
         } else {
-            uint t = difference >> 2;
+            uint shifted = difference >> 2;
             hash = seed;
-            for (uint k = 0; k < t; k++) {
+            for (uint k = 0; k < shifted; k++) {
                 int position_value = *(int *)position;
                 hash = (int)rotate_left(hash ^ ((int)rotate_left(position_value * 0xcc9e2d51, 15) * 0x1b873593), 13) * 5 + 0xe6546b64;
                 position += 4;
@@ -1295,30 +1295,30 @@ kernel void k(global float3 *a, global float3 *b) {  // 32 lanes
 }
 static float3 k_normalize(float x, float y, float z) {
     if (!(z == 0.0f && y == 0.0f && x == 0.0f)) {
-        float t = fma(z, z, fma(y, y, x * x));
-        if (t < 1.1754944e-38f) {
+        float sum_of_squares = fma(z, z, fma(y, y, x * x));
+        if (sum_of_squares < 1.1754944e-38f) {
             z *= 7.7371252e+25f;
             y *= 7.7371252e+25f;
             x *= 7.7371252e+25f;
-            t = fma(z, z, fma(y, y, x * x));
+            sum_of_squares = fma(z, z, fma(y, y, x * x));
         } else {
-            if (fabs(t) == INFINITY) {
+            if (fabs(sum_of_squares) == INFINITY) {
                 z *= 1.3552527e-20f;
                 y *= 1.3552527e-20f;
                 x *= 1.3552527e-20f;
-                t = fma(z, z, fma(y, y, x * x));
-                if (t == INFINITY) {
+                sum_of_squares = fma(z, z, fma(y, y, x * x));
+                if (sum_of_squares == INFINITY) {
                     bool flag = fabs(z) == INFINITY;
                     bool flag2 = fabs(y) == INFINITY;
                     bool flag3 = fabs(x) == INFINITY;
                     z = as_float((as_int(z) & (int)0x80000000) | (flag ? 0x3f800000 : 0));
                     y = as_float((as_int(y) & (int)0x80000000) | (flag2 ? 0x3f800000 : 0));
                     x = as_float((as_int(x) & (int)0x80000000) | (flag3 ? 0x3f800000 : 0));
-                    t = fma(z, z, fma(y, y, x * x));
+                    sum_of_squares = fma(z, z, fma(y, y, x * x));
                 }
             }
         }
-        float inverse = rsqrt(t);
+        float inverse = rsqrt(sum_of_squares);
         z *= inverse;
         y *= inverse;
         x *= inverse;
@@ -1353,10 +1353,10 @@ kernel void update_particles(global struct Particle *particles, uint count, floa
                 float vel_x = particles[gid].vel.x;
                 float vel_y = particles[gid].vel.y;
                 float vel_z = particles[gid].vel.z;
-                float t = approx_divide(drag, particles[gid].mass);
-                new_vel_x = fma(fma(-vel_x, t, gravity.x), dt, vel_x);
-                new_vel_y = fma(fma(-vel_y, t, gravity.y), dt, vel_y);
-                new_vel_z = fma(fma(-vel_z, t, gravity.z), dt, vel_z);
+                float ratio = approx_divide(drag, particles[gid].mass);
+                new_vel_x = fma(fma(-vel_x, ratio, gravity.x), dt, vel_x);
+                new_vel_y = fma(fma(-vel_y, ratio, gravity.y), dt, vel_y);
+                new_vel_z = fma(fma(-vel_z, ratio, gravity.z), dt, vel_z);
                 new_pos_x = fma(new_vel_x, dt, particles[gid].pos.x);
                 new_pos_y = fma(new_vel_y, dt, particles[gid].pos.y);
                 new_pos_z = fma(new_vel_z, dt, particles[gid].pos.z);
@@ -1894,23 +1894,23 @@ kernel void transpose_diagonal(global double *odata, global double *idata, int w
     }
 }
 static int transpose_diagonal_modulo(ulong x, uint y) {
-    int difference;
+    int t;
     if ((x >> 32) != 0) {
         double inverse_y = (double)recip((float)y);
-        double t = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
-        int product = y * convert_uint(t * (double)(uint)(x >> 32));
-        ulong t2 = convert_ulong(t * fma((double)((uint)(x >> 32) - product), 4294967296.0, (double)(uint)x));
-        ulong t3 = ((ulong)((uint)(x >> 32) - product - (((t2 >> 32) == 0) ? 0 : y)) << 32) | (uint)x;
-        ulong difference2 = t3 - (ulong)(uint)t2 * y;
-        ulong t4 = (difference2 < y) ? 0 : y;
-        difference = difference2 - t4;
+        double sum = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        int product = y * convert_uint(sum * (double)(uint)(x >> 32));
+        ulong t2 = convert_ulong(sum * fma((double)((uint)(x >> 32) - product), 4294967296.0, (double)(uint)x));
+        ulong bits = ((ulong)((uint)(x >> 32) - product - (((t2 >> 32) == 0) ? 0 : y)) << 32) | (uint)x;
+        ulong difference = bits - (ulong)(uint)t2 * y;
+        ulong chosen = (difference < y) ? 0 : y;
+        t = difference - chosen;
     } else if (y != 0) {
-        uint t = x;
-        difference = t % y;
+        uint t2 = x;
+        t = t2 % y;
     } else {
-        difference = -1;
+        t = -1;
     }
-    return difference;
+    return t;
 }
 static long transpose_diagonal_quotient(uint x, uint y) {
     bool x_from_0_on = (int)x >= 0;
@@ -1919,13 +1919,13 @@ static long transpose_diagonal_quotient(uint x, uint y) {
         t = (y != 0) ? x / y : -1;
     } else {
         double inverse_y = (double)recip((float)y);
-        double t2 = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
-        int t3 = convert_uint(t2 * 4294967295.0);
-        uint t4 = ~(y * t3);
-        ulong t5 = convert_ulong(t2 * fma((double)t4, 4294967296.0, (double)x));
-        ulong t6 = ((ulong)(t4 - (((uint)(t5 >> 32) == 0) ? 0 : y)) << 32) | x;
-        ulong t7 = ((ulong)((uint)(t5 >> 32) + t3) << 32) | (uint)t5;
-        t = t7 - (long)((t6 - (ulong)(uint)t5 * y >= y) ? -1 : 0);
+        double sum = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        int t2 = convert_uint(sum * 4294967295.0);
+        uint t3 = ~(y * t2);
+        ulong t4 = convert_ulong(sum * fma((double)t3, 4294967296.0, (double)x));
+        ulong bits = ((ulong)(t3 - (((uint)(t4 >> 32) == 0) ? 0 : y)) << 32) | x;
+        ulong bits2 = ((ulong)((uint)(t4 >> 32) + t2) << 32) | (uint)t4;
+        t = bits2 - (long)((bits - (ulong)(uint)t4 * y >= y) ? -1 : 0);
     }
     return t;
 }
@@ -1940,33 +1940,33 @@ static int transpose_diagonal_modulo_2(uint x, uint y) {
         }
     } else {
         double inverse_y = (double)recip((float)y);
-        double t2 = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
-        uint t3 = ~(y * convert_uint(t2 * 4294967295.0));
-        ulong t4 = convert_ulong(t2 * fma((double)t3, 4294967296.0, (double)x));
-        ulong t5 = ((ulong)(t3 - (((t4 >> 32) == 0) ? 0 : y)) << 32) | x;
-        ulong difference = t5 - (ulong)(uint)t4 * y;
-        ulong t6 = (difference < y) ? 0 : y;
-        t = difference - t6;
+        double sum = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        uint t2 = ~(y * convert_uint(sum * 4294967295.0));
+        ulong t3 = convert_ulong(sum * fma((double)t2, 4294967296.0, (double)x));
+        ulong bits = ((ulong)(t2 - (((t3 >> 32) == 0) ? 0 : y)) << 32) | x;
+        ulong difference = bits - (ulong)(uint)t3 * y;
+        ulong chosen = (difference < y) ? 0 : y;
+        t = difference - chosen;
     }
     return t;
 }
 static int transpose_diagonal_modulo_3(ulong x, uint y) {
-    int difference;
+    int t;
     if ((x >> 32) != 0) {
         double inverse_y = (double)recip((float)y);
-        double t = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
-        ulong t2 = convert_ulong(t * fma((double)(1 - y * convert_uint(t)), 4294967296.0, (double)(uint)x));
-        ulong t3 = ((ulong)(1 - y * convert_uint(t) - (((t2 >> 32) == 0) ? 0 : y)) << 32) | (uint)x;
-        ulong difference2 = t3 - (ulong)(uint)t2 * y;
-        ulong t4 = (difference2 < y) ? 0 : y;
-        difference = difference2 - t4;
+        double sum = fma(inverse_y, fma(-(double)y, inverse_y, 1.0) - 3.552713678800501e-15, inverse_y);
+        ulong t2 = convert_ulong(sum * fma((double)(1 - y * convert_uint(sum)), 4294967296.0, (double)(uint)x));
+        ulong bits = ((ulong)(1 - y * convert_uint(sum) - (((t2 >> 32) == 0) ? 0 : y)) << 32) | (uint)x;
+        ulong difference = bits - (ulong)(uint)t2 * y;
+        ulong chosen = (difference < y) ? 0 : y;
+        t = difference - chosen;
     } else if (y != 0) {
-        uint t = x;
-        difference = t % y;
+        uint t2 = x;
+        t = t2 % y;
     } else {
-        difference = -1;
+        t = -1;
     }
-    return difference;
+    return t;
 }
 kernel void validate_utf8(global uchar *bytes, global int *string_offsets, global int *error_position, global int *any_error, int string_count, int stop_on_error) {  // 16 lanes
     int gid = global_id(0);
@@ -1977,7 +1977,7 @@ kernel void validate_utf8(global uchar *bytes, global int *string_offsets, globa
         if (i < string_offsets_next) {
             bool found;
             bool found2;
-            uchar t;
+            uchar chosen;
             int result;
             for (;;) {
                 uchar bytes_i = bytes[i];
@@ -1985,30 +1985,30 @@ kernel void validate_utf8(global uchar *bytes, global int *string_offsets, globa
                     if (bytes_i >= 194 && bytes_i < 224) {
                         found = false;
                         found2 = false;
-                        t = 2;
+                        chosen = 2;
                     } else if ((bytes_i & 0xf0) == 0xe0) {
                         found = false;
                         found2 = true;
-                        t = 3;
+                        chosen = 3;
                     } else {
                         bool flag = bytes_i >= 245 || bytes_i < 240;
-                        t = flag ? 0 : 4;
+                        chosen = flag ? 0 : 4;
                         found = flag;
                         found2 = false;
                     }
-                    int t2 = i + t;
-                    if (found || t2 > string_offsets_next) {
+                    int t = i + chosen;
+                    if (found || t > string_offsets_next) {
                         error_position[gid] = i;
                         any_error[0] = 1;
                         return;
                     }
-                    if (t > 1) {
+                    if (chosen > 1) {
                         result = i + 1;
                         if ((bytes[result] & 0xc0) != 0x80) break;
-                        if (t > 2) {
+                        if (chosen > 2) {
                             result = i + 2;
                             if ((bytes[result] & 0xc0) != 0x80) break;
-                            if (t > 3) {
+                            if (chosen > 3) {
                                 result = i + 3;
                                 if ((bytes[result] & 0xc0) != 0x80) break;
                             }
@@ -2021,7 +2021,7 @@ kernel void validate_utf8(global uchar *bytes, global int *string_offsets, globa
                             return;
                         }
                     }
-                    i = t2;
+                    i = t;
                 } else {
                     if (i >= string_offsets_next) {
                         error_position[gid] = i;

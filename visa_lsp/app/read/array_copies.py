@@ -13,19 +13,23 @@ from visa_lsp.app.read.code_lines import (
     backwards,
     change_line,
     change_lines,
+    count_of,
     lists_of,
     places_of,
+    set_counts,
     set_form,
     set_in,
     setters,
     steps_of,
     trees_of,
     walk,
+    word_counts,
+    words_without_trees,
 )
 from visa_lsp.app.read.names import BY_NAME
 from visa_lsp.app.read.plain_forms import add, split_constant
 from visa_lsp.app.read.shape import stores
-from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Tree, form, leaf, number_of, step_of, uncast
+from visa_lsp.app.read.tree import COMPONENTS, NOTHING, Tree, form, in_place_of, leaf, number_of, step_of, uncast
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
@@ -46,6 +50,29 @@ def write_array_copies(body: Body) -> None:
         for node in code[::-1]:
             _name_copy(body, code, node)
         _load_again(body, code)
+
+
+def spread_components(body: Body) -> None:
+    """Use the component of a vector instead of a variable with its value, where both are set once."""
+    sets, uses = set_counts(body.code), word_counts(body.code)
+    for code in lists_of(body.code):
+        for node in list(code):
+            name, value = assigned(node)
+            vector = value.args[0].op if value.op in COMPONENTS and not value.args[0].args else ""
+            is_same = bool(vector) and body.type_name(vector).rstrip("234") == body.type_name(name)
+            if (
+                not is_same
+                or name not in body.kinds
+                or vector not in body.types
+                or sets[name] != 1
+                or sets[vector] != 1
+            ):
+                continue
+            later = code[code.index(node) + 1 :]
+            is_only_later = count_of(rf"\b{name}\b", later) == uses[name] - 1
+            if is_only_later and vector not in set_in(later) and name not in words_without_trees(later):
+                change_lines(later, in_place_of(leaf(name), value), node.places)
+                code[:] = [line for line in code if line is not node]
 
 
 def _index_by_row(body: Body, code: list[Node]) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -21,10 +20,24 @@ from visa_lsp.app.read.code_lines import (
     word_counts,
 )
 from visa_lsp.app.read.shape import NUMBERED
-from visa_lsp.app.read.tree import NOTHING, WIDE, WORD, Step, Tree, leaf, linear, parse, rewritten, step_of, sum_of
+from visa_lsp.app.read.tree import (
+    INTEGERS,
+    NOTHING,
+    WIDE,
+    WORD,
+    Step,
+    Tree,
+    leaf,
+    linear,
+    parse,
+    rewritten,
+    step_of,
+    sum_of,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
+    from collections import Counter
     from collections.abc import Mapping, Sequence
 
 _NUMBER: Final = re.compile(r"(?<![\w.])(?<!sampler\()\d+(?![\w.])")
@@ -35,6 +48,7 @@ _LEAVES: Final = re.compile(
 _MAX_LINES: Final = 4  # of a step
 _MIN_STEPS: Final = 3
 _UNSIGNED: Final = (ty.UD, ty.UW, ty.UB)
+_INTEGERS: Final = (ty.D, ty.W, ty.B, *_UNSIGNED)
 
 
 def join_repeats(body: Body) -> None:
@@ -241,7 +255,8 @@ def _skeleton(body: Body, uses: Counter[str], group: Sequence[Node]) -> tuple[li
     numbers: list[int] = []
     own = {name for name in set_in(group) if NUMBERED.fullmatch(name)}
     inside = word_counts(group)
-    names = {name: f"own{number}" for number, name in enumerate(sorted(own)) if inside[name] == uses[name]}
+    ordered = [name for name in inside if name in own and inside[name] == uses[name]]
+    names = {name: f"own{number}" for number, name in enumerate(ordered)}
     for text in texts_of(group):
         plain = WORD.sub(lambda hit: names.get(hit[0], hit[0]), _plain_line(body, text))
         numbers += [int(number) for number in _NUMBER.findall(plain)]
@@ -255,7 +270,7 @@ def _plain_line(body: Body, text: str) -> str:
     if hit is not None and body.kinds.get(hit[1]) in _UNSIGNED:
         text = text.replace(" == 0) ", " < 1) ", 1)
     step = step_of(text)
-    trees = tuple(tree.change(_as_sum) for tree in step.trees)
+    trees = tuple(tree.change(partial(_as_sum, body)) for tree in step.trees)
     if not trees:
         return text
     if step.op == "=" and trees[1].op == "+" and trees[1].args[0] == trees[0]:
@@ -263,14 +278,29 @@ def _plain_line(body: Body, text: str) -> str:
     return str(Step(step.words, trees))
 
 
-def _as_sum(tree: Tree) -> Tree | None:
-    """Return an element with its index as a sum of factors, each with its number, and a number."""
-    factors = linear(tree.args[1]) if tree.op == "[]" else Counter()
+def _as_sum(body: Body, tree: Tree) -> Tree | None:
+    """Return an element with its index, or a float with its integer, as a sum of factors, each with its number, and a number."""
+    is_of_integers = tree.op == "(float)" and all(body.kinds.get(name) in _INTEGERS for name in tree.names())
+    total = _summed(tree.args[-1]) if tree.op == "[]" or is_of_integers else NOTHING
+    return Tree(tree.op, (*tree.args[:-1], total)) if total is not NOTHING else None
+
+
+def _summed(tree: Tree) -> Tree:
+    """Return a sum as factors, each with its number, and a number, also in casts of parts; NOTHING for other trees."""
+    factors = linear(tree)
     words = sorted(word for word in factors if word)
     if not words or min(factors.values()) < 0:
-        return None
-    products = [Tree("*", (parse(word), leaf(factors[word]))) for word in words]
-    return Tree("[]", (tree.args[0], Tree("+", (sum_of(products), leaf(factors[""])))))
+        return NOTHING
+    products = [Tree("*", (_summed_cast(parse(word)), leaf(factors[word]))) for word in words]
+    return Tree("+", (sum_of(products), leaf(factors[""])))
+
+
+def _summed_cast(tree: Tree) -> Tree:
+    """Return a cast with what it takes as a sum of factors; another tree as it is."""
+    if tree.op not in INTEGERS:
+        return tree
+    inner = _summed_cast(tree.args[0]) if tree.args[0].op in INTEGERS else _summed(tree.args[0])
+    return tree if inner is NOTHING else Tree(tree.op, (inner,))
 
 
 def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_Series]) -> list[Node]:
@@ -307,8 +337,8 @@ def _without_needless(text: str) -> str:
     rules = {"X * 1": "X", "X + 0": "X", "A + (B - C)": "A + B - C", "A + (B + C)": "A + B + C"}
 
     def rule(tree: Tree) -> Tree | None:
-        if tree.op != "[]":
+        if tree.op not in ("[]", "(float)"):
             return None
-        return Tree("[]", (tree.args[0], tree.args[1].change(partial(rewritten, rules=rules))))
+        return Tree(tree.op, (*tree.args[:-1], tree.args[-1].change(partial(rewritten, rules=rules))))
 
     return str(Step(step.words, tuple(tree.change(rule) for tree in step.trees))) if step.trees else text

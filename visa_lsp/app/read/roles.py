@@ -30,7 +30,14 @@ _IDS: Final = {
 }
 _EXTREMES: Final = {"fmax()": "largest", "max()": "largest", "fmin()": "smallest", "min()": "smallest"}
 _COUNTERS: Final = ("k", "j", "m", "n")
-_RESULTS: Final = {"-": "difference", "*": "product", "exp()": "exponential", "rsqrt()": "inverse", "sqrt()": "root"}
+_RESULTS: Final = {
+    "-": "difference", "*": "product", "/": "ratio", "%": "rest", "?": "chosen", "|": "bits", "^": "mixed", "u-": "negated",
+    "~": "inverted", "<<": "shifted", ">>": "shifted", "&": "masked", "fma()": "sum", "mul_hi()": "high_product",
+    "approx_divide()": "ratio", "divide()": "ratio", "exp()": "exponential", "exp2()": "power", "pow()": "power",
+    "log()": "logarithm", "log2()": "logarithm", "sin()": "sine", "cos()": "cosine", "rsqrt()": "inverse", "recip()": "inverse",
+    "sqrt()": "root", "fabs()": "magnitude", "abs()": "magnitude", "floor()": "rounded", "trunc()": "rounded",
+    "rint()": "rounded", "ballot()": "votes", "popcount()": "bit_count", "clz()": "leading_zeros",
+}  # fmt: skip
 _ALONG: Final = {"width": "x", "w": "x", "height": "y", "h": "y", "rows": "row", "cols": "col", "columns": "col"}
 _UNARY: Final = {"u-": "minus_{}", "recip()": "inverse_{}", "rsqrt()": "inverse_root_{}", "sqrt()": "root_{}", "fabs()": "abs_{}", "abs()": "abs_{}"}  # fmt: skip
 _BINARY: Final = {
@@ -45,10 +52,29 @@ _SIZES: Final = {
     "global_size()": "grid_size",
 }
 _MAX_NAME: Final = 24
+_HALF_BITS: Final = 32  # of a number of 64 bits
 _GENERAL: Final = re.compile(  # names that say nothing about where a value comes from
     r"(?:index|position|t|product|difference|smaller|larger|smallest|largest|sum|flag|in_range|result|found|holds|count|stride|distance"
-    r"|current|acc|hash|value|texel|slot|old|input|i|exponential|inverse|root)_?\d*|.*_(?:plus|minus|times|over|or|is|below|mod)_.*"
+    r"|current|acc|hash|value|texel|slot|old|input|i|ratio|rest|chosen|bits?|mixed|negated|inverted|shifted|masked|high_product|exponential"
+    r"|power|logarithm|sine|cosine|inverse|root|magnitude|rounded|votes|bit_count|leading_zeros|low_bits|upper|sum_of_squares)_?\d*"
+    r"|.*_(?:plus|minus|times|over|or|is|below|mod)_.*"
 )
+
+
+def _result(value: Tree) -> str:
+    """Return a name for the result of an operation."""
+    number = number_of(value.args[-1]) if value.op in ("&", "<<", ">>") else None
+    if value.op == "<<" and number_of(value.args[0]) == 1:
+        return "bit"
+    if number is not None and value.op == "&":
+        return "low_bits" if not number & (number + 1) else "bit" if not number & (number - 1) else "masked"
+    if number == _HALF_BITS and value.op == ">>":
+        return "upper"
+    part = value
+    while part.op == "fma()" and part.args[0] == part.args[1]:
+        part = part.args[2]
+    is_square = part.op == "*" and part.args[0] == part.args[1]
+    return "sum_of_squares" if part is not value and is_square else _RESULTS.get(value.op, "t")
 
 
 class Namer:
@@ -216,7 +242,10 @@ class Namer:
             return ("index",) if name in self.indexes else ("current",) if is_chosen else ("acc",)
         if not values:
             return ("value",)
-        return (*(word for word in (*along, described) if word), *self._by_value(name, start))
+        computed = [value for value in map(uncast, values) if value.args] or [start]
+        common = dict.fromkeys(self._by_value(name, value) for value in computed)
+        plain = ("index",) if name in self.indexes else ("t",)
+        return (*(word for word in (*along, described) if word), *(next(iter(common)) if len(common) == 1 else plain))
 
     def _base(self, address: Tree, depth: int = 4) -> str:
         """Return the argument that an address is computed from; empty if that is not seen."""
@@ -351,7 +380,7 @@ class Namer:
             kind = {"add": "sum", "max": "largest", "min": "smallest"}.get(word, word)
             is_scan = "exclusive" in value.op or "inclusive" in value.op
             return (f"{kind}_{'before' if 'exclusive' in value.op else 'up_to'}" if is_scan else kind,)
-        return (_RESULTS.get(value.op, "t"),)
+        return (_result(value),)
 
     def _choose(self, name: str, roles: tuple[str, ...]) -> None:
         for role in self._tries(roles):

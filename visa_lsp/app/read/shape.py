@@ -64,6 +64,7 @@ if TYPE_CHECKING:
 
 
 _MAX_CHAIN: Final = 200  # operations of a value with others in it; hashes would double it with each line
+_STEP_WORDS: Final = re.compile(r"\b\w+\b(?!\()")  # names and numbers
 _MAX_NODES: Final = 1500  # a longer body keeps its copies
 PURE: Final = ("local_id()", "group_id()", "global_id()", "local_size()", "global_size()", "enqueued_local_size()", "global_id_offset()", "group_count()")  # fmt: skip
 COMPARE: Final = {
@@ -344,6 +345,30 @@ class Shaper:
                 self._rename(source, name, live)
         for code in lists_of(self.code):
             code[:] = [node for node in code if copied(assigned(node)[1]) != assigned(node)[0]]
+
+    def unite_steps(self) -> None:
+        """Make one variable of those that hold, one after another in each round of a loop, what it has added up so far."""
+        live, self.setters = self.live(), setters_by_name(self.code)
+        uses, odd = word_counts(self.code), words_without_trees(self.code)
+        for loop in [node for node in walk(self.code) if node.is_loop]:
+            inside, needed = word_counts([loop]), live.before.get(id(loop), frozenset[str]())
+            order = list(dict.fromkeys(name for node in walk([loop]) if (name := assigned(node)[0]) in self.kinds))
+            own = [name for name in order if name not in needed | odd and inside[name] == uses[name]]
+            for name in own:
+                setting = self.setters[name]
+                total = next((n for n in order if n in needed and self._is_step(n, name, setting, live)), "")
+                if total:
+                    self._rename(name, total, live)
+
+    def _is_step(self, total: str, name: str, setting: list[Node], live: Liveness) -> bool:
+        """Return whether a variable holds a total, in a step like others of it, where the total's own variable does not need to."""
+        alike = {_STEP_WORDS.sub("@", str(assigned(node)[1])) for node in self.setters[total]}
+        return (
+            self.kinds[total] is self.kinds[name]
+            and all(assigned(node)[0] == name and total in assigned(node)[1].names() for node in setting)
+            and alike.issuperset(_STEP_WORDS.sub("@", str(assigned(node)[1])) for node in setting)
+            and not interfere(live, self.setters, total, name)
+        )
 
     def _alike(self, name: str, source: str) -> bool:
         """Return whether two variables have one type."""

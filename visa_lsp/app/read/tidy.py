@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from visa_lsp.app.read.array_copies import write_array_copies
+from visa_lsp.app.read.array_copies import spread_components, write_array_copies
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import (
     Body,
@@ -414,6 +414,7 @@ class Tidier:
         self._inline_all()
         self.shaper.join_operators()
         write_continues(self.body)
+        spread_components(self.body)
         change_lines(self.code, self._as_stored)
         self._store_as_declared()
         change_lines(self.code, short_index)
