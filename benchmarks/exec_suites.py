@@ -44,7 +44,7 @@ _SIZES_OF_FFT = (
     "-x 8192", "-x 169", "-x 2048 -y 4",
 )  # fmt: skip
 # Marks of clFFT's client, PolyBench and hashcat.
-_PASSED, _FAILED = r"\*PASS\*|Percent: 0$|^[0-9a-f]{32}:123$", r"\*FAIL\*|Percent: [1-9]\d*$"
+_PASSED, _FAILED = r"\*PASS\*|Percent: 0$|^\s*[0-9a-f]{32}:123\s*$", r"\*FAIL\*|Percent: [1-9]\d*$"
 _PROGRESS = re.compile(r"^([.sxFE]+)(?: +\[ *\d+%\])?$", re.MULTILINE)
 
 

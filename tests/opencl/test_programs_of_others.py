@@ -1,6 +1,6 @@
 """Programs and test suites of others under ``visa-lsp exec``: ``benchmarks.exec_suites`` runs them, and counts what passes.
 
-Those of Debian are ``clinfo``, ``clblast-tests``, ``clfft-client``, ``clpeak`` and ``hashcat``; pyopencl's sources and dpnp come
+Those of Debian are ``clinfo``, ``clblast-tests``, ``clfft-client`` and ``hashcat``; pyopencl's sources and dpnp come
 from the index of packages. `docs/exec.md` has all that were ever run, with the reasons for what fails.
 """
 
@@ -52,7 +52,7 @@ def test_a_client_of_clblast_gets_right_results(run_suite):
     [
         ("clblast xaxpy", 108, 0, ""),
         ("clfft", 14, 2, ""),  # sizes with the factors 11 and 13, which fail on pocl alone too
-        ("hashcat", 1, 0, "the kernel writes to"),  # what the host calls CL_MEM_READ_ONLY
+        ("hashcat", 1, 0, "readonly"),  # what the host calls CL_MEM_READ_ONLY
     ],
 )
 def test_programs_of_debian_pass_their_tests(run_suite, suite, least, failures, words):
@@ -60,16 +60,6 @@ def test_programs_of_debian_pass_their_tests(run_suite, suite, least, failures, 
     assert (result.passed >= least, result.failed) == (True, failures)
     assert result.refused == []
     assert all(words and words in fault for fault in result.faults)
-
-
-@pytest.mark.full
-@pytest.mark.skipif(
-    "VISA_LSP_TEST_OCLOC" not in os.environ, reason="no ocloc of 2026: the older one crashes at clpeak's source"
-)
-def test_clpeak_measures(run_suite):
-    result = run_suite("clpeak", 300, "--ocloc", os.environ["VISA_LSP_TEST_OCLOC"])
-    assert (result.status, result.refused) == ("1", [])  # its test of latency reads a buffer that nothing has written
-    assert result.enqueues > 100
 
 
 @pytest.fixture(scope="module")
@@ -90,9 +80,7 @@ def pyopencl(tmp_path_factory):
     ("suite", "least", "failures"),
     [
         ("pyopencl test_wrapper", 40, 1),  # which fails in itself
-        ("pyopencl test_algorithm", 12, 0),
         ("pyopencl test_enqueue_copy", 1, 0),
-        ("pyopencl examples", 10, 0),
     ],
 )
 def test_pyopencl_passes_its_own_tests(run_suite, pyopencl, suite, least, failures):

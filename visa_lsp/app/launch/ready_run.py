@@ -247,7 +247,7 @@ def observers_named(checks: str) -> tuple[Observer, ...]:
 
 
 def refuse_unknown_checks(checks: str) -> None:
-    """Raise LaunchError for a name in a list of checks that there is not."""
+    """Raise LaunchError if a list of checks has an unknown name."""
     unknown = next((name for name in listed_names(checks) if name not in CHECKERS), None)
     if unknown is not None:
         raise LaunchError(f"unknown check '{unknown}'; known checks: all, none, {', '.join(CHECKERS)}")
