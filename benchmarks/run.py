@@ -1,9 +1,10 @@
 """A kernel's own time: compiled engine, pocl and Oclgrind on the same OpenCL source, one thread each, in one run.
 
 The source is compiled by ``ocloc`` for Tiger Lake; the text is what ``visa-lsp run`` runs. Times are seconds of the kernel alone: the
-best of several runs, of Oclgrind the only one, as its process's CPU time. ``checks`` are all of ours against Oclgrind's own with ``--data-races
---uninitialized``. What a run leaves in memory is compared with what pocl leaves. Growth: twice and four times the work,
-in threads and in instructions. Last, one group of each kernel from start to end, and ``asm`` against the finalizer.
+best of several runs, of Oclgrind the only one, as its process's CPU time; of pocl that of enqueue and finish, and the event's own.
+``checks`` are all of ours against Oclgrind's own with ``--data-races --uninitialized``. What a run leaves in memory is compared with
+what pocl leaves. Growth: twice and four times the work, in threads and in instructions. Last, one group of each kernel from start to
+end, and ``asm`` against the finalizer.
 Usage: python -m benchmarks.run [REPEATS] [--kernel NAME] [--quick]; ``--quick`` leaves Oclgrind out. With ``--left`` only the share
 of instructions and of time is printed that compiled code leaves to the interpreter, for each kernel of the corpora; with ``--slm`` the
 memory for many groups with 16 MiB each.
@@ -164,7 +165,7 @@ job, repeats, folder = json.loads(sys.argv[1]), int(sys.argv[2]), sys.argv[3]
 name = "Oclgrind" if sys.argv[4] == "oclgrind" else "Portable"
 platform = next(p for p in cl.get_platforms() if p.name.startswith(name))
 context = cl.Context(platform.get_devices())
-queue = cl.CommandQueue(context)
+queue = cl.CommandQueue(context, properties=cl.command_queue_properties.PROFILING_ENABLE)
 kernel = cl.Kernel(cl.Program(context, open(folder + "/run.cl").read()).build("-cl-std=CL1.2"), job["kernel"])
 times = []
 for _ in range(repeats):
@@ -178,21 +179,24 @@ for _ in range(repeats):
         else:
             args.append(np.dtype(given["dtype"]).type(given["value"]))
     queue.finish()
-    cpu, wall = time.process_time(), time.perf_counter()
-    kernel(queue, job["size"], job["local"], *args)
+    cpu = time.process_time()
+    event = kernel(queue, job["size"], job["local"], *args)
     queue.finish()
-    times.append((time.process_time() - cpu, time.perf_counter() - wall))
+    times.append((time.process_time() - cpu, (event.profile.end - event.profile.start) * 1e-9))
 for number, (buffer, array, result) in enumerate(out):
     if result:
         cl.enqueue_copy(queue, array, buffer)
         np.save(f"{folder}/{sys.argv[4]}-{job['kernel']}.npy", array)
 queue.finish()
-print(json.dumps({"cpu": min(t[0] for t in times), "wall": min(t[1] for t in times)}))
+print(json.dumps([min(t[0] for t in times), min(t[1] for t in times)]))
 """
 
 
-def peer(job: Job, folder: Path, repeats: int, which: str, *options: str) -> float:
-    """Run a job with pocl or Oclgrind on the arrays that our command begins with; seconds of CPU time."""
+def peer(job: Job, folder: Path, repeats: int, which: str, *options: str) -> tuple[float, float]:
+    """Run a job with pocl or Oclgrind on the arrays that our command begins with.
+
+    Return the seconds of CPU time of enqueue and finish, and those of the kernel alone by its event.
+    """
     args = [
         {"file": str(folder / a.file), "result": a.result} if isinstance(a, Buffer) else {"dtype": a[0], "value": a[1]}
         for a in job.args
@@ -205,8 +209,8 @@ def peer(job: Job, folder: Path, repeats: int, which: str, *options: str) -> flo
     said = subprocess.run(command, env=env, capture_output=True, text=True, check=False, timeout=_LIMIT)
     if said.returncode:
         sys.exit(f"{which}, {job.kernel}: {said.stderr[-2_000:]}")
-    spent: float = json.loads(said.stdout.splitlines()[-1])["cpu"]
-    return spent
+    cpu, event = json.loads(said.stdout.splitlines()[-1])
+    return float(cpu), float(event)
 
 
 def agree(job: Job, folder: Path) -> bool:
@@ -224,31 +228,36 @@ def agree(job: Job, folder: Path) -> bool:
 def measure(folder: Path, repeats: int, chosen: list[Job], *, quick: bool) -> None:
     """Print the table of kernels, and the chosen geometric means."""
     rows: list[list[object]] = []
-    ratios: dict[str, list[float]] = {"pocl": [], "Oclgrind": [], "checked": []}
+    names = ("pocl", "pocl by its event", "Oclgrind", "Oclgrind's checks / checked", "checked")
+    ratios: dict[str, list[float]] = {name: [] for name in names}
     machine = Machine()
     for job in chosen:
         plain, checked = ours(job, folder, repeats, "none"), ours(job, folder, repeats, "all")
-        native = peer(job, folder, repeats, "pocl")
+        native, event = peer(job, folder, repeats, "pocl")
         same = "yes" if agree(job, folder) else "NO"
         ratios["pocl"].append(native / plain.run)
+        ratios["pocl by its event"].append(event / plain.run)
+        ratios["checked"].append(checked.run / plain.run)
         row: list[object] = [job.kernel, plain.run * 1e3, checked.run * 1e3, native * 1e3, native / plain.run]
+        row += [event * 1e3, event / plain.run]
         if quick:
             row += ["", "", "", ""]
         else:
-            slow, slower = peer(job, folder, 1, "oclgrind"), peer(job, folder, 1, "oclgrind", *_CHECKED)
+            slow = peer(job, folder, 1, "oclgrind")[0]
+            slower = peer(job, folder, 1, "oclgrind", *_CHECKED)[0]
             ratios["Oclgrind"].append(slow / plain.run)
-            ratios["checked"].append(slower / checked.run)
+            ratios["Oclgrind's checks / checked"].append(slower / checked.run)
             row += [slow, slow / plain.run, slower, slower / checked.run]
         rows.append([*row, plain.compile * 1e3, checked.compile * 1e3, checked.engine, plain.peak_mb, same])
     head = [
-        "", "ms", "checked ms", "pocl ms", "pocl/ours", "Oclgrind s", "/ours", "its checks s", "/checked",
+        "", "ms", "checked ms", "pocl ms", "/ours", "event ms", "/ours", "Oclgrind s", "/ours", "its checks s", "/checked",
         "compile ms", "checked", "engine", "peak MB", "same as pocl",
     ]  # fmt: skip
     table(f"the kernel alone, one thread each, TGLLP ({machine.words()})", head, rows)
     for name, some in ratios.items():
         if some:
             mean = math.exp(sum(map(math.log, some)) / len(some))
-            print(f"geometric mean, {name} / ours: {mean:.2f}x")
+            print(f"geometric mean, {name}{'' if '/' in name else ' / ours'}: {mean:.2f}x")
 
 
 def growth(folder: Path, repeats: int) -> None:
