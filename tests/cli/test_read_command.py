@@ -60,7 +60,7 @@ def test_a_page_has_the_pseudo_code_beside_the_text_and_ties_their_lines(printed
     )
     bare = [html.unescape(re.sub("<[^>]*>", "", line)) for line in re.findall("<code>(.*?)</code>", visa)]
     assert [line.rstrip() for line in bare] == [line.rstrip() for line in text.splitlines()]
-    (numbers,) = re.findall(r'data-v="([\d ]+)"[^>]*><i>\d+</i><code>[^<]*<span class="typ">float</span> t3 ', code)
+    (numbers,) = re.findall(r'data-v="([\d ]+)"[^>]*><i>\d+</i><code>[^<]*<span class="typ">float</span> sum2 ', code)
     assert [bare[int(number) - 1].split()[0] for number in numbers.split()] == ["mov", "mad"]
     assert re.search(rf'data-v="{numbers.split()[0]}" data-s="2"', visa)
     assert "// the source" in page
