@@ -35,11 +35,11 @@ export const passed = await steps(
       await goTo(page, lineOf('    mad (M1, 16) V0062'));
       await command(page, 'vISA: Read as Code');
       await lineWith(1, 'kernel void mandel(global uchar4 *img').waitFor({ timeout: LONG });
-      await until(page, 'the partner', async () => (await marked(1)).join() === 'acc = fma(t3 * 2.0f, acc, t2);' || (await marked(1)), (found) => found === true);
+      await until(page, 'the partner', async () => (await marked(1)).join() === 'acc = fma(t * 2.0f, acc, sum2);' || (await marked(1)), (found) => found === true);
       await photograph(page, pictures, 'read-as-code-light');
     },
     async 'a click on pseudo-code marks its instructions'() {
-      await lineWith(1, 'float t = fma(').click();
+      await lineWith(1, 'float sum = fma(').click();
       await until(page, 'two instructions', async () => (await marked(0)).length === 2);
       const found = await marked(0);
       assert.match(found.join('\n'), /^mov .*V0057.*\nmad .*V0058/);
