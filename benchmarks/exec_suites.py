@@ -89,7 +89,7 @@ def suites(
 
 
 class SuiteResult(Struct, frozen=True):
-    """What came of a suite: numbers of its tests, the exit status in words, and what was reported."""
+    """The outcome of a suite: numbers of its tests, the exit status in words, and the report's faults and refused calls."""
 
     passed: int
     failed: int
@@ -108,11 +108,11 @@ class SuiteResult(Struct, frozen=True):
         return "\n".join(lines)
 
 
-def run(command: list[str], host: str, seconds: int, folder: Path, *options: str) -> SuiteResult:
-    """Run a suite in a folder, with options of ``exec``."""
+def run(command: list[str], host: str, seconds: int, folder: Path) -> SuiteResult:
+    """Run a suite in a folder."""
     report = folder / "report.json"
     report.unlink(missing_ok=True)
-    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), *options, "--", *command]
+    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), "--", *command]
     environment = {**os.environ, **({"VISA_LSP_EXEC_HOST": host} if host else {})}
     with (folder / "output").open("w+", errors="replace") as output:
         process = subprocess.Popen(ours, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=folder)

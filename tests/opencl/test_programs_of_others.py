@@ -23,11 +23,11 @@ def run_suite(monkeypatch, tmp_path, tmp_path_factory):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
-    def run_named(name, seconds, *options, python=sys.executable, pyopencl=None):
+    def run_named(name, seconds, python=sys.executable, pyopencl=None):
         command, host = suites(python, pyopencl, None, None)[name]
         if shutil.which(command[0]) is None:
             pytest.skip(f"{command[0]} is not installed")
-        result = run(command, host, seconds, tmp_path, *options)
+        result = run(command, host, seconds, tmp_path)
         print(f"{name}: {result.row()}")
         return result
 

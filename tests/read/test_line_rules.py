@@ -322,9 +322,6 @@ def test_unrolled_steps_of_a_loop_with_a_total_in_turns_are_a_loop():
     names = [f"V_{k}" for k in range(4)] + [f"V_2{k}" for k in range(4)]
     body = body_of(lines, i="int", n="int", x="float", **dict.fromkeys(names, "float"))
     body.code[1].tail = Line("} while (i < n);")
-    shaper = Shaper(body)
-    shaper.unite_steps()
-    shaper.join_operators()
     join_repeats(body)
     assert texts(body.code)[3:-2] == [
         "for (V_11 = 0; V_11 < 128; V_11 += 32) {", "}",

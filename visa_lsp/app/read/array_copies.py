@@ -59,20 +59,14 @@ def spread_components(body: Body) -> None:
         for node in list(code):
             name, value = assigned(node)
             vector = value.args[0].op if value.op in COMPONENTS and not value.args[0].args else ""
-            is_same = bool(vector) and body.type_name(vector).rstrip("234") == body.type_name(name)
-            if (
-                not is_same
-                or name not in body.kinds
-                or vector not in body.types
-                or sets[name] != 1
-                or sets[vector] != 1
-            ):
+            are_known = name in body.kinds and vector in body.types and sets[name] == sets[vector] == 1
+            if not are_known or body.type_name(vector).rstrip("234") != body.type_name(name):
                 continue
             later = code[code.index(node) + 1 :]
             is_only_later = count_of(rf"\b{name}\b", later) == uses[name] - 1
             if is_only_later and vector not in set_in(later) and name not in words_without_trees(later):
                 change_lines(later, in_place_of(leaf(name), value), node.places)
-                code[:] = [line for line in code if line is not node]
+                code.remove(node)
 
 
 def _index_by_row(body: Body, code: list[Node]) -> None:

@@ -68,7 +68,7 @@ from visa_lsp.app.read.nests import join_nests
 from visa_lsp.app.read.outlines import Outline, move_out
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
-from visa_lsp.app.read.shape import Shaper, opposite
+from visa_lsp.app.read.shape import opposite
 from visa_lsp.app.read.spans import UNIFORM, UNSIGNED, Span, access_control, alike
 from visa_lsp.app.read.tidy import Tidier
 from visa_lsp.isa import lsc_codes as codes
@@ -263,9 +263,6 @@ class CodePrinter:
             texts = [declared.text for declared in self.names.parameters]
             read_constants(body, [text.split("*")[1] for text in texts if text.startswith("constant ") and "*" in text])
             join_nests(body, partial(opposite, is_float=body.has_floats))
-            shaper = Shaper(body)
-            shaper.unite_steps()
-            shaper.join_operators()
             join_repeats(body)
             self.outlines = move_out(body, identifier(self.kernel.name))
             write_doubles(body)

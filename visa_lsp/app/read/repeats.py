@@ -19,7 +19,7 @@ from visa_lsp.app.read.code_lines import (
     walk,
     word_counts,
 )
-from visa_lsp.app.read.shape import NUMBERED
+from visa_lsp.app.read.shape import NUMBERED, Shaper
 from visa_lsp.app.read.tree import (
     INTEGERS,
     NOTHING,
@@ -53,6 +53,9 @@ _INTEGERS: Final = (ty.D, ty.W, ty.B, *_UNSIGNED)
 
 def join_repeats(body: Body) -> None:
     """Change the lines of a body in place."""
+    shaper = Shaper(body)
+    shaper.unite_steps()
+    shaper.join_operators()
     for code in list(lists_of(body.code)):
         _join_loops(code)
         _roll_steps(body, code)

@@ -54,9 +54,8 @@ _SIZES: Final = {
 _MAX_NAME: Final = 24
 _HALF_BITS: Final = 32  # of a number of 64 bits
 _GENERAL: Final = re.compile(  # names that say nothing about where a value comes from
-    r"(?:index|position|t|product|difference|smaller|larger|smallest|largest|sum|flag|in_range|result|found|holds|count|stride|distance"
-    r"|current|acc|hash|value|texel|slot|old|input|i|ratio|rest|chosen|bits?|mixed|negated|inverted|shifted|masked|high_product|exponential"
-    r"|power|logarithm|sine|cosine|inverse|root|magnitude|rounded|votes|bit_count|leading_zeros|low_bits|upper|sum_of_squares)_?\d*"
+    r"(?:index|position|t|smaller|larger|smallest|largest|flag|in_range|result|found|holds|count|stride|distance"
+    rf"|current|acc|hash|value|texel|slot|old|input|i|bit|low_bits|upper|sum_of_squares|{'|'.join(_RESULTS.values())})_?\d*"
     r"|.*_(?:plus|minus|times|over|or|is|below|mod)_.*"
 )
 

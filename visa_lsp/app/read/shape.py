@@ -362,13 +362,14 @@ class Shaper:
 
     def _is_step(self, total: str, name: str, setting: list[Node], live: Liveness) -> bool:
         """Return whether a variable holds a total, in a step like others of it, where the total's own variable does not need to."""
-        alike = {_STEP_WORDS.sub("@", str(assigned(node)[1])) for node in self.setters[total]}
-        return (
-            self.kinds[total] is self.kinds[name]
-            and all(assigned(node)[0] == name and total in assigned(node)[1].names() for node in setting)
-            and alike.issuperset(_STEP_WORDS.sub("@", str(assigned(node)[1])) for node in setting)
-            and not interfere(live, self.setters, total, name)
-        )
+        steps = [assigned(node) for node in setting]
+        if self.kinds[total] is not self.kinds[name] or any(
+            to != name or total not in value.names() for to, value in steps
+        ):
+            return False
+        forms = {_STEP_WORDS.sub("@", str(assigned(node)[1])) for node in self.setters[total]}
+        is_alike = forms.issuperset(_STEP_WORDS.sub("@", str(value)) for _, value in steps)
+        return is_alike and not interfere(live, self.setters, total, name)
 
     def _alike(self, name: str, source: str) -> bool:
         """Return whether two variables have one type."""

@@ -83,7 +83,7 @@ class GroupRunner:
         self._frames: dict[int, Frame] = {}  # of threads that the interpreter has continued
         frame = machine.acquire(dispatch.kernel)
         self.compiled = compiled = machine.compile_for(frame.code)
-        machine.grew((count - 1) * frame.code.layout.size)
+        machine.grew((count - 1) * frame.code.layout.size)  # the other threads have registers of their own too
         self.functions = machine.compile_called() or {}
         plans = [of.body for of in (compiled, *self.functions.values())]
         self._layout = layout = ActivationLayout.of(compiled)
