@@ -13,13 +13,14 @@ from __future__ import annotations
 import subprocess
 import sys
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 from resource import RUSAGE_SELF, getrusage
 from tempfile import TemporaryDirectory
 from time import thread_time
 from typing import TYPE_CHECKING, Final
 from unittest.mock import patch
+
+from msgspec.structs import replace
 
 from benchmarks.first import launch_of, short_texts
 from benchmarks.measure import table

@@ -6,11 +6,11 @@ Predefined variables, which are rows of ``isa.predefined``, each against what a 
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import cache
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tiers import first
 
 from tests.sim.generator import flow_cases, flow_runs, sync_cases

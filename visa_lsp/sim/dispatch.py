@@ -6,7 +6,10 @@ Values only. ``machine.run`` is the reference interpreter; every engine takes th
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
+
+from msgspec import Struct
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -23,8 +26,7 @@ def no_item(_group: Triple, _thread: int, _lane: int) -> None:
     """Return None, because media threads have no work items."""
 
 
-@dataclass(frozen=True, slots=True)
-class GroupShape:
+class GroupShape(Struct, frozen=True, eq=False):
     """The threads of one group: their number, active lanes and first register bytes."""
 
     threads: int
@@ -32,8 +34,7 @@ class GroupShape:
     payload: Callable[[tuple[int, int, int], int], bytes]
 
 
-@dataclass(frozen=True, slots=True)
-class Dispatch:
+class Dispatch(Struct, frozen=True, eq=False, dict=True):
     """The inputs of a run.
 
     ``lanes`` returns the active lanes at the start of thread n of a group; ``payload`` returns the first bytes of its
@@ -53,8 +54,8 @@ class Dispatch:
     memory: Memory
     slm_bytes: int = 0
     shared_parts: Sequence[NamedPart] = ()  # the arrays and arguments in shared local memory
-    samplers: Mapping[int, Sampler] = field(default_factory=dict)
-    symbols: Mapping[str, int] = field(default_factory=dict)
+    samplers: Mapping[int, Sampler] = {}
+    symbols: Mapping[str, int] = {}
     file_variables: Sequence[FileVariable] = ()  # by index, which aliases of file scope name
     step_budget: int = 200_000_000
     item: Callable[[Triple, int, int], tuple[Triple, Triple] | None] = no_item
@@ -63,7 +64,7 @@ class Dispatch:
     host_threads: int = 1  # number of threads of the host that may run groups at the same time
     show_progress: Callable[[int, int], None] | None = None  # called with completed groups and steps
 
-    @property
+    @cached_property
     def buffers(self) -> list[Buffer]:
         """All buffers of the launch, each once, in the same order for every run."""
         return list({id(b): b for b in (*self.memory.buffers, *self.surfaces.values())}.values())

@@ -185,7 +185,7 @@ class Machine:
         dispatch, layout = self.dispatch, frame.code.layout
         payload = shape.payload(group, number)
         head = payload[: layout.grf_bytes]
-        frame.regs[layout.offset(7) : layout.offset(7) + len(head)] = np.frombuffer(head, np.uint8)
+        frame.regs.data[layout.offset(7) : layout.offset(7) + len(head)] = head
         for item in dispatch.kernel.inputs:
             _place_input(frame, item, payload)
         mask = shape.lanes(number)
@@ -468,7 +468,7 @@ def _place_input(frame: Frame, item: Input, payload: bytes) -> None:
     kind = item.kind & 7
     if kind == 0:
         offset = layout.offset(item.id)
-        frame.regs[offset : offset + len(data)] = np.frombuffer(data, np.uint8)
+        frame.regs.data[offset : offset + len(data)] = data
     elif kind == 1:
         frame.samplers[layout.sampler_base[item.id]] = int.from_bytes(data[:4], "little")
     else:

@@ -206,9 +206,7 @@ class Frame:
 
     def put(self, offset: int, value: int, size: int = 4) -> None:
         """Write the low ``size`` bytes of an integer at a byte offset."""
-        self.regs[offset : offset + size] = np.frombuffer(
-            (value & (1 << 8 * size) - 1).to_bytes(size, "little"), np.uint8
-        )
+        self.regs.data[offset : offset + size] = (value & (1 << 8 * size) - 1).to_bytes(size, "little")
 
     def next_waiting(self) -> int | None:
         """Deactivate all lanes and return the lowest place where lanes wait; None without any."""

@@ -6,10 +6,10 @@ told with the instruction that wrote it last.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import numpy as np
+from msgspec.structs import replace
 
 from tests.sim.generator.pairwise import SEED
 from tests.support.builders import Builder, dispatch

@@ -322,8 +322,8 @@ def _run(
         threads=1 if listener is not None or settings.checks != "none" else _host_threads(config),
         listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
-    prepared = prepare(kernel.module, kernel.info, config, settings.platform, is_checked=kernel.is_checked)
-    kernel.is_checked = True
+    prepared = prepare(kernel.module, kernel.info, config, settings.platform, checked_threads=kernel.checked_threads)
+    kernel.checked_threads = max(kernel.checked_threads, prepared.geometry.threads)
     launch = LaunchFile(None, None, config)
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)
@@ -353,6 +353,9 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
     """
     shared, names = _typed_memory(enqueue, kernel)
     views: dict[tuple[int, int, int, str], Array] = {}
+    buffers: dict[
+        int, tuple[BufferArg, Array, Array | None]
+    ] = {}  # with their arrays, and those that these are parts of
     args: list[Arg] = []
     for index, given in enumerate(enqueue.args):
         arg = replace(given, access="") if isinstance(given, BufferArg) and index in kernel.wrongly_accessed else given
@@ -366,16 +369,18 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
             raw = arg.array
             typed = raw.view(kernel.element_of(index, raw.nbytes))
             key = (id(arg.whole), raw.ctypes.data, raw.nbytes, typed.dtype.str)
-            args.append(replace(arg, array=views.setdefault(key, typed), whole=shared.get(id(arg.whole), arg.whole)))
+            buffers[index] = arg, views.setdefault(key, typed), shared.get(id(arg.whole), arg.whole)
+            args.append(arg)
         else:
             args.append(arg)
     fixed = {id(array) for array in shared.values()}
 
-    def is_part(arg: BufferArg) -> bool:
-        others = (a for key, a in views.items() if key[0] == id(arg.whole) and a is not arg.array)
-        return id(arg.whole) in fixed or any(np.may_share_memory(arg.array, other) for other in others)
+    def is_part(array: Array, whole: Array | None) -> bool:
+        others = (a for key, a in views.items() if key[0] == id(whole) and a is not array)
+        return id(whole) in fixed or any(np.may_share_memory(array, other) for other in others)
 
-    placed = tuple(replace(a, whole=None) if isinstance(a, BufferArg) and not is_part(a) else a for a in args)
+    for index, (buffer, array, whole) in buffers.items():
+        args[index] = replace(buffer, array=array, whole=whole if is_part(array, whole) else None)
     memory = (
         PlacedMemory(
             names.get(id(array), f"shared allocation {enqueue.shared_numbers[address]}"),
@@ -385,7 +390,7 @@ def _placed(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[tuple[Arg, ...], tu
         )
         for address, array in enqueue.shared
     )
-    return placed, tuple(memory)
+    return tuple(args), tuple(memory)
 
 
 def _typed_memory(enqueue: Enqueue, kernel: LoadedKernel) -> tuple[dict[int, Array], dict[int, str]]:

@@ -112,7 +112,7 @@ class LoadedKernel(Struct, eq=False):
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
     all undefined bytes, and the time for further runs of them. ``reads_unwritten``: a launch has read memory with such bytes;
-    ``writes_others``: it may write shared memory to which no argument points; ``is_checked``: after the first launch.
+    ``writes_others``: it may write shared memory to which no argument points; ``checked_threads``: the most threads of a group of its launches.
     ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a fault is
     interpreted, which took 166 s for one launch of hashcat.
     """
@@ -130,7 +130,7 @@ class LoadedKernel(Struct, eq=False):
     reads_unwritten: bool = False
     writes_others: bool = False
     wrongly_accessed: set[int] = field(default_factory=set)
-    is_checked: bool = False
+    checked_threads: int = 0
 
     def element_of(self, index: int, size: int) -> str:
         """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""

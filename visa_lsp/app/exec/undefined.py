@@ -28,7 +28,7 @@ def undefined_bytes(array: Array) -> Array | None:
     if not words.size:
         return None
     low, high = words[0::2] == UNDEFINED_BYTES & 0xFFFFFFFF, words[1::2] == UNDEFINED_BYTES >> 32
-    if not low.any() and not high.any():
+    if not np.count_nonzero(low) and not np.count_nonzero(high):
         return None
     unwritten = np.empty(words.size, bool)
     unwritten[0::2], unwritten[1::2] = low, high

@@ -13,6 +13,8 @@ from math import prod
 from time import perf_counter
 from typing import TYPE_CHECKING, Final
 
+from msgspec import structs
+
 from visa_lsp.app.launch.profile import profile_of
 from visa_lsp.app.launch.report import (
     BufferReport,
@@ -186,7 +188,9 @@ def run_ready(run: ReadyRun) -> RunReport:
             raise LaunchError(unfit)
     dispatch = run.dispatch(INTERPRETED_STEPS if engine_name == "interp" else COMPILED_STEPS)
     show = options.show_progress and partial(options.show_progress, prod(dispatch.groups))
-    dispatch = replace(dispatch, first_fault=options.first_fault, show_progress=show, host_threads=options.threads)
+    dispatch = structs.replace(
+        dispatch, first_fault=options.first_fault, show_progress=show, host_threads=options.threads
+    )
     engine = engine_function(
         options, engine_name, options.compiled.of(dispatch) if options.compiled is not None else None
     )
@@ -209,7 +213,7 @@ def _item_race(dispatch: Dispatch, checks: str) -> Fault | None:
     if sum(buffer.size for buffer in dispatch.buffers) > _MAX_PILOT_BYTES:
         return None
     before = Contents(dispatch)
-    pilot = replace(dispatch, groups=(1, 1, 1), step_budget=_PILOT_STEPS, first_fault=False, show_progress=None)
+    pilot = structs.replace(dispatch, groups=(1, 1, 1), step_budget=_PILOT_STEPS, first_fault=False, show_progress=None)
     faults = interpret(pilot, checkers(_ITEM_RACES)).faults
     before.restore()
     race = next((fault for fault in faults if fault.kind is FaultKind.RACE and not fault.is_note), None)
@@ -227,7 +231,7 @@ def _run_timed(
     compiling, running = 0.0, []
     while True:
         profiler = Profiler() if options.profile else None
-        observers = (*observers_named(options.checks), *options.listeners, *((profiler,) if profiler else ()))
+        observers = (*checkers(options.checks), *options.listeners, *((profiler,) if profiler else ()))
         began = perf_counter()
         result = engine(dispatch, observers)
         running.append(perf_counter() - began - result.compile_seconds)

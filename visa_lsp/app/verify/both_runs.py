@@ -8,6 +8,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
+from msgspec import structs
 
 from visa_lsp.app.errors import UserError
 from visa_lsp.app.launch import runner
@@ -166,7 +167,7 @@ def _compared(
 
 def _dispatch_of(run: ReadyRun, steps: int) -> Dispatch:
     """Return the dispatch of a run that ends at its first fault or after a number of instructions."""
-    return replace(with_budget(run.prepared, steps), first_fault=True)
+    return structs.replace(with_budget(run.prepared, steps), first_fault=True)
 
 
 def _stuck_fault(result: RunResult) -> Fault | None:

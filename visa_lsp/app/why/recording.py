@@ -8,10 +8,12 @@ by comparing memory. Invariant: each run starts from the memory of the launch.
 from __future__ import annotations
 
 import itertools
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib.util import find_spec
 from math import prod
 from typing import TYPE_CHECKING, Final
+
+from msgspec import structs
 
 from visa_lsp.app.why.dependences import Dependences
 from visa_lsp.disk_cache import open_for_user
@@ -82,7 +84,7 @@ class LaunchRecorder:
     def _interpret(self) -> RecordedRun:
         recorder = StepRecorder()
         budget = min(_MAX_INTERPRETED, self._dispatch.step_budget)
-        result = interpret(replace(self._dispatch, step_budget=budget), (recorder,))
+        result = interpret(structs.replace(self._dispatch, step_budget=budget), (recorder,))
         used_up = budget < self._dispatch.step_budget and any(f.kind is FaultKind.BUDGET for f in result.faults)
         note = f"only the first {len(recorder.pcs):,} instructions of the run are recorded"
         notes = (note,) if recorder.is_full or used_up else ()

@@ -8,8 +8,9 @@ interpreter runs the group again (``replay``), or all groups where that is impos
 from __future__ import annotations
 
 import math
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from visa_lsp.sim.analyses.costs import MAX_INSTRUCTIONS, Costs, find_costs, is_large
 from visa_lsp.sim.contents import Contents
@@ -81,9 +82,9 @@ def _run(
         return _interpret(slower, observers, against)
     if unfit := ", ".join(type(o).__name__ for o in observers if type(o) not in WATCHED):
         return _interpret(slower, observers, f"{_BY_INTERPRETER}compiled code has no form of {unfit}" * at_once)
-    is_copied = sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES
-    before = Contents(dispatch) if is_copied and not (at_once or making.bodies) else None
-    if before is not None:
+    before = None
+    if not (at_once or making.bodies) and sum(buffer.size for buffer in dispatch.buffers) <= MAX_COPIED_BYTES:
+        before = Contents(dispatch)
         sample = Sample(slower, making)
         sample.heard_by(_fresh(observers))
         try:

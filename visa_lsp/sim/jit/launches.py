@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import partial
 from math import prod
 from operator import add
 from typing import TYPE_CHECKING, Final
+
+from msgspec.structs import replace
 
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.dispatch import RunResult
@@ -42,7 +43,7 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     # The proof comes first, because it takes a tenth of the time of writing the code.
     if mode.watched and machine.definedness_of(dispatch.kernel) is None:
         return "no proof that registers are written before they are read"
-    if machine.compile_called() is None:
+    if machine.compiled_functions is None:
         return "the kernel calls functions with different modes of floats"
     bodies = [compiled.body for compiled in machine.bodies.values()]
     if not all(body.never_leaves for body in bodies):
@@ -52,16 +53,6 @@ def runner_of(machine: CompiledMachine) -> GroupRunner | str:
     ):
         return "a message of the kernel has no compiled form"
     return GroupRunner(machine)
-
-
-def _watched_machine(dispatch: Dispatch, making: Making) -> CompiledMachine:
-    """Return a machine for a launch under observers, whose kernel has no calls where that is possible."""
-    inlined = making.inline(dispatch)
-    if inlined is not None:
-        dispatch = replace(dispatch, kernel=inlined.kernel)
-    machine = CompiledMachine(dispatch, making, RunMode(watched=True))
-    machine.inlined = inlined
-    return machine
 
 
 def run_unwatched(dispatch: Dispatch, making: Making) -> RunResult:
@@ -147,7 +138,12 @@ def run_watched(
     nothing and returns the reason. Raises Suspicion, with memory as before, if all groups must be interpreted.
     """
     with making.stopwatch:
-        runner = runner_of(_watched_machine(dispatch, making))
+        inlined = making.inline(dispatch)
+        if inlined is not None:
+            dispatch = replace(dispatch, kernel=inlined.kernel)
+        machine = CompiledMachine(dispatch, making, RunMode(watched=True))
+        machine.inlined = inlined
+        runner = runner_of(machine)
     if isinstance(runner, str):
         return runner
     before = before or Contents(dispatch, runner.uses.changes)

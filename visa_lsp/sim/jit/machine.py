@@ -77,6 +77,7 @@ class CompiledMachine(Machine):
         if codes and id(kernel) not in self._codes:
             code = self._codes[id(kernel)] = codes.pop()
             code.grew = self.grew
+            self._free[id(code)] = code.frames[:]
             code.counts[:] = [0] * len(code.counts)
         return super().code(kernel)
 
@@ -84,7 +85,8 @@ class CompiledMachine(Machine):
         """Pass the forms of bodies to a later run, after the end of this one."""
         self.unlink()
         for number, code in self._codes.items():
-            code.frames.clear()
+            # Frames in the memory of a runner are not kept, and of the others one suffices.
+            code.frames[:] = [frame for frame in code.frames if frame.code is code and frame.regs.base is None][:1]
             self.making.codes.setdefault(number, []).append(code)
 
     def _table_of(self, buffers: Sequence[Buffer], addresses: Sequence[int]) -> np.ndarray[Any, np.dtype[np.int64]]:
@@ -146,8 +148,9 @@ class CompiledMachine(Machine):
             self.bodies[key] = body
         return body
 
-    def compile_called(self) -> dict[int, CompiledBody] | None:
-        """Return the bodies of the functions that the kernel calls, by number; None if they have no common modes."""
+    @cached_property
+    def compiled_functions(self) -> dict[int, CompiledBody] | None:
+        """The bodies of the functions that the kernel calls, by number; None if they have no common modes."""
         kernel, numbers = self.compile_for(self.code(self.dispatch.kernel)).body, self.bindings.functions
         modes = {kernel.modes.modes[pc] for pc in kernel.calls}
         if len(modes) > 1:

@@ -9,11 +9,11 @@ much, Suspicion is raised, and all groups must be interpreted.
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import prod
 from typing import TYPE_CHECKING, Final
 
 import numpy as np
+from msgspec.structs import replace
 
 from visa_lsp.sim.contents import Contents
 from visa_lsp.sim.faults import FaultKind, KernelFault

@@ -84,7 +84,7 @@ class GroupRunner:
         frame = machine.acquire(dispatch.kernel)
         self.compiled = compiled = machine.compile_for(frame.code)
         machine.grew((count - 1) * frame.code.layout.size)  # the other threads have registers of their own too
-        self.functions = machine.compile_called() or {}
+        self.functions = machine.compiled_functions or {}
         plans = [of.body for of in (compiled, *self.functions.values())]
         self._layout = layout = ActivationLayout.of(compiled)
         self._memory = allocate_aligned(count * layout.end).reshape(count, layout.end)

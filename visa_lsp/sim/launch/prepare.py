@@ -84,11 +84,12 @@ def choose_kernel(program: Module, name: str | None) -> Kernel:
 
 
 def prepare(
-    program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform, *, is_checked: bool = False
+    program: Module, info: KernelInfo | None, config: LaunchConfig, platform: Platform, *, checked_threads: int = 0
 ) -> PreparedLaunch:
     """Return the description of a launch of ``config`` on ``platform``.
 
-    ``info`` has the facts of ze_info, if there is one. ``is_checked``: an earlier launch has checked program and ze_info. Raises LaunchError if ze_info, arguments, sizes or platform
+    ``info`` has the facts of ze_info, if there is one. ``checked_threads``: the most threads of a group with which an earlier launch of the same program,
+    ze_info and platform was checked. Raises LaunchError if ze_info, arguments, sizes or platform
     do not fit the program, or it needs more memory than the limits allow.
     """
     kernel = choose_kernel(program, config.kernel)
@@ -96,12 +97,13 @@ def prepare(
         raise LaunchError(f"the ze_info describes '{info.name}', but the kernel is '{kernel.name}'")
     if len(kernel.arguments) < len(kernel.inputs):
         kernel = structs.replace(kernel, inputs=kernel.arguments)  # because nothing fills reserved registers
-    for body in () if is_checked else (kernel, *program.functions):
+    for body in () if checked_threads else (kernel, *program.functions):
         check_body(body, platform.grf_bytes, program.variables)
     geometry = _geometry(kernel, info, config, platform)
-    if info is not None and not is_checked:
+    if info is not None and not checked_threads:
         _check_platform(kernel, info, geometry, platform)
-    _check_registers(kernel, geometry, program.variables)
+    if geometry.threads > checked_threads:
+        _check_registers(kernel, geometry, program.variables)
     kilobytes = kernel.int_attribute("SLMSize") or 0
     world = World(info.env.slm_size, info.argument_name) if info else World(1024 * kilobytes)
     world.add_memory(config.memory)
@@ -153,7 +155,7 @@ def prepare(
 
 def with_budget(prepared: PreparedLaunch, steps: int) -> Dispatch:
     """Return the dispatch of a launch with another limit on instructions, counted over all threads."""
-    return replace(prepared.dispatch, step_budget=steps)
+    return structs.replace(prepared.dispatch, step_budget=steps)
 
 
 def _with_info(kernel: Kernel, info: KernelInfo, arguments: Arguments, layout: LaunchLayout) -> GroupPayload:

@@ -6,6 +6,7 @@ Joins the modules of the checkers; knows nothing else.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from functools import lru_cache
 from typing import Final
 
 from visa_lsp.sim.observers.access_qualifiers import AccessChecker
@@ -42,6 +43,7 @@ def select_watched_kinds(kinds: Iterable[str], names: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(kind for kind in kinds if kind in watched or kind not in all_kinds))
 
 
+@lru_cache(maxsize=16)
 def listed_names(names: str) -> tuple[str, ...]:
     """Return the names of the checkers in a comma-separated list: ``all``, ``none``, names."""
     chosen: dict[str, None] = {}
