@@ -1133,6 +1133,7 @@ static float mandelbrot_log2(float x) {
     }
     return t;
 }
+static void minmaxloc_part(local float *slm_float, uint lid, uint index);
 kernel void minmaxloc(global uchar *srcptr, int src_step, int src_offset, int cols, int total, int groupnum, global uchar *dstptr, global uchar *mask, int mask_step, int mask_offset) {  // 32 lanes
     local float *slm_float = (local float *)slm;  // 1024 elements
     uint lid = local_id(0);
@@ -1181,37 +1182,11 @@ kernel void minmaxloc(global uchar *srcptr, int src_step, int src_offset, int co
         work_group_barrier();
     }
     if (lid < 2) {
-        float float_lid = slm_float[lid];
-        float float_value = slm_float[lid + 2];
-        int float_lid_plus514 = ((int *)slm_float)[lid + 514];
-        if (!(!(float_value < float_lid) && !(float_value == float_lid && float_lid_plus514 < ((int *)slm_float)[lid + 512]))) {
-            slm_float[lid] = float_value;
-            slm_float[lid + 512] = as_float(float_lid_plus514);
-        }
-        float float_lid_plus256 = slm_float[lid + 256];
-        float float_lid_plus258 = slm_float[lid + 258];
-        int float_lid_plus770 = ((int *)slm_float)[lid + 770];
-        if (!(!(float_lid_plus258 > float_lid_plus256) && !(float_lid_plus258 == float_lid_plus256 && float_lid_plus770 < ((int *)slm_float)[lid + 768]))) {
-            slm_float[lid + 256] = float_lid_plus258;
-            slm_float[lid + 768] = as_float(float_lid_plus770);
-        }
+        minmaxloc_part(slm_float, lid, lid + 2);
     }
     work_group_barrier();
     if (lid == 0) {
-        float float_lid = slm_float[lid];
-        float float_value = slm_float[lid + 1];
-        int float_lid_plus513 = ((int *)slm_float)[lid + 513];
-        if (!(!(float_value < float_lid) && !(float_value == float_lid && float_lid_plus513 < ((int *)slm_float)[lid + 512]))) {
-            slm_float[lid] = float_value;
-            slm_float[lid + 512] = as_float(float_lid_plus513);
-        }
-        float float_lid_plus256 = slm_float[lid + 256];
-        float float_lid_plus257 = slm_float[lid + 257];
-        int float_lid_plus769 = ((int *)slm_float)[lid + 769];
-        if (!(!(float_lid_plus257 > float_lid_plus256) && !(float_lid_plus257 == float_lid_plus256 && float_lid_plus769 < ((int *)slm_float)[lid + 768]))) {
-            slm_float[lid + 256] = float_lid_plus257;
-            slm_float[lid + 768] = as_float(float_lid_plus769);
-        }
+        minmaxloc_part(slm_float, lid, lid + 1);
     }
     work_group_barrier();
     int group = group_id(0);
@@ -1223,6 +1198,22 @@ kernel void minmaxloc(global uchar *srcptr, int src_step, int src_offset, int co
         long t3 = (ulong)dstptr + (group * 4 + ((groupnum * 4 + index + 15) & -16));
         *(int *)t3 = ((int *)slm_float)[512];
         *(int *)(t3 + groupnum * 4) = float_768;
+    }
+}
+static void minmaxloc_part(local float *slm_float, uint lid, uint index) {
+    float float_lid = slm_float[lid];
+    float float_value = slm_float[index];
+    int float_lid_plus514 = ((int *)slm_float)[index + 512];
+    if (!(!(float_value < float_lid) && !(float_value == float_lid && float_lid_plus514 < ((int *)slm_float)[lid + 512]))) {
+        slm_float[lid] = float_value;
+        slm_float[lid + 512] = as_float(float_lid_plus514);
+    }
+    float float_lid_plus256 = slm_float[lid + 256];
+    float float_lid_plus258 = slm_float[index + 256];
+    int float_lid_plus770 = ((int *)slm_float)[index + 768];
+    if (!(!(float_lid_plus258 > float_lid_plus256) && !(float_lid_plus258 == float_lid_plus256 && float_lid_plus770 < ((int *)slm_float)[lid + 768]))) {
+        slm_float[lid + 256] = float_lid_plus258;
+        slm_float[lid + 768] = as_float(float_lid_plus770);
     }
 }
 kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *hashes, uint count, uint seed) {  // 32 lanes

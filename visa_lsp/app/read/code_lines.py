@@ -337,3 +337,33 @@ def change_line(node: Node, rule: Callable[[Tree], Tree | None]) -> bool:
     before = node.texts()
     node.change(change)
     return node.texts() != before
+
+
+def place_declaration(code: list[Node], name: str, declaration: str) -> None:
+    """Declare a variable in the innermost list that has all its uses; outside of loops, unless each round sets it first."""
+    ways: list[tuple[list[Node], int, bool]] = []
+    block, in_loop = code, False
+    while True:
+        using = [index for index, node in enumerate(block) if name in node.names]
+        start = using[0]
+        ways.append((block, start, in_loop))
+        node = block[start]
+        if len(using) > 1 or node.inner is None or name in node.own_names():
+            break
+        in_loop = in_loop or node.is_loop
+        block = node.inner
+    block, start, in_loop = ways[-1]
+    node = block[start]
+    head = f"for ({name} = "
+    if node.text.startswith(head) and len(using) == 1:
+        node.text = f"for ({declaration} = {node.text[len(head) :]}"
+        return
+    if node.assigns == name and name not in WORD.findall(node.text.partition(" = ")[2]):
+        node.text = declaration + node.text[len(name) :]
+        return
+    while in_loop or block[start].text.startswith(("case ", "default:")):
+        ways.pop()
+        block, start, in_loop = ways[-1]
+    while block[start].continues:
+        start -= 1
+    block.insert(start, Node(f"{declaration};"))

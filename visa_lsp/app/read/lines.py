@@ -14,7 +14,7 @@ from visa_lsp.app.read.alignment import Alignment
 from visa_lsp.app.read.array_copies import read_constants
 from visa_lsp.app.read.cells import CALL_REGISTERS, Cells, Spot
 from visa_lsp.app.read.characters import write_characters
-from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, walk
+from visa_lsp.app.read.code_lines import Body, Line, Node, names_of, place_declaration, walk
 from visa_lsp.app.read.doubles import write_doubles
 from visa_lsp.app.read.expressions import (
     ATOM,
@@ -66,6 +66,7 @@ from visa_lsp.app.read.names import (
 )
 from visa_lsp.app.read.nests import join_nests
 from visa_lsp.app.read.outlines import Outline, move_out
+from visa_lsp.app.read.repeated_parts import share_parts
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.roles import Namer
 from visa_lsp.app.read.shape import opposite
@@ -196,6 +197,9 @@ class CodePrinter:
         ):
             fields = self.fields.get(name.removeprefix("struct ")) or self._fields(name)
             yield Line(f"{name} {{ {fields} }};" if fields else f"{name};")
+        for outline in self.outlines:
+            Namer(outline.code, []).run()
+        self.outlines += share_parts(main, identifier(self.kernel.name), self._parameter_types())
         called = dict.fromkeys(name for inst in self.kernel.instructions if (name := self._called_by(inst)))
         yield from (Line(f"function void {name}(void);") for name in called if name != self.kernel.name)
         if main and main[-1].text == "return;":
@@ -206,11 +210,14 @@ class CodePrinter:
             f"{kind} void {identifier(self.kernel.name)}({parameters}) {{"
             + (f"  // {self.names.simd} lanes" if self.names.simd else "")
         )
-        yield from _print(main)
+        yield from print_lines(main)
         yield Line("}")
         for outline in self.outlines:
-            Namer(outline.code, []).run()
-            yield from _print([Node(f"{outline.head} {{", inner=outline.code, tail=Line("}"))], "")
+            yield from print_lines([Node(f"{outline.head} {{", inner=outline.code, tail=Line("}"))], "")
+
+    def _parameter_types(self) -> dict[str, str]:
+        """Return the types of the parameters."""
+        return {one.name: one.text.rpartition(one.name)[0].strip() for one in self.names.parameters}
 
     def _rename_called(self, main: list[Node]) -> None:
         """Give other names to parameters that are called as the functions that lines call."""
@@ -270,7 +277,7 @@ class CodePrinter:
             inside = names_of(outline.code)
             for name, declaration in declarations.items():  # in order, so that each process prints the same
                 if name in inside:
-                    _place(outline.code, name, declaration)
+                    place_declaration(outline.code, name, declaration)
         used, top = names_of(main), list[Node]()
         for name in declarations:
             if name in used and name in filled:
@@ -278,7 +285,7 @@ class CodePrinter:
             elif name in used and (name in shared or is_flat):
                 top.append(Node(f"{declarations[name]};"))
             elif name in used:
-                _place(main, name, declarations[name])
+                place_declaration(main, name, declarations[name])
         top += [Node(f"void *{name};") for name in sorted(self._state_variables)]
         array = self._local_array
         if array is not None and array.name in names_of(main):
@@ -1105,44 +1112,15 @@ def _quote(text: str) -> str:
     return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
 
 
-def _print(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
+def print_lines(code: Sequence[Node], indent: str = _INDENT) -> Iterator[Line]:
+    """Yield lines and those inside of them, with their indents."""
     for node in code:
         label = node.text.endswith(":;")
         yield Line((indent[len(_INDENT) :] if label else indent) + node.text, node.places)
         if node.inner is not None:
-            yield from _print(node.inner, indent + _INDENT)
+            yield from print_lines(node.inner, indent + _INDENT)
         if node.tail is not None:
             yield Line(indent + node.tail.text, node.tail.places)
-
-
-def _place(code: list[Node], name: str, declaration: str) -> None:
-    """Declare a variable in the innermost list that has all its uses; outside of loops, unless each round sets it first."""
-    ways: list[tuple[list[Node], int, bool]] = []
-    block, in_loop = code, False
-    while True:
-        using = [index for index, node in enumerate(block) if name in node.names]
-        start = using[0]
-        ways.append((block, start, in_loop))
-        node = block[start]
-        if len(using) > 1 or node.inner is None or name in node.own_names():
-            break
-        in_loop = in_loop or node.is_loop
-        block = node.inner
-    block, start, in_loop = ways[-1]
-    node = block[start]
-    head = f"for ({name} = "
-    if node.text.startswith(head) and len(using) == 1:
-        node.text = f"for ({declaration} = {node.text[len(head) :]}"
-        return
-    if node.assigns == name and name not in _WORD.findall(node.text.partition(" = ")[2]):
-        node.text = declaration + node.text[len(name) :]
-        return
-    while in_loop or block[start].text.startswith(("case ", "default:")):
-        ways.pop()
-        block, start, in_loop = ways[-1]
-    while block[start].continues:
-        start -= 1
-    block.insert(start, Node(f"{declaration};"))
 
 
 class Meetings:

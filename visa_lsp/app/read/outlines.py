@@ -109,18 +109,17 @@ _FUNCTIONS: Final = (
 
 
 class Outline(Struct):
-    """A function: its name, the types of its result and of its inputs ``x``, ``y``, ``z``, and its lines."""
+    """A function: its name, the type of its result, its parameters with their types, and its lines."""
 
     name: str
     type: str
-    inputs: tuple[str, ...]
+    parameters: tuple[str, ...]
     code: list[Node]
 
     @property
     def head(self) -> str:
         """Its declaration."""
-        parameters = ", ".join(f"{word} {name}" for word, name in zip(self.inputs, _INPUTS, strict=False))
-        return f"static {self.type} {self.name}({parameters})"
+        return f"static {self.type} {self.name}({', '.join(self.parameters) or 'void'})"
 
 
 class _Region(NamedTuple):
@@ -160,7 +159,8 @@ def move_out(body: Body, kernel: str) -> list[Outline]:
             if key not in functions:
                 number = sum(other[0] == region.name for other in functions)
                 name = f"{kernel}_{region.name}{f'_{number + 1}' if number else ''}"
-                functions[key] = Outline(name, region.type, types, lines)
+                parameters = tuple(f"{word} {own}" for word, own in zip(types, _INPUTS, strict=False))
+                functions[key] = Outline(name, region.type, parameters, lines)
             code[index : index + len(region.chain)] = _lines_of_call(body, region, functions[key].name)
             code[:] = [node for node in code if not any(node is line for line in region.before)]
     if functions:

@@ -26,6 +26,16 @@ def prelude_names() -> frozenset[str]:
 
 
 @cache
+def words_of_lanes() -> frozenset[str]:
+    """Return the names of its operations of lanes together, which know each other by their lines."""
+    macros = dict(re.findall(r"^#define (\w+)\b((?:[^\n]*\\\n)*[^\n]*)", read_prelude(), re.MULTILINE))
+    found = {"__LINE__"}
+    while more := {name for name, text in macros.items() if found & set(re.findall(r"\w+", text))} - found:
+        found |= more
+    return frozenset(found)
+
+
+@cache
 def prelude_words() -> frozenset[str]:
     """Return the names of all its macros and functions, which no variable has."""
     words = re.findall(r"#define (\w+)|\b(\w+)\(", re.sub(r"/\*.*?\*/", "", read_prelude(), flags=re.DOTALL))

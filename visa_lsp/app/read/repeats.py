@@ -41,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 _NUMBER: Final = re.compile(r"(?<![\w.])(?<!sampler\()\d+(?![\w.])")
+_WHOLE_FLOAT: Final = re.compile(r"(?<![\w.])(\d+)\.0f\b")
+_FLOAT_OF_NUMBER: Final = re.compile(r"\(float\)(\d+)\b")
 _IS_FIRST: Final = re.compile(r"if \((\w+) == 0\) ")
 _LEAVES: Final = re.compile(
     r"(?:if \(.*\) )?(?:break|continue|goto\b.*|return\b.*);|case .*|default:|\w+:;?|each_lane\(.*"
@@ -268,11 +270,11 @@ def _skeleton(body: Body, uses: Counter[str], group: Sequence[Node]) -> tuple[li
 
 
 def _plain_line(body: Body, text: str) -> str:
-    """Return a line with indexes as sums of factors; ``x == 0`` of an unsigned ``x`` as ``x < 1``, ``a = a + b`` as ``a += b``."""
+    """Return a line with indexes as sums of factors; ``x == 0`` of an unsigned ``x`` as ``x < 1``, ``a = a + b`` as ``a += b``, ``2.0f`` as ``(float)2``."""
     hit = _IS_FIRST.match(text)
     if hit is not None and body.kinds.get(hit[1]) in _UNSIGNED:
         text = text.replace(" == 0) ", " < 1) ", 1)
-    step = step_of(text)
+    step = step_of(_WHOLE_FLOAT.sub(r"(float)\1", text))
     trees = tuple(tree.change(partial(_as_sum, body)) for tree in step.trees)
     if not trees:
         return text
@@ -318,6 +320,7 @@ def _loop_of_steps(body: Body, nodes: list[Node], size: int, series: Sequence[_S
     turn = iter(column.text(counters) for column in series)
     for node in walk(inner):
         node.change(lambda text: _without_needless(re.sub(_NUMBER, lambda _: next(turn), _plain_line(body, text))))
+        node.change(lambda text: _FLOAT_OF_NUMBER.sub(r"\1.0f", text))
     before: list[Node] = []
     if _COUNTS in counters:
         counter, factor, start = counters[_COUNTS]
