@@ -4,7 +4,7 @@ They must be there already: those of Debian (clinfo, clpeak, clblast-tests, clff
 interpreter of ``--python``, the sources of pyopencl, which have its tests and examples, in ``--pyopencl``, Khronos' conformance tests,
 built by their CMake, in ``--conformance``, the OpenCL programs of PolyBench-ACC, built beside their sources as NAME.exe with
 ``-DMINI_DATASET -DRUN_ON_CPU``, in ``--polybench``. For dpnp ``VISA_LSP_EXEC_HOST`` is
-the OpenCL of intel-opencl-rt beside that interpreter. Needs gcc, OpenCL's headers and loader, pocl and ocloc.
+the OpenCL of intel-opencl-rt beside that interpreter. ``--capture`` writes each enqueue as a launch file and runs it again. Needs gcc, OpenCL's headers and loader, pocl and ocloc.
 """
 
 from __future__ import annotations
@@ -33,6 +33,7 @@ _CONFORMANCE = {  # programs, in their folders, and their arguments
     "image methods": "images/kernel_image_methods/test_kernel_image_methods small_images",
     "images in kernels": "images/kernel_read_write/test_image_streams small_images",
 }  # fmt: skip
+_CAPTURES_AT_ONCE = 50
 _GRACE_SECONDS = 30  # for a suite that is ended, to write its report
 _EXAMPLES = (  # of pyopencl, that need no further packages
     "demo", "demo_array", "demo_array_svm", "demo_elementwise", "demo_elementwise_complex", "demo-struct-reduce",
@@ -108,11 +109,12 @@ class SuiteResult(Struct, frozen=True):
         return "\n".join(lines)
 
 
-def run(command: list[str], host: str, seconds: int, folder: Path) -> SuiteResult:
-    """Run a suite in a folder."""
+def run(command: list[str], host: str, seconds: int, folder: Path, captures: Path | None = None) -> SuiteResult:
+    """Run a suite in a folder; write its enqueues into another one."""
     report = folder / "report.json"
     report.unlink(missing_ok=True)
-    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), "--", *command]
+    capture = [] if captures is None else ["--capture", str(captures)]
+    ours = [sys.executable, "-m", "visa_lsp", "exec", "--report", str(report), *capture, "--", *command]
     environment = {**os.environ, **({"VISA_LSP_EXEC_HOST": host} if host else {})}
     with (folder / "output").open("w+", errors="replace") as output:
         process = subprocess.Popen(ours, stdout=output, stderr=subprocess.STDOUT, env=environment, cwd=folder)
@@ -133,6 +135,22 @@ def run(command: list[str], host: str, seconds: int, folder: Path) -> SuiteResul
     return SuiteResult(passed, failed, status, values["enqueues"], faults, refused)
 
 
+def differing_captures(folder: Path) -> tuple[int, list[str]]:
+    """Run the launch files of a folder; return their number, and the names of those that leave something else than their enqueue."""
+    launches = sorted(folder.glob("*.launch.yaml"))
+    wrong: list[str] = []
+    for start in range(0, len(launches), _CAPTURES_AT_ONCE):
+        some = launches[start : start + _CAPTURES_AT_ONCE]
+        command = [sys.executable, "-m", "visa_lsp", "run", "--format", "json", *map(str, some)]
+        ran = subprocess.run(command, capture_output=True, text=True, check=False)
+        results = {Path(one["launch"]).name: one for one in json.loads(ran.stdout)}
+        for launch in some:
+            result = results.get(launch.name)
+            if result is None or not all(expected["ok"] for expected in result["expectations"]):
+                wrong.append(launch.name)
+    return len(launches), wrong
+
+
 def _count(text: str, word: str) -> int:
     """Return the number of tests that the output of CLBlast or pytest counts, or that have a mark of another suite."""
     found = re.findall(rf"(\d+) test\(s\) {word}", text) or re.findall(rf"(\d+) {word}", text)
@@ -148,6 +166,7 @@ def main() -> int:
     parser.add_argument("--conformance", type=Path, help="folder in which Khronos' conformance tests are built")
     parser.add_argument("--polybench", type=Path, help="folder of the OpenCL programs of PolyBench-ACC")
     parser.add_argument("--seconds", type=int, default=1200, help="longest time of a suite (1200)")
+    parser.add_argument("--capture", action="store_true", help="run each enqueue again, from its launch file")
     parser.add_argument("names", nargs="*", help="suites whose names begin so")
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as name:
@@ -157,7 +176,13 @@ def main() -> int:
             if shutil.which(command[0]) is None:
                 print(f"{suite}: {command[0]} is not installed", flush=True)
                 continue
-            print(f"{suite}: {run(command, host, args.seconds, Path(name)).row()}", flush=True)
+            captures = Path(tempfile.mkdtemp(dir=name)) if args.capture else None
+            print(f"{suite}: {run(command, host, args.seconds, Path(name), captures).row()}", flush=True)
+            if captures is not None:
+                count, wrong = differing_captures(captures)
+                print(
+                    f"  {count} captures run again, {len(wrong)} leave something else {wrong[:_MAX_LISTED]}", flush=True
+                )
     return 0
 
 
