@@ -1,7 +1,7 @@
 """Programs and test suites of others under ``visa-lsp exec``: ``benchmarks.exec_suites`` runs them, and counts what passes.
 
-Those of Debian are ``clinfo``, ``clblast-tests``, ``clfft-client`` and ``hashcat``; pyopencl's sources and dpnp come
-from the index of packages. `docs/exec.md` has all that were ever run, with the reasons for what fails.
+Those of Debian are ``clinfo``, ``clblast-tests``, ``clfft-client``, ``clpeak`` and ``hashcat``; pyopencl's sources and dpnp
+come from the index of packages, Khronos' conformance tests are built from their sources. `docs/exec.md` has all that were ever run, with the reasons for what fails.
 """
 
 import os
@@ -23,8 +23,8 @@ def run_suite(monkeypatch, tmp_path, tmp_path_factory):
     monkeypatch.setenv("PYTHONPATH", str(Path(__file__).parents[2]))
     monkeypatch.setenv("VISA_LSP_CACHE", str(tmp_path_factory.getbasetemp() / "cache"))
 
-    def run_named(name, seconds, python=sys.executable, pyopencl=None):
-        command, host = suites(python, pyopencl, None, None)[name]
+    def run_named(name, seconds, python=sys.executable, pyopencl=None, conformance=None):
+        command, host = suites(python, pyopencl, conformance, None)[name]
         if shutil.which(command[0]) is None:
             pytest.skip(f"{command[0]} is not installed")
         result = run(command, host, seconds, tmp_path)
@@ -98,3 +98,34 @@ def test_pyopencl_passes_its_own_tests(run_suite, pyopencl, suite, least, failur
 def test_dpnp_passes_its_own_tests(run_suite, suite, least):
     result = run_suite(f"dpnp {suite}", 240, python=os.environ["VISA_LSP_TEST_DPNP"])
     assert (result.passed >= least, result.failed) == (True, 0)
+
+
+@pytest.mark.full
+@pytest.mark.skipif(
+    "VISA_LSP_TEST_OCLOC" not in os.environ,
+    reason="VISA_LSP_TEST_OCLOC names no compiler of 2026, and that of Debian crashes at the source of clpeak",
+)
+def test_clpeak_measures_the_cost_of_a_launch(run_suite, monkeypatch, tmp_path):
+    compiler = Path(os.environ["VISA_LSP_TEST_OCLOC"]).parent
+    monkeypatch.setenv("PATH", f"{compiler}{os.pathsep}{os.environ['PATH']}")
+    result = run_suite("clpeak", 500)
+    assert "Kernel launch latency" in (tmp_path / "output").read_text()
+    assert (result.status, result.enqueues, result.refused) == ("1", 20002, [])
+    assert all("were never written" in fault for fault in result.faults)  # it reads a buffer that it has not filled
+
+
+@pytest.mark.full
+@pytest.mark.skipif(
+    "VISA_LSP_TEST_CONFORMANCE" not in os.environ,
+    reason="VISA_LSP_TEST_CONFORMANCE names no folder with Khronos' conformance tests, built by their CMake",
+)
+@pytest.mark.parametrize(
+    ("suite", "least", "failures"),  # those that fail do so on pocl alone too
+    [
+        ("api", 90, 2), ("basic", 5, 0), ("buffers", 700, 0), ("atomics", 2, 0), ("events", 10, 0), ("image facts", 6, 0),
+        ("copied images", 6, 3), ("filled images", 4, 0), ("read and written images", 6, 0), ("image methods", 1, 0),
+    ],
+)  # fmt: skip
+def test_conformance_tests_pass_in_a_minute_and_a_half(run_suite, suite, least, failures):
+    result = run_suite(f"conformance {suite}", 90, conformance=Path(os.environ["VISA_LSP_TEST_CONFORMANCE"]))
+    assert (result.passed >= least, result.failed) == (True, failures)

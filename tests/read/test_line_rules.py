@@ -15,6 +15,7 @@ from visa_lsp.app.read.quotients import HighHalf, find_divisor, join_quotient, j
 from visa_lsp.app.read.repeats import join_repeats
 from visa_lsp.app.read.shape import Shaper
 from visa_lsp.app.read.signs import Signs
+from visa_lsp.app.read.skip_flags import drop_flags
 from visa_lsp.app.read.tidy import in_decimal
 from visa_lsp.app.read.tree import leaf, parse
 from visa_lsp.app.read.usual_forms import write_continues, write_usual_forms
@@ -346,3 +347,34 @@ def test_a_component_is_no_variable_of_its_own_until_its_vector_changes(between,
     body.types |= {"v": "float4 v", "w": "float4 w"}
     spread_components(body)
     assert texts(body.code)[-1] == text
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (
+            ["f = false;", "if (a > 3) {", "if (b != 0) {", "f = true;", "}", "}", "if (!f) {", "c++;", "}"],
+            ["if (a <= 3 || b == 0) {", "c++;", "}"],
+        ),
+        (
+            ["f = false;", "if (a > 3) {", "c = 1;", "} else {", "if (c == 0) {", "f = true;", "}", "}", "if (!f && b > 2) {", "c++;", "}"],
+            ["if (a > 3) {", "c = 1;", "}", "if ((a > 3 || c != 0) && b > 2) {", "c++;", "}"],
+        ),
+        (
+            ["f = false;", "if (a > 3) {", "if (b == 2) {", "g = true;", "f = true;", "}", "} else {", "if (b == 5) {", "g = true;", "f = true;", "}", "}", "if (!f) {", "g = false;", "}"],
+            ["g = (a > 3) ? b == 2 : b == 5;"],
+        ),
+        *(
+            ([*lines, "if (!f) {", "c++;", "}", *after], [*lines, "if (!f) {", "c++;", "}", *after])
+            for lines, after in [
+                (["f = false;", "if (a > 3) {", "a = 0;", "f = true;", "}"], []),  # the condition is another one afterwards
+                (["f = false;", "if (p[a] > 3) {", "p[b] = 0;", "} else {", "f = true;", "}"], []),
+                (["f = false;", "if (a > 3) {", "f = true;", "}"], ["c = f;"]),
+            ]
+        ),
+    ],
+)  # fmt: skip
+def test_flags_of_ways_are_conditions(lines, wanted):
+    body = body_of(lines, a="int", b="int", c="int", f="bool", g="bool")
+    drop_flags(body, Shaper(body).opposite)
+    assert texts(body.code) == texts(nodes(*wanted))

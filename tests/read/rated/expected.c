@@ -1234,15 +1234,15 @@ kernel void murmur3_32(global uchar *data, global uint *offsets, global uint *ha
                 position += 4;
             }
         }
-        bool found = false;
+        uint low_bits = difference & 3;
         int value;
-        switch (difference & 3) {
-            case 0: found = true; break;
+        switch (low_bits) {
+            case 0: break;
             case 1: value = 0; break;
             case 2: value = (uint)*(uchar *)(position + 1) << 8; break;
             default: value = ((uint)*(uchar *)(position + 2) << 16) | ((uint)*(uchar *)(position + 1) << 8); break;
         }
-        if (!found) {
+        if (low_bits >= 1) {
             hash ^= (int)rotate_left((int)((value ^ (uint)*(uchar *)position) * 0xcc9e2d51), 15) * 0x1b873593;
         }
         uint product = (difference ^ (((hash ^ difference) >> 16) ^ hash)) * 0x85ebca6b;

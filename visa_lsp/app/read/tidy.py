@@ -67,6 +67,7 @@ from visa_lsp.app.read.quotients import (
 from visa_lsp.app.read.rolls import Roller
 from visa_lsp.app.read.shape import Shaper, own_level, reads_memory
 from visa_lsp.app.read.signs import Signs
+from visa_lsp.app.read.skip_flags import drop_flags
 from visa_lsp.app.read.sub_groups import fold_sub_groups
 from visa_lsp.app.read.switches import MIN_CASES, Branch, find_cases, key_of, leave_before, split_by_tests, test_of
 from visa_lsp.app.read.tree import (
@@ -321,6 +322,7 @@ class Tidier:
         self._inline_all()
         self._join()
         self.shaper.nest_rounds()
+        drop_flags(self.body, self.shaper.opposite)
         self._quotients()
         join_halvings(self.body)
         join_divisions(self.body, self.signs.type_of)
@@ -410,6 +412,7 @@ class Tidier:
         change_lines(self.code, partial(plain_range, type_of=self.signs.type_of))
         self.inlines_flags = True
         self._inline_all()
+        drop_flags(self.body, self.shaper.opposite)
         write_branches(self.body, self.signs.type_of, self.shaper.opposite)
         self._inline_all()
         self.shaper.join_operators()
@@ -754,7 +757,9 @@ class Tidier:
                 lines.append(Node(f"{head} {inner[0].text} break;", inner[0].places))
             elif len(inner) == 1 and inner[0].text.startswith("goto "):
                 lines.append(Node(f"{head} {inner[0].text}", inner[0].places))
-            elif inner or head != "default:":
+            elif not inner and head != "default:":
+                lines.append(Node(f"{head} break;"))
+            elif inner:
                 lines.append(Node(f"{head} {{", inner=inner, tail=Line("} break;")))
         return before, lines
 
