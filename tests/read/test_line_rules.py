@@ -6,6 +6,7 @@ from visa_lsp.app.read.array_copies import read_constants, spread_components
 from visa_lsp.app.read.characters import write_characters
 from visa_lsp.app.read.choices import write_branches
 from visa_lsp.app.read.code_lines import Body, Line, Node, change_lines, walk
+from visa_lsp.app.read.counters import add_low_bits
 from visa_lsp.app.read.half_tests import compare_whole
 from visa_lsp.app.read.integer_forms import index_by_source, plain_range, write_integers
 from visa_lsp.app.read.names import BY_NAME
@@ -378,3 +379,20 @@ def test_flags_of_ways_are_conditions(lines, wanted):
     body = body_of(lines, a="int", b="int", c="int", f="bool", g="bool")
     drop_flags(body, Shaper(body).opposite)
     assert texts(body.code) == texts(nodes(*wanted))
+
+
+@pytest.mark.parametrize(
+    ("lines", "wanted"),
+    [
+        (["k = 0;", "while (a) {", "c = k | 3;", "k += 4;", "}", "k++;"], "c = k + 3;"),
+        (["k = 8;", "if (a) {", "while (a) {", "c = k | 5;", "k = k + 16;", "}", "}"], "c = k + 5;"),
+        (["k = 8;", "c = k | 1;", "k++;"], "c = k | 1;"),
+        (["k = 0;", "while (a) {", "c = k | 3;", "k += 2;", "}"], "c = k | 3;"),
+        (["k = 0;", "while (a) {", "c = k | 1;", "k += b;", "}"], "c = k | 1;"),
+        (["k = 0;", "while (a) {", "L1:;", "c = k | 1;", "k += 2;", "}"], "c = k | 1;"),
+    ],
+)
+def test_low_bits_of_multiples_are_sums(lines, wanted):
+    body = body_of(lines, a="bool", b="int", c="int", k="int")
+    add_low_bits(body)
+    assert wanted in texts(body.code)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import re
+from functools import partial
+from math import gcd
 from typing import TYPE_CHECKING, Final
 
 from visa_lsp.app.read.code_lines import (
@@ -10,20 +12,71 @@ from visa_lsp.app.read.code_lines import (
     assigned,
     backwards,
     change_lines,
+    lists_of,
+    setters,
     setters_by_name,
+    texts_of,
     trees_of,
     walk,
 )
 from visa_lsp.app.read.plain_forms import add, split_constant
-from visa_lsp.app.read.tree import WIDE, Tree, in_place_of, leaf, parse, sum_of, terms
+from visa_lsp.app.read.tree import (
+    NOTHING,
+    SETS,
+    WIDE,
+    Tree,
+    form,
+    in_place_of,
+    leaf,
+    number_of,
+    parse,
+    step_of,
+    sum_of,
+    terms,
+)
 from visa_lsp.isa import types as ty
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
+    from visa_lsp.app.read.code_lines import Node
     from visa_lsp.isa.types import DataType
 
 _HEAD: Final = re.compile(r"for \((\w+) = \d+; \1 < (.+); \1\+\+\) \{")
+
+
+def add_low_bits(body: Body) -> None:
+    """Write ``k + 1`` in place of ``k | 1`` where ``k`` is a multiple of 2, or of a higher power of 2."""
+    for code in list(lists_of(body.code)):
+        for index, node in enumerate(code):
+            name, value = assigned(node)
+            start = number_of(value)
+            if start is None or name not in body.kinds:
+                continue
+            end = next((n for n in range(index + 1, len(code)) if setters([code[n]], name)), len(code))
+            between = code[index + 1 : end + 1]
+            if not any(text.endswith(":;") for text in texts_of(between)):
+                step = _least_step(setters(code[end : end + 1], name), name, start)
+                change_lines(between, partial(_added, name, step & -step))
+
+
+def _added(name: str, least: int, tree: Tree) -> Tree | None:
+    number = number_of(tree.args[1]) if tree.op == "|" and tree.args[0] == leaf(name) else None
+    return Tree("+", tree.args) if number is not None and 0 < number < least else None
+
+
+def _least_step(nodes: Sequence[Node], name: str, step: int) -> int:
+    """Return what divides a number and all that lines give a variable, or add to it; 1 where a line does something else."""
+    for node in nodes:
+        line = step_of(node.text)
+        for index, target in enumerate(line.trees):
+            if target != leaf(name) or not SETS.fullmatch(line.words[index + 1]):
+                continue
+            word, value = line.words[index + 1].strip(" ;){"), (*line.trees, NOTHING)[index + 1]
+            moved = form("X + N", value, X=target)["N"]
+            number = number_of(moved if word == "=" and moved is not NOTHING else value)
+            step = gcd(step, number) if number is not None and word in ("=", "+=") else 1
+    return step
 
 
 def use_counters(body: Body, type_of: Callable[[Tree], DataType | None]) -> None:

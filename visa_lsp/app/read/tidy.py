@@ -36,7 +36,7 @@ from visa_lsp.app.read.code_lines import (
     trees_of,
     walk,
 )
-from visa_lsp.app.read.counters import use_counters
+from visa_lsp.app.read.counters import add_low_bits, use_counters
 from visa_lsp.app.read.element_indexes import count_elements, divided, short_index
 from visa_lsp.app.read.expressions import CHOICE, UNARY, Text, limits, text_of
 from visa_lsp.app.read.half_tests import compare_whole
@@ -343,6 +343,7 @@ class Tidier:
         self.shaper.split_counters()
         self.former.simplify_ids()
         self.shaper.make_for(self.code, [])
+        add_low_bits(self.body)
         self._vectors()
         self._gather_parts()
         self._fill_vectors()
