@@ -55,6 +55,10 @@ SHARED = {
         ["int s = 1;", "int t = 2;", "int x = 3;", "int y = 4;", *[line.replace("#", name) for name in ("s", "t", "x", "y") for line in ("if (a[2] > n) {", "# += 2;", "} else {", "# -= n;", "}", "# *= 3;")], "b[0] = s + t * 3 + x * 5 + y * 7;"],
         "static int k_part(global int *a, int n, int s)", "s = k_part(a, n, s);",
     ),
+    "arguments": (
+        ["int sum = 0;", *[line.replace("#", str(i)).replace("@", op) for i, op in enumerate("+-^|&") for line in ("int d# = a[#] @ n;", "int e# = a[d# & 7] @ (d# & 3);", "sum += e# * 5;", "if (sum > 40) {", "sum -= 7;", "b[#] = sum;", "}", "sum ^= e#;")], "b[9] = sum;"],
+        "static int k_part(int e0, global int *b, int index, int sum)", "sum = k_part(a[d0 & 7] + (d0 & 3), b, 0, sum);",
+    ),
 }  # fmt: skip
 REFUSED = {
     "jumps inside": unrolled(4, "b[#] = n;", "if (a[#] > n) goto L#;", "b[# + 8] = n;", "b[# + 16] = n;", "b[# + 24] = n;", "L#:;"),

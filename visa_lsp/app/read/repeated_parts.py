@@ -22,12 +22,13 @@ from visa_lsp.app.read.code_lines import (
     places_of,
     texts_of,
     walk,
+    word_counts,
 )
 from visa_lsp.app.read.expression_types import INTEGER_TYPES, SAFE_CALLS, type_of
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.outlines import Outline
 from visa_lsp.app.read.prelude import prelude_words, words_of_lanes
-from visa_lsp.app.read.tree import NEGATED, Step, Tree, leaf, linear, number_of, owner, step_of, words_of
+from visa_lsp.app.read.tree import NEGATED, Step, Tree, in_place_of, leaf, linear, number_of, owner, step_of, words_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -38,6 +39,7 @@ _MAX_NODES: Final = 40  # of a part, without those inside of others
 _MAX_PARAMETERS: Final = 9
 _MAX_FUNCTIONS: Final = 12
 _MAX_FIRST: Final = 3  # parts with which others are compared
+_DECLARED_AND_USED: Final = 2  # times that lines name a variable
 _LIKELY: Final = 0.8  # of the lines that parts would save at most
 _MAX_TRIES: Final = 40  # parts that are compared
 _OWN: Final = "\u00a7"  # before the names of variables that parts declare
@@ -518,14 +520,13 @@ def _inline_arguments(code: list[Node], function: str) -> None:
     for call in [node for node in code if f"{function}(" in node.text]:
         place = code.index(call) - 1
         while place >= 0 and code[place].inner is None:
-            text = _text(code[place].text)
+            text, line = _text(code[place].text), _text(call.text)
             name = text.step.target.op if text.declared and text.step.op == "=" else ""
-            arguments = call.text[call.text.index(f"{function}(") :]
-            hit = re.search(rf"(?<=[(,\s]){name}(?=[,)])", arguments) if name else None
-            if hit is None or f"&{name}" in arguments or _uses(code, name) != 2:
+            whole = next(part for tree in line.step.trees for part in tree.walk() if part.op == f"{function}()")
+            if not name or leaf(name) not in whole.args or word_counts(code)[name] != _DECLARED_AND_USED:
                 break
-            inlined = f"{arguments[: hit.start()]}{text.step.value}{arguments[hit.end() :]}"
-            call.text = call.text.replace(arguments, inlined)
+            new = Tree(whole.op, tuple(text.step.value if arg == leaf(name) else arg for arg in whole.args))
+            call.text = line.filled([tree.change(in_place_of(whole, new)) for tree in line.step.trees])
             call.places = places_of(call, code.pop(place))
             place -= 1
 
