@@ -28,7 +28,19 @@ from visa_lsp.app.read.expression_types import INTEGER_TYPES, SAFE_CALLS, type_o
 from visa_lsp.app.read.names import RESERVED
 from visa_lsp.app.read.outlines import Outline
 from visa_lsp.app.read.prelude import prelude_words, words_of_lanes
-from visa_lsp.app.read.tree import NEGATED, Step, Tree, in_place_of, leaf, linear, number_of, owner, step_of, words_of
+from visa_lsp.app.read.tree import (
+    COMPONENTS,
+    NEGATED,
+    Step,
+    Tree,
+    in_place_of,
+    leaf,
+    linear,
+    number_of,
+    owner,
+    step_of,
+    words_of,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -418,7 +430,7 @@ class _Shared(NamedTuple):
             node.change(self._plain)
         lines[:] = [node for node in lines if node.text]
         if alone is not None:
-            if self.outer or _sets_first(lines, alone.name):
+            if self.outer or _sets_first(lines, alone.name, alone.type):
                 shown.remove(alone)
                 _declare(lines, alone)
             lines.append(Node(f"return {alone.name};"))
@@ -536,10 +548,18 @@ def _uses(code: list[Node], name: str) -> int:
     return sum(name in words_of(text) for text in texts_of(code))
 
 
-def _sets_first(lines: Sequence[Node], name: str) -> bool:
-    """Return whether lines give a variable a value before they use it, on all ways."""
+def _sets_first(lines: Sequence[Node], name: str, kind: str) -> bool:
+    """Return whether lines give a variable a value, or all parts of a vector, before they use it, on all ways."""
+    parts = set(COMPONENTS[: int(kind[-1])]) if kind[-1] in "234" else set()
     for index, node in enumerate(lines):
         if name not in node.names:
+            continue
+        step = step_of(node.text)
+        is_part = step.op == "=" and step.target.op in parts and step.target.args == (leaf(name),)
+        if is_part and name not in step.value.names():
+            parts.discard(step.target.op)
+            if not parts:
+                return True
             continue
         if node.assigns == name:
             return name not in words_of(node.text.partition(" = ")[2])
@@ -548,7 +568,7 @@ def _sets_first(lines: Sequence[Node], name: str) -> bool:
             node.text.startswith("if (")
             and chain[-1].text == "} else {"
             and not any(name in branch.own_names() for branch in chain)
-            and all(_sets_first(branch.inner or [], name) for branch in chain)
+            and all(_sets_first(branch.inner or [], name, kind) for branch in chain)
         )
     return False
 
@@ -702,7 +722,7 @@ class _Joint:
             if (
                 uses != own + 1
                 or not any(text == bare for text in texts_of(self.main))
-                or not _sets_first(part.nodes, name)
+                or not _sets_first(part.nodes, name, parameter.type)
             ):
                 return False
         return True
