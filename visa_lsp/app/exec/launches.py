@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any, Final
 import numpy as np
 from msgspec import Struct, field, structs
 
+from visa_lsp.app.exec.programs import KeptLaunch
 from visa_lsp.app.exec.undefined import undefined_bytes
 from visa_lsp.app.launch.launch_file import LaunchFile
 from visa_lsp.app.launch.options import RunOptions
@@ -26,7 +27,17 @@ from visa_lsp.app.launch.ready_run import ReadyRun, run_ready
 from visa_lsp.program.elements import element_bytes
 from visa_lsp.sim.analyses.costs import is_large
 from visa_lsp.sim.faults import FaultKind
-from visa_lsp.sim.launch.config import Array, BufferArg, ImageArg, LaunchConfig, PlacedMemory, Triple, ValueArg
+from visa_lsp.sim.launch.config import (
+    Array,
+    BufferArg,
+    ImageArg,
+    LaunchConfig,
+    LocalArg,
+    NullArg,
+    PlacedMemory,
+    Triple,
+    ValueArg,
+)
 from visa_lsp.sim.launch.prepare import prepare
 from visa_lsp.sim.observers.checkers import CHECKERS, OPTIONAL_CHECKERS
 
@@ -40,6 +51,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.faults import Fault
     from visa_lsp.sim.launch.config import Arg
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
     from visa_lsp.sim.observers.hooks import Observer
 
 _FIRST_FOLLOWED_STEPS: Final = 10_000  # of the interpreter, a second, in which most uses of undefined bytes are seen
@@ -285,11 +297,55 @@ def _threads_of(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> int:
 
 
 def _config(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> LaunchConfig:
+    facts = _facts(kernel, enqueue, local)
+    if kernel.latest is not None and facts and facts == kernel.latest.facts:
+        return kernel.latest.config
     args, memory = _placed(enqueue, kernel)
-    return LaunchConfig(
+    config = LaunchConfig(
         kernel=kernel.name, local_size=local, global_size=enqueue.global_size, global_offset=enqueue.global_offset,
         dimensions=enqueue.dimensions, args=args, sections=kernel.sections, memory=memory,
     )  # fmt: skip
+    kernel.latest = KeptLaunch(facts, config) if facts else None
+    return config
+
+
+def _facts(kernel: LoadedKernel, enqueue: Enqueue, local: Triple) -> tuple[object, ...]:
+    """Return what a launch is prepared from, memory by its place; empty for images, shared memory and sections."""
+    if enqueue.shared or kernel.sections:
+        return ()
+    facts: list[object] = [
+        local,
+        enqueue.global_size,
+        enqueue.global_offset,
+        enqueue.dimensions,
+        len(kernel.wrongly_accessed),
+    ]
+    for arg in enqueue.args:
+        if isinstance(arg, BufferArg):
+            whole = arg.array if arg.whole is None else arg.whole
+            facts += [arg.array.ctypes.data, arg.array.nbytes, whole.ctypes.data, whole.nbytes, arg.access]
+        elif isinstance(arg, ValueArg):
+            facts.append(arg.array.tobytes())
+        elif isinstance(arg, LocalArg | NullArg):
+            facts.append(arg)
+        else:
+            return ()
+    return tuple(facts)
+
+
+def _prepared(kernel: LoadedKernel, config: LaunchConfig, platform: Platform) -> PreparedLaunch:
+    """Return the description of a launch: that of the last one if it was prepared from the same, and left no memory of its own."""
+    latest = kernel.latest
+    if latest is not None and latest.config is config and latest.prepared is not None:
+        for buffer in latest.prepared.dispatch.buffers:
+            buffer.written = False
+        return latest.prepared
+    prepared = prepare(kernel.module, kernel.info, config, platform, checked_threads=kernel.checked_threads)
+    kernel.checked_threads = max(kernel.checked_threads, prepared.geometry.threads)
+    of_args = {id(own) for buffer in prepared.buffers.values() for own in (buffer, buffer.whole)}
+    if latest is not None and latest.config is config and {id(b) for b in prepared.dispatch.buffers} <= of_args:
+        latest.prepared = prepared
+    return prepared
 
 
 def choose_local_size(size: Triple, info: KernelInfo, most: int) -> Triple:
@@ -322,8 +378,7 @@ def _run(
         threads=1 if listener is not None or settings.checks != "none" else _host_threads(config),
         listeners=(listener,) if listener is not None else (),
     )  # fmt: skip
-    prepared = prepare(kernel.module, kernel.info, config, settings.platform, checked_threads=kernel.checked_threads)
-    kernel.checked_threads = max(kernel.checked_threads, prepared.geometry.threads)
+    prepared = _prepared(kernel, config, settings.platform)
     launch = LaunchFile(None, None, config)
     return run_ready(
         ReadyRun(kernel.module, launch, options, settings.platform, prepared, kernel.sources, (), loading=0.0)

@@ -42,7 +42,7 @@ from visa_lsp.isa.platforms import Platform, device_for
 from visa_lsp.program.elements import cl_element, element_bytes
 from visa_lsp.program.packed import pack, unpack
 from visa_lsp.safe_io import is_regular
-from visa_lsp.sim.launch.config import DataSection
+from visa_lsp.sim.launch.config import DataSection, LaunchConfig
 from visa_lsp.sim.launch.world import kept_sections
 from visa_lsp.text import decode_text, encode_text, lines_of
 
@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from visa_lsp.program.model import Module
     from visa_lsp.program.payload import KernelInfo
     from visa_lsp.sim.jit.code_cache import Makings
+    from visa_lsp.sim.launch.prepare import PreparedLaunch
 
 BINARY_HEAD: Final = b"visa-lsp program\n"
 _CACHE_BYTES: Final = 48 << 20
@@ -107,12 +108,21 @@ class _Container(msgspec.Struct, frozen=True):
     headers: tuple[tuple[str, bytes], ...] = ()
 
 
+class KeptLaunch(Struct, eq=False):
+    """What the last launch of a kernel was prepared from, and to: an equal launch uses it again."""
+
+    facts: tuple[object, ...]
+    config: LaunchConfig
+    prepared: PreparedLaunch | None = None
+
+
 class LoadedKernel(Struct, eq=False):
     """A kernel that is ready for launches.
 
     ``threads`` counts those of its launches so far, ``followed_parts`` and ``compared_seconds`` the launches too large to follow
     all undefined bytes, and the time for further runs of them. ``reads_unwritten``: a launch has read memory with such bytes;
-    ``writes_others``: it may write shared memory to which no argument points; ``checked_threads``: the most threads of a group of its launches.
+    ``writes_others``: it may write shared memory to which no argument points; ``checked_threads``: the most threads of a group of its launches;
+    ``latest``: its last launch, if another one like it can use that.
     ``wrongly_accessed`` are arguments whose wrong access is reported: it is no longer checked, because each group with a fault is
     interpreted, which took 166 s for one launch of hashcat.
     """
@@ -131,6 +141,7 @@ class LoadedKernel(Struct, eq=False):
     writes_others: bool = False
     wrongly_accessed: set[int] = field(default_factory=set)
     checked_threads: int = 0
+    latest: KeptLaunch | None = None
 
     def element_of(self, index: int, size: int) -> str:
         """Return the element type of a buffer of ``size`` bytes, by the kernel's pointer; bytes if that does not fit."""
