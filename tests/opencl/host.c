@@ -276,6 +276,28 @@ static void reduction(void) {
   for (int i = 0; i < N; i++) expected += numbers[i];
   EXPECT(sum == expected);
 }
+static void same_again(void) { /* equal launches, between which memory, a value and a buffer change */
+  cl_kernel k = kernel("same_again", "kernel void same_again(global int *y, global const int *x, int n, local int *t) {\n"
+                                     "  int i = get_global_id(0), l = get_local_id(0), own[8];\n"
+                                     "  for (int j = 0; j < 8; j++) own[j] = x[(i + j) % get_global_size(0)];\n"
+                                     "  t[l] = own[n & 7];\n  barrier(CLK_LOCAL_MEM_FENCE);\n  y[i] += t[l ^ 1] * n + 1;\n}");
+  int expected[N] = {0}, in[N];
+  memcpy(in, numbers, sizeof in);
+  cl_mem y = buffer(4 * N, expected), x = buffer(4 * N, in);
+  set(k, 0, y), OK(clSetKernelArg(k, 3, 4 * 64, NULL));
+  for (int turn = 0; turn < 12; turn++) {
+    int n = 3 + turn / 6;
+    if (turn % 3 == 2) {
+      for (int i = 0; i < N; i++) in[i] = in[i] * 5 + turn;
+      if (turn % 2) OK(clReleaseMemObject(x)), x = buffer(4 * N, in);
+      else OK(clEnqueueWriteBuffer(queue, x, CL_TRUE, 0, 4 * N, in, 0, NULL, NULL));
+    }
+    set(k, 1, x), set_number(k, 2, n);
+    OK(run(k, N, 64));
+    for (int i = 0; i < N; i++) expected[i] += in[((i ^ 1) + (n & 7)) % N] * n + 1;
+  }
+  EXPECT(!memcmp(read_ints(y, N), expected, sizeof expected));
+}
 static void sub_buffers(void) { /* two halves of one buffer, and the whole beside one of them */
   cl_kernel k = kernel("halves", "kernel void halves(global int *to, global const int *from) { to[get_global_id(0)] = from[get_global_id(0)] + 1; }");
   cl_int e;
@@ -629,7 +651,7 @@ static const struct {
 #define CASE(name) {#name, name}
     CASE(small_buffer), CASE(swapped_arguments), CASE(undefined_buffer), CASE(half_written), CASE(race),
     CASE(freed_buffer), CASE(wrong_local_size), CASE(misaligned), CASE(missing_barrier), CASE(divergent_barrier),
-    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(sub_buffers), CASE(copies),
+    CASE(wrong_count), CASE(missing_wait), CASE(unordered_read), CASE(waiting_queues), CASE(host_events), CASE(refused_calls), CASE(other_ways), CASE(axpy), CASE(reduction), CASE(same_again), CASE(sub_buffers), CASE(copies),
     CASE(host_pointer), CASE(offsets), CASE(program_variables), CASE(images), CASE(image_formats), CASE(empty_launches), CASE(prints), CASE(links), CASE(binaries), CASE(queries),
     CASE(profiling), CASE(shared_memory), CASE(event_types), CASE(freed_pointer), CASE(callback_race), CASE(forks), CASE(unified_memory), CASE(local_arrays), CASE(usm_overrun), CASE(undefined_shared), CASE(undefined_loop), CASE(undefined_late), CASE(linked_fault), CASE(backwards), CASE(crash), CASE(hang),
 };

@@ -56,7 +56,7 @@ SOME_FAULTS = [
     fault for fault in FAULTS if fault[0] in ("freed_buffer", "wrong_local_size", "misaligned", "divergent_barrier", "missing_wait", "unordered_read", "usm_overrun", "undefined_shared", "callback_race")
 ]  # fmt: skip
 RIGHT = (
-    "axpy", "reduction", "sub_buffers", "copies", "host_pointer", "offsets", "program_variables", "images", "image_formats", "empty_launches", "prints", "links", "binaries", "queries",
+    "axpy", "reduction", "same_again", "sub_buffers", "copies", "host_pointer", "offsets", "program_variables", "images", "image_formats", "empty_launches", "prints", "links", "binaries", "queries",
     "profiling", "shared_memory", "event_types", "waiting_queues", "host_events", "forks", "unified_memory", "local_arrays", "backwards",
 )  # fmt: skip
 # These are captured, and run again, by a test of their own, which sees their faults too.
