@@ -5,11 +5,13 @@ from __future__ import annotations
 import base64
 import re
 import shutil
+import subprocess
 import zipfile
 from pathlib import Path
 
 import pytest
 from editors import ROOT
+from exec_host import needs_host
 from vscode import Window, run_npm, why_missing
 
 pytestmark = pytest.mark.skipif(bool(why_missing()), reason=why_missing() or "it is here")
@@ -151,6 +153,20 @@ def test_a_file_without_a_folder(window: Window, tmp_path: Path):
     without_registers(lone)
     lines = window.run("host_tests.mjs", lone, "lone.js")
     assert {"a lone .ze_info file wakes the extension"} == {line["test"] for line in lines if "test" in line}
+
+
+@needs_host
+def test_a_program_under_visa_lsp(window: Window, tmp_path: Path):
+    """It is that of `docs/exec.md`, with its fault and without."""
+    (source,) = re.findall(r"```c\n(.*?)```", (ROOT / "docs" / "exec.md").read_text(), re.DOTALL)
+    folder = tmp_path / "programs"
+    folder.mkdir()
+    for name, text in [("sums", source), ("right", source.replace("x[i + 1]", "x[i]"))]:
+        (folder / f"{name}.c").write_text(text)
+        subprocess.run(["gcc", "-w", "-o", folder / name, folder / f"{name}.c", "-lOpenCL"], check=True)
+    lines = window.run("host_tests.mjs", folder, "exec.js")
+    wanted = {"the first fault of a program is debugged", "a program without a fault is not debugged"}
+    assert wanted == {line["test"] for line in lines if "test" in line}
 
 
 def test_what_a_user_sees(window: Window, project: Path, tmp_path: Path):

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import { LAUNCH_SUFFIX } from '../run/launch.ts';
 import { existingLaunchFile, originOf } from '../views/origins.ts';
 import { plain } from '../plain.ts';
+import { launchOfFault } from '../tasks.ts';
 import { isTrustedFor } from '../trusted.ts';
 import { messageOf, type Server } from '../server/client.ts';
 import { DEBUG_TYPE } from './model.ts';
@@ -58,7 +59,7 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
     if (!isTrustedFor('debugged')) {
       return undefined;
     }
-    if (given['program']) {
+    if (given['program'] || given['host']) {
       return given;
     }
     const uri = this.inFront();
@@ -74,8 +75,20 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
     }
   }
 
-  /** Fills in the platform of the settings, and stops on entry where no breakpoint would. */
-  resolveDebugConfigurationWithSubstitutedVariables(_: unknown, given: vscode.DebugConfiguration): vscode.DebugConfiguration {
+  /** Fills in the platform of the settings, and stops on entry where no breakpoint would; of a `host`, its first fault is debugged. */
+  async resolveDebugConfigurationWithSubstitutedVariables(
+    folder: vscode.WorkspaceFolder | undefined,
+    given: vscode.DebugConfiguration,
+  ): Promise<vscode.DebugConfiguration | undefined> {
+    if (given['host']) {
+      const { host, args, ...rest } = given;
+      const fault = await this.faultOf(folder ?? vscode.workspace.workspaceFolders?.[0], String(host), args as string[] | undefined);
+      if (fault === undefined) {
+        return undefined;
+      }
+      const own = { ...rest, type: given.type, name: given.name, request: given.request, program: fault };
+      return this.resolveDebugConfigurationWithSubstitutedVariables(folder, own);
+    }
     const program = String(given['program']);
     const uri = vscode.Uri.file(program);
     const platform = vscode.workspace.getConfiguration('visa', uri).get<string>('platform', '');
@@ -85,6 +98,19 @@ export class Debugging implements vscode.DebugConfigurationProvider, vscode.Debu
       stopOnEntry: !vscode.debug.breakpoints.some(isOurs),
       ...given,
     };
+  }
+
+  /** The launch file of the first fault of an OpenCL program; undefined, with a message, where there is none. */
+  private async faultOf(folder: vscode.WorkspaceFolder | undefined, host: string, args: string[] = []): Promise<string | undefined> {
+    if (folder === undefined) {
+      void vscode.window.showErrorMessage('vISA: a program runs in a folder; open one.');
+      return undefined;
+    }
+    const fault = await launchOfFault(await this.server.program(), folder, host, args);
+    if (fault === undefined) {
+      void vscode.window.showInformationMessage(`vISA: ${path.basename(host)} has ended without a fault.`);
+    }
+    return fault?.fsPath;
   }
 
   async createDebugAdapterDescriptor(): Promise<vscode.DebugAdapterDescriptor | undefined> {
