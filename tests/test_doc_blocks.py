@@ -187,11 +187,16 @@ def check_keys(block: Block) -> None:
 
 
 def check_task(block: Block) -> None:
-    """Check a task of VS Code: its keys and words are those of the extension."""
+    """Check a task or a launch configuration of VS Code: its keys and words are those of the extension."""
     package = json.loads((ROOT / "vscode-extension" / "package.json").read_text(encoding="utf-8"))
-    (task,) = package["contributes"]["taskDefinitions"]
+    (task,), (debugger,) = package["contributes"]["taskDefinitions"], package["contributes"]["debuggers"]
     shown = json.loads(block.text)
-    assert shown.pop("type") == task["type"]
+    assert shown.pop("type") == task["type"] == debugger["type"]
+    if "request" in shown:
+        assert set(shown) - {"request", "name"} <= set(
+            debugger["configurationAttributes"][shown["request"]]["properties"]
+        )
+        return
     assert set(task["required"]) <= set(shown) <= set(task["properties"])
     assert shown["task"] in task["properties"]["task"]["enum"]
 
