@@ -83,7 +83,6 @@ def pyopencl(tmp_path_factory):
         ("pyopencl test_enqueue_copy", 1, 0),
         ("pyopencl test_arrays_in_structs", 1, 0),
         ("pyopencl test_clmath", 22, 2),  # `atan`, and complex numbers of doubles
-        ("pyopencl test_array", 85, 72),  # of doubles, which the platform does not have
     ],
 )
 def test_pyopencl_passes_its_own_tests(run_suite, pyopencl, suite, least, failures):
