@@ -43,6 +43,10 @@ SHARED = {
         ["int sum = 0;", *unrolled(6, "if (a[#] > n) {", "b[1] = sum + 1;", "b[2] = a[#];", "return;", "}", "sum += a[#] & 3;", "sum ^= n;"), "b[3] = sum;"],
         "static bool k_part(", "if (k_part(a, 0, n, b, &sum)) return;",
     ),
+    "leaves_a_loop": (
+        ["int sum = 0;", "for (int j = 0; j < 5; j++) {", *unrolled(7, "for (int k = #;; k++) {", "sum += a[k & 31];", "if (k > n) break;", "}", "if (sum > 60) {", "b[1] = sum + #;", "break;", "}"), "sum += 7;", "}", "b[3] = sum;"],
+        "static bool k_part(", "if (k_part(",
+    ),
     "used_after": (
         [*unrolled(3, "int v#;", "if (a[#] > n) {", "v# = a[#] * 3;", "} else if (a[#] == 2) {", "v# = -n;", "} else {", "v# = 7;", "}"), "b[0] = v0 + v1 * v2;"],
         "static int k_part(global int *a, int index, int n)", "int v0 = k_part(a, 0, n);",

@@ -171,7 +171,7 @@ def _lines_of(nodes: Sequence[Node]) -> int:
 def _repeated(main: list[Node], parameters: Mapping[str, str]) -> list[list[_Part]]:
     """Return the parts that have equal lines but for their expressions, those first that would save most."""
     numbers: dict[tuple[object, ...], int] = {}
-    lists = list(_lists(main, dict(parameters)))
+    lists = list(_scopes(main, parameters))
     keys = [[numbers.setdefault(_key(node), len(numbers)) for node in code] for code, _ in lists]
     totals: defaultdict[int, int] = defaultdict(int)
     for row in keys:
@@ -197,10 +197,10 @@ def _repeated(main: list[Node], parameters: Mapping[str, str]) -> list[list[_Par
             continue
         parts: list[_Part] = []
         for number, start in places:
-            code, types = lists[number]
+            code, scopes = lists[number]
             if parts and parts[-1].code is code and start < parts[-1].start + len(group):
                 continue  # in a row of equal lines
-            parts.append(_Part(code, code[start : start + len(group)], _with_declared(types, code[:start])))
+            parts.append(_Part(code, code[start : start + len(group)], scopes[start]))
         saved = _saved(len(parts), lines)
         if saved >= _MIN_WORTH:
             scored.append((saved, parts))
@@ -208,18 +208,17 @@ def _repeated(main: list[Node], parameters: Mapping[str, str]) -> list[list[_Par
     return [parts for _, parts in scored]
 
 
-def _lists(code: list[Node], types: dict[str, str]) -> Iterator[tuple[list[Node], dict[str, str]]]:
-    """Yield all lists of lines, each with the types of the variables that its first line sees."""
-    yield code, types
-    for index, node in enumerate(code):
+def _scopes(code: list[Node], types: Mapping[str, str]) -> Iterator[tuple[list[Node], list[Mapping[str, str]]]]:
+    """Yield all lists of lines, each with the types of the variables that its lines see; a loop's counter is seen inside of it."""
+    seen: list[Mapping[str, str]] = []
+    yield code, seen
+    for node in code:
+        seen.append(types)
+        name, kind = _declared_in(node)
         if node.inner is not None:
-            yield from _lists(node.inner, _with_declared(types, code[: index + 1]))
-
-
-def _with_declared(types: Mapping[str, str], code: Sequence[Node]) -> dict[str, str]:
-    own = dict(types)
-    own.update(_declared_in(node) for node in code)
-    return own
+            yield from _scopes(node.inner, {**types, name: kind})
+        elif name:
+            types = {**types, name: kind}
 
 
 def _key(node: Node) -> tuple[object, ...]:
@@ -256,8 +255,9 @@ class _Comparison:
             texts = [list(map(_text, node.texts())) for node in nodes]
             if len({tuple(text.words for text in part) for part in texts}) > 1:
                 raise _Unfit
-            self._note_exit(first.text, in_loop=in_loop, in_switch=in_switch)
             head = self._line([part[0] for part in texts])
+            if self._is_exit(first.text, in_loop=in_loop, in_switch=in_switch):
+                head = _EXIT.sub("return true;", head)
             inner = None
             if first.inner is not None:
                 is_switch = first.text.startswith("switch (")
@@ -270,13 +270,16 @@ class _Comparison:
             common.append(Node(head, places_of(*nodes), inner=inner, tail=tail, is_loop=first.is_loop))
         return common
 
-    def _note_exit(self, text: str, *, in_loop: bool, in_switch: bool) -> None:
+    def _is_exit(self, text: str, *, in_loop: bool, in_switch: bool) -> bool:
+        """Note how a line leaves the parts; return whether it does."""
         hit = _EXIT.search(text)
         is_of_loop = hit is not None and hit[0] in ("break;", "continue;")
         if _LABEL.fullmatch(text) or (is_of_loop and in_switch and not in_loop):
             raise _Unfit
-        if hit is not None and not (is_of_loop and in_loop):
-            self.exits.add(hit[0])
+        if hit is None or (is_of_loop and in_loop):
+            return False
+        self.exits.add(hit[0])
+        return True
 
     def _line(self, texts: Sequence[_Text]) -> str:
         first = texts[0]
@@ -439,8 +442,6 @@ class _Shared(NamedTuple):
                 for node in walk(lines):
                     node.change(_through_pointer(parameter.name))
         if self.exit:
-            for node in walk(lines):
-                node.change(lambda text: text.replace(self.exit, "return true;"))
             lines.append(Node("return false;"))
         for parameter in self.inner:
             _declare(lines, parameter)
@@ -457,7 +458,7 @@ class _Shared(NamedTuple):
                 new = []
             start = part.start
             part.code[start : start + len(part.nodes)] = [*new, Node(text, places)]
-        for code, _ in list(_lists(main, {})):
+        for code in list(lists_of(main)):
             _inline_arguments(code, name)
         for parameter in self.inner:
             for value in parameter.values:
@@ -510,7 +511,7 @@ def _declare(lines: list[Node], parameter: _Parameter) -> None:
 
 def _move_declaration(main: list[Node], name: str, declaration: str) -> None:
     """Declare a variable where its uses are, if a line of its own declares it."""
-    for code, _ in list(_lists(main, {})):
+    for code in list(lists_of(main)):
         index = next((n for n, node in enumerate(code) if node.text == f"{declaration};"), -1)
         if index >= 0 and any(name in node.names for node in code[index + 1 :]):
             del code[index]
@@ -522,7 +523,7 @@ def _drop_declaration(main: list[Node], name: str, kind: str) -> None:
     """Drop the declaration of a variable that no line uses."""
     text = f"{_declaration(kind, name)};"
     uses = _uses(main, name)
-    for code, _ in list(_lists(main, {})):
+    for code in list(lists_of(main)):
         if uses == 1:
             code[:] = [node for node in code if node.text != text]
 
@@ -654,7 +655,7 @@ class _Joint:
         found: dict[str, _Parameter] = {}
         for number, part in enumerate(self.parts):
             after = names_of(part.code[part.start + len(part.nodes) :])
-            declared = {_declared_in(node)[0] for node in part.nodes} - {""}
+            declared = {_declared_in(node)[0] for node in part.nodes if node.inner is None} - {""}
             for name in declared & after:
                 first = self.comparison.own[number][name]
                 kind = self.comparison.own_types[first]
